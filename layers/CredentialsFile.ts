@@ -1,0 +1,114 @@
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { EnvironmentWord } from "#domain/Credential.ts"
+import { AccountId, TenantTypeId } from "#domain/Ids.ts"
+import { Bootstrap } from "#services/Bootstrap.ts"
+import { Credentials } from "#services/Credentials.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { newUuid } from "#services/NewId.ts"
+
+/** What `credentials.json` holds. The password is null once it is known to its owner only. */
+export const Contents = Schema.Struct({
+  base_url: Schema.String,
+  scanner_url: Schema.String,
+  dashboard_url: Schema.String,
+  environment: EnvironmentWord,
+  tenant_id: TenantTypeId,
+  account_id: AccountId,
+  api_key: Schema.String,
+  scanner_key: Schema.String,
+  owner_email: Schema.NullOr(Schema.String),
+  owner_password: Schema.NullOr(Schema.String)
+})
+export type Contents = typeof Contents.Type
+
+/** The file can be neither read nor written. `message` is a sentence for the operator. */
+export class CredentialsFileUnusable extends Schema.TaggedError<CredentialsFileUnusable>()("CredentialsFileUnusable", {
+  path: Schema.String,
+  message: Schema.String
+}) {}
+
+const Text = Schema.fromJsonString(Contents, { space: 2 })
+/** Where the file is. */
+export const path = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
+  Config.withDefault(".turnpike"),
+  Config.map((dataDir) => resolve(join(dataDir, "credentials.json")))
+)
+
+/**
+ * Makes sure that the database has its first tenant and that `credentials.json` in `TURNPIKE_DATA_DIR` opens it. Keys that
+ * work stay; a file that is lost or belongs to another database is written again with new keys.
+ */
+export const ensure = Effect.gen(function* () {
+  const bootstrap = yield* Bootstrap
+  const { environment, publicUrl, scannerUrl } = yield* Deployment
+  const file = yield* path
+  const { account_id, issued, owner_email, tenant_id } = yield* bootstrap.ensure
+  const known = issued === undefined ? yield* read(file) : Option.none<Contents>()
+  const ours = Option.filter(known, (contents) => contents.tenant_id === tenant_id)
+  const working = Option.isSome(ours) && (yield* works(ours.value)) ? ours.value : undefined
+  const { api_key, scanner_key } = issued ?? working ?? (yield* bootstrap.issueKeys(tenant_id))
+  const owner_password = issued?.owner_password ?? Option.getOrNull(ours)?.owner_password ?? null
+  const contents: Contents = {
+    base_url: publicUrl,
+    scanner_url: scannerUrl,
+    dashboard_url: `${publicUrl}/dashboard`,
+    environment,
+    tenant_id,
+    account_id,
+    api_key,
+    scanner_key,
+    owner_email,
+    owner_password
+  }
+  yield* write(file, contents)
+  return { path: file, contents }
+}).pipe(Effect.withSpan("CredentialsFile.ensure"))
+
+/** What stands behind this layer serves a database that somebody can log in to. */
+export const layer = Layer.effectDiscard(ensure)
+
+const works = Effect.fnUntraced(function* ({ api_key, scanner_key, tenant_id }: Contents) {
+  const { authenticate } = yield* Credentials
+  const holders = yield* Effect.forEach([api_key, scanner_key], (key) => Effect.option(authenticate(key)))
+  return holders.every((holder) => Option.isSome(holder) && holder.value.tenant_id === tenant_id)
+})
+
+const read = Effect.fnUntraced(function* (path: string) {
+  const text = yield* Effect.try({
+    try: () => readFileSync(path, "utf8"),
+    catch: (cause) => failure(path, "read", cause)
+  }).pipe(Effect.option)
+  return Option.isSome(text) ? yield* Effect.option(Schema.decodeUnknownEffect(Text)(text.value)) : Option.none()
+})
+
+/** The file is whole at every instant, and nobody but its owner can read it. */
+const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
+  const text = yield* Effect.orDie(Schema.encodeEffect(Text)(contents))
+  const draft = `${path}.${newUuid()}`
+  return yield* Effect.try({
+    try: () => {
+      mkdirSync(resolve(path, ".."), { recursive: true, mode: 0o700 })
+      try {
+        const file = openSync(draft, "wx", 0o600)
+        try {
+          writeSync(file, `${text}\n`)
+          fsyncSync(file)
+        } finally {
+          closeSync(file)
+        }
+        renameSync(draft, path)
+      } finally {
+        rmSync(draft, { force: true })
+      }
+    },
+    catch: (cause) => failure(path, "written", cause)
+  })
+})
+
+const failure = (path: string, what: string, cause: unknown) =>
+  new CredentialsFileUnusable({
+    path,
+    message: `${path} cannot be ${what}: ${cause instanceof Error ? cause.message : String(cause)}`
+  })

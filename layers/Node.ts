@@ -1,0 +1,178 @@
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Cause, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { Environment } from "#domain/Principal.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
+
+const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
+const port = Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })), "PORT").pipe(
+  Config.withDefault(4020)
+)
+const connections = Config.Int("TURNPIKE_MAX_CONNECTIONS").pipe(Config.withDefault(10_000))
+const drainDelay = Config.Duration("TURNPIKE_DRAIN_DELAY").pipe(Config.withDefault(Duration.zero))
+const environment = Config.schema(Environment, "TURNPIKE_ENVIRONMENT").pipe(Config.withDefault("sandbox"))
+const withoutSlash = (url: URL) => url.href.replace(/\/+$/, "")
+const address = (name: string) => Config.option(Config.map(Config.URL(name), withoutSlash))
+
+/** How long requests that are under way may take when the process is asked to stop. */
+export const patience = Duration.seconds(10)
+
+const sayStarting = (response: ServerResponse) => {
+  response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1", connection: "close" })
+  response.end('{"title":"Starting","status":503,"detail":"Try again shortly","code":"SERVICE_UNAVAILABLE"}')
+}
+
+const open = (maxConnections: number) => {
+  const server = createServer({
+    // Repeated Host, Authorization and Content-Type fields stay visible instead of losing all but the first.
+    joinDuplicateHeaders: true,
+    // A missing Host is refused by the edge, in the same form as everything else.
+    requireHostHeader: false,
+    maxHeaderSize: 16_384,
+    headersTimeout: 15_000,
+    // Bodies are timed by whoever reads them: an upload through the gateway takes as long as it takes.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 5_000,
+    shouldUpgradeCallback: () => false
+  })
+  server.maxHeadersCount = 0
+  server.maxConnections = maxConnections
+  return server
+}
+
+/** Puts `first` before whatever else listens for requests. */
+const interceptable = (server: Server) => {
+  const state = {
+    stopping: false,
+    first: undefined as ((q: IncomingMessage, a: ServerResponse) => boolean) | undefined
+  }
+  const emit = server.emit.bind(server)
+  const intercepting = (event: string, ...args: Array<unknown>): boolean => {
+    if (event !== "request" && event !== "checkContinue") return emit(event, ...args)
+    const [request, response] = args as [IncomingMessage, ServerResponse]
+    // Connections that are still busy when the process stops must not bring another request.
+    if (state.stopping) response.shouldKeepAlive = false
+    if (state.first === undefined) {
+      sayStarting(response)
+      return true
+    }
+    return state.first(request, response) || emit(event, ...args)
+  }
+  server.emit = intercepting
+  return state
+}
+
+/** The listener, and how it stops: readiness first, then new connections, then what is under way, at most `patience`. */
+const listener = Layer.unwrap(
+  Effect.gen(function* () {
+    const server = open(yield* connections)
+    const delay = yield* drainDelay
+    const state = interceptable(server)
+
+    const closed = Effect.callback<void>((resume) => {
+      if (!server.listening) return resume(Effect.void)
+      server.close(() => resume(Effect.void))
+    })
+    // A connection that becomes idle after `close` is not closed by it.
+    const closeIdle = Effect.sync(() => server.closeIdleConnections()).pipe(
+      Effect.repeat(Schedule.spaced("100 millis"))
+    )
+    const drain = Effect.gen(function* () {
+      state.stopping = true
+      yield* Effect.sleep(delay)
+      yield* closed.pipe(Effect.raceFirst(closeIdle), Effect.timeoutOption(patience))
+      server.closeAllConnections()
+    }).pipe(Effect.interruptible)
+
+    const announced = Layer.succeed(HttpListener, {
+      server,
+      stopping: () => state.stopping,
+      intercept: (first) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            state.first = first
+          }),
+          () => drain
+        )
+    })
+    const http = NodeHttpServer.layer(() => server, {
+      host: yield* host,
+      port: yield* port,
+      gracefulShutdownTimeout: patience
+    })
+    return Layer.merge(announced, http)
+  })
+)
+
+const named = Effect.fnUntraced(function* (bound: string) {
+  const publicUrl = Option.getOrElse(yield* address("TURNPIKE_PUBLIC_URL"), () => bound)
+  const scannerUrl = Option.getOrElse(yield* address("TURNPIKE_SCANNER_URL"), () => publicUrl)
+  return { environment: yield* environment, publicUrl, scannerUrl }
+})
+
+const origin = (name: string, number: number) => `http://${name.includes(":") ? `[${name}]` : name}:${number}`
+
+/** Which Turnpike this is when it listens; without `TURNPIKE_PUBLIC_URL` it is named by the address it got. */
+const deployment = Layer.effect(
+  Deployment,
+  Effect.gen(function* () {
+    const server = yield* HttpServer.HttpServer
+    const bound = server.address._tag !== "UnixPathAddress" ? server.address.port : yield* port
+    return yield* named(origin(yield* host, bound))
+  })
+)
+
+/** Which Turnpike this is, for a command that does not listen. */
+export const layerVisitor = Layer.effect(
+  Deployment,
+  Effect.gen(function* () {
+    return yield* named(origin(yield* host, yield* port))
+  })
+)
+
+const perMinute = { sandbox: 1_000, live: 6_000 }
+
+/** Limits and trust, from `TURNPIKE_RATE_LIMIT` (on, off or requests a minute), `TURNPIKE_TRUSTED_PROXIES`, `TURNPIKE_METRICS_TOKEN`. */
+export const policy = Layer.effect(
+  HttpPolicy,
+  Effect.gen(function* () {
+    const limit = yield* Config.schema(
+      Schema.Union([
+        Schema.Literals(["on", "off"]),
+        Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
+      ]),
+      "TURNPIKE_RATE_LIMIT"
+    ).pipe(Config.withDefault("on" as const))
+    const proxies = yield* Config.Array(Schema.String, "TURNPIKE_TRUSTED_PROXIES").pipe(Config.withDefault([]))
+    const metricsToken = yield* Config.option(Config.Redacted("TURNPIKE_METRICS_TOKEN"))
+    return {
+      requestsPerMinute: limit === "on" ? perMinute[yield* environment] : limit === "off" ? undefined : limit,
+      trustedProxies: proxies.map((proxy) => proxy.trim()),
+      metricsToken: Option.getOrUndefined(metricsToken)
+    }
+  })
+)
+
+/** The listening process: `PORT`, `HOST`, `TURNPIKE_PUBLIC_URL`, `TURNPIKE_ENVIRONMENT` and the rest of its surroundings. */
+export const layer = Layer.merge(Layer.provideMerge(deployment, listener), policy)
+
+/** Why the process cannot run: one sentence when somebody expected it, the whole cause when nobody did. */
+export const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const [reason] = cause.reasons
+  return reason?._tag === "Fail" &&
+    Predicate.hasProperty(reason.error, "message") &&
+    String(reason.error.message) !== ""
+    ? String(reason.error.message)
+    : Cause.pretty(cause)
+}
+
+/** Runs the process until a signal asks it to stop; a stop that was asked for is a success, anything else is said once. */
+export const runMain = NodeRuntime.runMain({
+  disableErrorReporting: true,
+  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+})

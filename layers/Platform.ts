@@ -1,0 +1,32 @@
+import { Layer } from "effect"
+import { Accounts } from "#services/Accounts.ts"
+import { Bootstrap } from "#services/Bootstrap.ts"
+import { Credentials } from "#services/Credentials.ts"
+import { Doctor } from "#services/Doctor.ts"
+import { Endpoints } from "#services/Endpoints.ts"
+import { EventLog } from "#services/EventLog.ts"
+import { Gateway } from "#services/Gateway.ts"
+import { Health } from "#services/Health.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { Payments } from "#services/Payments.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { Secrets } from "#services/Secrets.ts"
+import { Tenants } from "#services/Tenants.ts"
+import { Wallets } from "#services/Wallets.ts"
+
+const books = Layer.mergeAll(EventLog.layer, Ledger.layer, Secrets.layer, Doctor.layer, Health.layer)
+
+/** Tenants and what belongs to them, over a database, a bus and a deployment. */
+export const administration = Bootstrap.layer.pipe(
+  Layer.provideMerge(Tenants.layer),
+  Layer.provideMerge(Layer.mergeAll(Accounts.layer, Credentials.layer)),
+  Layer.provideMerge(books)
+)
+
+/** Every service, over edges the caller still has to choose: a database, a bus, and where we are deployed. */
+export const layer = Gateway.layer.pipe(
+  Layer.provideMerge(Payments.layer),
+  Layer.provideMerge(Endpoints.layer),
+  Layer.provideMerge(Layer.mergeAll(Wallets.layer, PublicHttp.layer)),
+  Layer.provideMerge(administration)
+)

@@ -1,0 +1,230 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Config, Effect, Layer, Option, Random, Redacted, Schema } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { mkdtempSync, readdirSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { Database } from "#services/Database.ts"
+import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
+import * as Migrations from "./migrations/Migrations.ts"
+
+/** Why the database cannot be used. `message` is a sentence for the operator. */
+export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
+  reason: Schema.Literals(["Unreachable", "TooOld", "Encoding"]),
+  message: Schema.String
+}) {}
+
+/** Session defaults: no statement and no idle transaction holds locks for long, and every instant is UTC. */
+export const session = {
+  applicationName: "turnpike",
+  startupParameters: {
+    statement_timeout: "10s",
+    idle_in_transaction_session_timeout: "30s",
+    timezone: "UTC"
+  }
+} satisfies PgClient.PgClientConfig
+
+/** Settings for a connection URL. As in libpq, `?host=/directory` means the unix socket in that directory. */
+export const fromUrl = (url: Redacted.Redacted): PgClient.PgClientConfig => {
+  const parsed = URL.canParse(Redacted.value(url)) ? new URL(Redacted.value(url)) : undefined
+  const host = parsed?.searchParams.get("host")
+  const port = parsed?.searchParams.get("port") ?? (parsed?.port || "5432")
+  return { ...session, url, ...(host?.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : {}) }
+}
+
+/** Settings for an embedded server. */
+export const fromEmbedded = ({
+  socketPath,
+  username,
+  database
+}: EmbeddedPostgres.Connection): PgClient.PgClientConfig => ({
+  ...session,
+  path: socketPath,
+  username,
+  database
+})
+
+const maxConnections = Config.Int("TURNPIKE_DATABASE_CONNECTIONS").pipe(Config.withDefault(20))
+const dataDir = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
+  Config.withDefault(".turnpike"),
+  Config.map((directory) => join(directory, "postgres"))
+)
+
+const database = <E, R>(embedded: Effect.Effect<EmbeddedPostgres.Connection, E, R>) =>
+  Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const url = yield* Config.option(Config.Redacted("DATABASE_URL"))
+      return Option.isSome(url)
+        ? { config: fromUrl(url.value), embedded: false }
+        : { config: fromEmbedded(yield* embedded), embedded: true }
+    })
+  )
+
+const ownServer = Effect.gen(function* () {
+  const pool = yield* maxConnections
+  // Beside the pool there are connections of the ledger, of listeners and of visitors.
+  const settings = { max_connections: String(Math.max(60, pool + 20)) }
+  return yield* EmbeddedPostgres.make({ dataDir: yield* dataDir, settings })
+})
+
+const serverOfAnother = Effect.flatMap(dataDir, EmbeddedPostgres.running)
+
+/** The shared pool over `Database`. Connections are opened when needed. */
+export const layerPool = PgClient.layerFrom(
+  Effect.gen(function* () {
+    const { config } = yield* Database
+    return yield* PgClient.make({ ...config, maxConnections: yield* maxConnections })
+  })
+)
+
+/** Refuses a server Turnpike cannot work on, then migrates the database. */
+export const prepare = Effect.fn("Postgres.prepare")(
+  function* (config: PgClient.PgClientConfig) {
+    const client = yield* PgClient.makeClient({
+      ...config,
+      // A migration of a large table takes its time, and so does waiting for another starter's.
+      startupParameters: {
+        ...config.startupParameters,
+        statement_timeout: "0",
+        idle_in_transaction_session_timeout: "0"
+      }
+    }).pipe(Effect.mapError(unreachable))
+    yield* checkServer(client)
+    return yield* Migrations.run().pipe(Effect.provideService(SqlClient.SqlClient, client))
+  },
+  Effect.scoped,
+  Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
+)
+
+const checkServer = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient) {
+    const [row] = yield* Effect.flatMap(
+      sql`select current_setting('server_version') as version, current_setting('server_version_num') as number,
+               current_setting('server_encoding') as encoding`,
+      Schema.decodeUnknownEffect(ServerFacts)
+    )
+    if (Number(row.number) < 150_000) {
+      return yield* new PostgresUnusable({
+        reason: "TooOld",
+        message: `The database server is Postgres ${row.version}; Turnpike needs 15 or newer.`
+      })
+    }
+    if (row.encoding !== "UTF8") {
+      return yield* new PostgresUnusable({
+        reason: "Encoding",
+        message: `The database has the encoding ${row.encoding}; Turnpike needs UTF8.`
+      })
+    }
+  },
+  Effect.catchTag("SchemaError", Effect.die)
+)
+
+const ServerFacts = Schema.Tuple([
+  Schema.Struct({ version: Schema.String, number: Schema.String, encoding: Schema.String })
+])
+
+const unreachable = (error: SqlError) =>
+  new PostgresUnusable({
+    reason: "Unreachable",
+    message: `The database does not answer: ${error.reason.cause instanceof Error ? error.reason.cause.message : error.message}`
+  })
+
+const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => prepare(config)))
+
+/** A migrated database: `DATABASE_URL` (Postgres 15 or newer), or else an embedded server in `TURNPIKE_DATA_DIR`. */
+export const layer = Layer.merge(layerPool, prepared).pipe(Layer.provideMerge(database(ownServer)))
+
+/** The same for a command that may run beside the Turnpike that owns the embedded server. */
+export const layerVisitor = Layer.merge(layerPool, prepared).pipe(
+  Layer.provideMerge(database(Effect.catch(serverOfAnother, () => ownServer)))
+)
+
+/**
+ * A migrated template for test databases, as a URL, until the scope closes. It lives on the server of `TEST_DATABASE_URL`,
+ * or else on an embedded server of its own that trades durability for speed.
+ */
+export const testTemplate = Effect.gen(function* () {
+  const external = yield* Config.option(Config.Redacted("TEST_DATABASE_URL"))
+  const server = Option.isSome(external) ? external.value : yield* testServer
+  const template = yield* scopedDatabase(server, "")
+  yield* prepare(fromUrl(template))
+  return template
+})
+
+/** Every build is a private, migrated database: a copy of the template that the test run prepared, or of its own. */
+export const layerTest = layerPool.pipe(
+  Layer.provideMerge(
+    Layer.effect(
+      Database,
+      Effect.gen(function* () {
+        const shared = yield* Config.option(Config.Redacted(testTemplateVariable))
+        const template = Option.isSome(shared) ? shared.value : yield* testTemplate
+        const name = new URL(Redacted.value(template)).pathname.slice(1)
+        const copy = yield* scopedDatabase(template, name)
+        return { config: fromUrl(copy), embedded: false }
+      })
+    )
+  )
+)
+
+/** Where a test run announces the URL of its template to the processes that run the tests. */
+export const testTemplateVariable = "TURNPIKE_TEST_TEMPLATE"
+
+const testServer = Effect.gen(function* () {
+  const dataDir = mkdtempSync(join(tmpdir(), testPrefix))
+  yield* Effect.forEach(abandonedBefore(dataDir), (directory) => Effect.ignore(EmbeddedPostgres.discard(directory)))
+  yield* Effect.addFinalizer(() => Effect.ignore(EmbeddedPostgres.discard(dataDir)))
+  const server = yield* EmbeddedPostgres.make({
+    dataDir,
+    settings: {
+      max_connections: "300",
+      fsync: "off",
+      synchronous_commit: "off",
+      full_page_writes: "off",
+      autovacuum: "off"
+    }
+  })
+  const url = new URL(`postgres://${server.username}@localhost/${server.database}`)
+  url.searchParams.set("host", server.socketDir)
+  return Redacted.make(url.href)
+})
+
+const testPrefix = "turnpike-test-"
+
+/** Directories of earlier test runs of this user. A run that still goes on refuses to be discarded. */
+const abandonedBefore = (dataDir: string): ReadonlyArray<string> => {
+  const mine = statSync(dataDir)
+  return readdirSync(dirname(dataDir))
+    .filter((entry) => entry.startsWith(testPrefix))
+    .map((entry) => join(dirname(dataDir), entry))
+    .filter((directory) => {
+      const other = statSync(directory, { throwIfNoEntry: false })
+      // A younger one may be about to be claimed.
+      return other !== undefined && other.uid === mine.uid && other.mtimeMs < mine.mtimeMs - 60_000
+    })
+}
+
+/** Creates a database on the server of `url`, as a copy of `template` if one is named, and drops it with the scope. */
+const scopedDatabase = Effect.fnUntraced(function* (url: Redacted.Redacted, template: string) {
+  const name = `turnpike_test_${process.pid}_${Math.abs(yield* Random.nextInt)}`
+  const administer = (statement: (sql: PgClient.PgClient) => Effect.Effect<unknown, SqlError>) =>
+    PgClient.makeClient({ ...fromUrl(url), database: "postgres", startupParameters: {} }).pipe(
+      Effect.flatMap(statement),
+      Effect.scoped,
+      Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
+    )
+  yield* Effect.acquireRelease(
+    administer((sql) =>
+      template === ""
+        ? sql`create database ${sql(name)} template template0 encoding 'UTF8'`
+        : sql`create database ${sql(name)} template ${sql(template)}`
+    ),
+    () => Effect.orDie(administer((sql) => sql`drop database if exists ${sql(name)} with (force)`))
+  )
+  const named = new URL(Redacted.value(url))
+  named.pathname = `/${name}`
+  return Redacted.make(named.href)
+})

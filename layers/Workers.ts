@@ -1,0 +1,6 @@
+import { Layer } from "effect"
+import { Ledger } from "#services/Ledger.ts"
+import { Payments } from "#services/Payments.ts"
+
+/** Every background fiber. Any number of processes may run them over one database. */
+export const layer = Layer.mergeAll(Ledger.layerWorker, Payments.layerWorker)

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+
+/** Every migration of Turnpike. A file's default export is an Effect over `SqlClient`; released files never change. */
+export const all = Migrator.fromGlob({
+  "0001_init.ts": () => import("./0001_init.ts")
+})
+
+/**
+ * Applies the migrations that are missing, all of them or none, and returns them. Any number of processes may call this at
+ * once on one database: the first does the work, the others wait for it.
+ */
+export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loader = all) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql.withTransaction(
+    // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
+    Effect.andThen(sql`select pg_advisory_xact_lock(${lock})`, migrator({ loader, table: "schema_migrations" }))
+  )
+})
+
+const migrator = Migrator.make({})
+
+// "turnpike" in ASCII: advisory locks share one space with whatever else uses the database.
+const lock = 0x7475726e70696b65n

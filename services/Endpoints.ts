@@ -1,0 +1,282 @@
+import { Context, DateTime, Effect, flow, Layer, Option, PubSub, Result, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Endpoint, type EndpointChange, mayBecome, type NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
+import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
+import { EndpointId, type TenantId } from "#domain/Ids.ts"
+import { assetOf, networksOf } from "#domain/Network.ts"
+import { OriginNotAllowed, type OriginUrl, parseOriginUrl } from "#domain/OriginUrl.ts"
+import { CurrencyMismatch } from "#domain/PostingRefused.ts"
+import type { Price } from "#domain/Price.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
+import { Accounts } from "./Accounts.ts"
+import { Deployment } from "./Deployment.ts"
+import * as Directory from "./Endpoints/Directory.ts"
+import { EventBus } from "./EventBus.ts"
+import { EventLog } from "./EventLog.ts"
+import { newId } from "./NewId.ts"
+import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
+import { Wallets } from "./Wallets.ts"
+
+/** Where changes are announced: the endpoint's id, or nothing for all of them. */
+export const changedSubject = "endpoints.changed"
+
+/** An endpoint as the gateway serves it. Totals are as old as the snapshot. */
+export interface Snapshot {
+  readonly endpoint: Endpoint
+  readonly price: Price
+  readonly origin: OriginUrl | undefined
+}
+
+type AddressRefused = OriginNotAllowed | InvalidRequest
+
+/** The priced endpoints of a tenant. What belongs to another tenant is `NotFound`. */
+export class Endpoints extends Context.Service<
+  Endpoints,
+  {
+    create(
+      caller: Principal,
+      endpoint: NewEndpoint
+    ): Effect.Effect<Endpoint, NotFound | NoReceivingWallet | NetworkNotAvailable | CurrencyMismatch | AddressRefused>
+    get(caller: Principal, id: EndpointId): Effect.Effect<Endpoint, NotFound>
+    /** Newest first, with the number of all. */
+    list(
+      caller: Principal,
+      range: { readonly limit: number; readonly offset: number }
+    ): Effect.Effect<{ readonly endpoints: ReadonlyArray<Endpoint>; readonly total: number }>
+    /** Emits `x402.endpoint.updated`. Every process serves the change at once. */
+    update(
+      caller: Principal,
+      id: EndpointId,
+      change: EndpointChange
+    ): Effect.Effect<Endpoint, NotFound | StateTransitionInvalid | AddressRefused>
+    /** Disables it. Doing so again changes nothing. */
+    disable(caller: Principal, id: EndpointId): Effect.Effect<void, NotFound>
+    /** What the gateway serves under an id, whatever its status; see `Directory`. */
+    readonly directory: Directory.Directory<Snapshot>
+  }
+>()("turnpike/services/Endpoints") {
+  static readonly layer = Layer.effect(
+    Endpoints,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const events = yield* EventLog
+      const bus = yield* EventBus
+      const wallets = yield* Wallets
+      const accounts = yield* Accounts
+      const { environment, publicUrl } = yield* Deployment
+      const rules = yield* PublicHttpPolicy
+
+      const Row = Schema.toType(Endpoint)
+      const endpoints = sql`SELECT e.id, e.tenant_id AS "tenantId", e.account_id AS "accountId", e.wallet_id AS "walletId",
+          e.name, e.description, e.path, e.method, e.base_price AS "basePrice", e.currency, e.network, e.status,
+          e.asset_address AS "assetAddress", w.address AS "paymentAddress", e.volume_discounts AS "volumeDiscounts",
+          coalesce(t.count, 0) AS "totalCalls", coalesce(t.amount, 0) AS "totalRevenue",
+          e.webhook_url AS "webhookUrl", e.origin_url AS "originUrl", e.timeout_ms AS "timeoutMs",
+          e.rate_limit AS "rateLimit", e.charge_on AS "chargeOn", e.forward_headers AS "forwardHeaders",
+          ${`${publicUrl}/x402/`}::text || e.id AS "gatewayUrl", e.created_at AS "createdAt", e.updated_at AS "updatedAt"
+        FROM endpoints e JOIN wallets w ON w.id = e.wallet_id
+        LEFT JOIN tallies t ON t.log = 1 AND t.scope = e.id AND t.subject = '00000000-0000-0000-0000-000000000000'`
+
+      const byTenant = SqlSchema.findOneOption({
+        Request: Schema.Struct({ tenant_id: Schema.String, id: Schema.String }),
+        Result: Row,
+        execute: ({ tenant_id, id }) => sql`${endpoints} WHERE e.tenant_id = ${tenant_id} AND e.id = ${id}`
+      })
+      const find = Effect.fnUntraced(function* (tenant_id: TenantId, id: EndpointId) {
+        const found = yield* Effect.orDie(byTenant({ tenant_id, id }))
+        return Option.isSome(found) ? found.value : yield* new NotFound({ resource: "endpoint", id })
+      })
+      const get = Effect.fn("Endpoints.get")((caller: Principal, id: EndpointId) => find(caller.tenant_id, id))
+
+      const inField = (path: string, message: string) => new InvalidRequest({ errors: [{ path, message }] })
+      const address = (text: string) => {
+        const parsed = parseOriginUrl(text, rules)
+        return Result.isSuccess(parsed)
+          ? Effect.succeed(parsed.success)
+          : Effect.fail(new OriginNotAllowed({ reason: parsed.failure }))
+      }
+      const originBase = Effect.fnUntraced(function* (text: string | null) {
+        if (text === null) return null
+        const { origin, path, query } = yield* address(text)
+        if (query !== "") return yield* inField("originUrl", "must have no query")
+        return origin + path.replace(/\/+$/, "")
+      })
+      const checkedWebhook = (text: string | null) =>
+        text === null ? Effect.succeed(null) : Effect.map(address(text), ({ href }) => href)
+
+      const receiver = Effect.fnUntraced(function* (caller: Principal, wanted: NewEndpoint) {
+        const account_id = wanted.accountId ?? caller.account_id
+        if (wanted.accountId !== undefined) yield* accounts.get(caller.tenant_id, account_id)
+        if (wanted.walletId !== undefined) {
+          const wallet = yield* wallets.get(caller, wanted.walletId)
+          yield* sameAs(wallet, wanted)
+          return { account_id, wallet }
+        }
+        const currency = wanted.currency ?? "USDC"
+        const available = networksOf(environment)
+        const network = wanted.network ?? available[0]
+        if (!available.includes(network)) return yield* new NetworkNotAvailable({ network, available })
+        const found = yield* wallets.byAccount(account_id, currency, network)
+        if (Option.isNone(found)) return yield* new NoReceivingWallet({ account_id, currency, network })
+        return { account_id, wallet: found.value }
+      })
+
+      const insert = Effect.fnUntraced(function* (
+        row: {
+          readonly id: EndpointId
+          readonly tenant_id: TenantId
+          readonly account_id: string
+          readonly wallet: Wallet
+        },
+        wanted: NewEndpoint
+      ) {
+        const { account_id, id, tenant_id, wallet } = row
+        const origin_url = yield* originBase(wanted.originUrl ?? null)
+        const webhook_url = yield* checkedWebhook(wanted.webhookUrl ?? null)
+        const at = yield* DateTime.nowAsDate
+        yield* Effect.orDie(sql`INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, description, path, method,
+            origin_url, base_price, currency, network, asset_address, status, volume_discounts, webhook_url, timeout_ms,
+            rate_limit, charge_on, forward_headers, created_at, updated_at)
+          VALUES (${id}, ${tenant_id}, ${account_id}, ${wallet.id}, ${wanted.name}, ${wanted.description ?? null},
+            ${wanted.path}, ${wanted.method}, ${origin_url}, ${wanted.basePrice ?? defaultBasePrice}, ${wallet.currency},
+            ${wallet.network}, ${assetOf(wallet.network, wallet.currency).address}, 'active',
+            ${yield* discountsText(wanted.volumeDiscounts ?? [])}::jsonb, ${webhook_url}, ${wanted.timeoutMs ?? 30_000},
+            ${wanted.rateLimit ?? null}, ${wanted.chargeOn ?? "success"},
+            ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${at}, ${at})`)
+      })
+      const create = Effect.fn("Endpoints.create")(function* (caller: Principal, wanted: NewEndpoint) {
+        const { account_id, wallet } = yield* receiver(caller, wanted)
+        const id = yield* newId(EndpointId)
+        yield* insert({ id, tenant_id: caller.tenant_id, account_id, wallet }, wanted)
+        // Somebody may have asked for this id a moment ago.
+        directory.forget(id)
+        return yield* get(caller, id)
+      })
+
+      const listPage = SqlSchema.findAll({
+        Request: Schema.Struct({ tenant_id: Schema.String, limit: Schema.Int, offset: Schema.Int }),
+        Result: Row,
+        execute: ({ tenant_id, limit, offset }) =>
+          sql`${endpoints} WHERE e.tenant_id = ${tenant_id} ORDER BY e.id DESC LIMIT ${limit} OFFSET ${offset}`
+      })
+      const countAll = SqlSchema.findOne({
+        Request: Schema.String,
+        Result: Schema.Struct({ total: Schema.Int }),
+        execute: (tenant_id) => sql`SELECT count(*)::int AS total FROM endpoints WHERE tenant_id = ${tenant_id}`
+      })
+      const list = Effect.fn("Endpoints.list")(function* (
+        caller: Principal,
+        { limit, offset }: { readonly limit: number; readonly offset: number }
+      ) {
+        const { total } = yield* countAll(caller.tenant_id)
+        return { endpoints: yield* listPage({ tenant_id: caller.tenant_id, limit, offset }), total }
+      }, Effect.orDie)
+
+      const store = Effect.fnUntraced(function* (endpoint: Endpoint) {
+        const { status, basePrice, description, name, originUrl, rateLimit, timeoutMs, webhookUrl } = endpoint
+        yield* sql`UPDATE endpoints SET name = ${name}, description = ${description}, base_price = ${basePrice},
+          volume_discounts = ${yield* discountsText(endpoint.volumeDiscounts)}::jsonb, status = ${status},
+          webhook_url = ${webhookUrl}, origin_url = ${originUrl}, timeout_ms = ${timeoutMs}, rate_limit = ${rateLimit},
+          charge_on = ${endpoint.chargeOn}, forward_headers = ${yield* headersText(endpoint.forwardHeaders)}::jsonb,
+          updated_at = ${endpoint.updatedAt} WHERE id = ${endpoint.id}`
+        const record = yield* encode(endpoint)
+        yield* events.append([
+          {
+            tenant_id: endpoint.tenantId,
+            type: "x402.endpoint.updated",
+            // These may be keys to the origin: an event goes further than the record.
+            data: { endpoint: { ...record, forwardHeaders: {} } }
+          }
+        ])
+      }, Effect.orDie)
+
+      const change = Effect.fnUntraced(
+        function* (caller: Principal, id: EndpointId, wanted: EndpointChange) {
+          yield* Effect.orDie(
+            sql`SELECT id FROM endpoints WHERE tenant_id = ${caller.tenant_id} AND id = ${id} FOR NO KEY UPDATE`
+          )
+          const current = yield* find(caller.tenant_id, id)
+          const to = wanted.status ?? current.status
+          if (!mayBecome(current.status, to)) {
+            return yield* new StateTransitionInvalid({ resource: "endpoint", from: current.status, to })
+          }
+          const next = {
+            ...current,
+            ...wanted,
+            originUrl: wanted.originUrl === undefined ? current.originUrl : yield* originBase(wanted.originUrl),
+            webhookUrl: wanted.webhookUrl === undefined ? current.webhookUrl : yield* checkedWebhook(wanted.webhookUrl),
+            updatedAt: yield* DateTime.nowAsDate
+          }
+          yield* store(next)
+          return next
+        },
+        (effect) => Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
+      )
+      const update = Effect.fn("Endpoints.update")(function* (
+        caller: Principal,
+        id: EndpointId,
+        wanted: EndpointChange
+      ) {
+        const changed = yield* change(caller, id, wanted)
+        directory.forget(id)
+        yield* bus.publish(changedSubject, id)
+        return changed
+      })
+      const disable = Effect.fn("Endpoints.disable")(function* (caller: Principal, id: EndpointId) {
+        const { status } = yield* get(caller, id)
+        if (status === "disabled") return
+        yield* Effect.catchTags(update(caller, id, { status: "disabled" }), {
+          STATE_TRANSITION_INVALID: Effect.die,
+          ORIGIN_NOT_ALLOWED: Effect.die,
+          INVALID_REQUEST: Effect.die
+        })
+      })
+
+      const byIds = SqlSchema.findAll({
+        Request: Schema.Array(Schema.String),
+        Result: Row,
+        execute: (ids) => sql`${endpoints} WHERE e.id = ANY(${ids}::uuid[])`
+      })
+      const snapshot = (endpoint: Endpoint): Snapshot => {
+        const origin = endpoint.originUrl === null ? undefined : parseOriginUrl(endpoint.originUrl, rules)
+        return {
+          endpoint,
+          price: priceOf(endpoint.basePrice, endpoint.volumeDiscounts),
+          origin: origin !== undefined && Result.isSuccess(origin) ? origin.success : undefined
+        }
+      }
+      const directory = yield* Directory.make((ids) =>
+        byIds(ids).pipe(
+          Effect.map(
+            (found) => new Map(found.map((endpoint): [string, Snapshot] => [endpoint.id, snapshot(endpoint)]))
+          ),
+          Effect.orDie
+        )
+      )
+      const changes = yield* bus.subscribe(changedSubject)
+      yield* PubSub.take(changes).pipe(
+        Effect.map((id) => directory.forget(id === "" ? undefined : id)),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      return Endpoints.of({ create, get, list, update, disable, directory })
+    })
+  )
+}
+
+const encode = flow(Schema.encodeEffect(Endpoint), Effect.orDie)
+const discountsText = flow(Schema.encodeEffect(Schema.fromJsonString(Endpoint.fields.volumeDiscounts)), Effect.orDie)
+const headersText = flow(Schema.encodeEffect(Schema.fromJsonString(Endpoint.fields.forwardHeaders)), Effect.orDie)
+
+/** A wallet that was named must be what else was asked for. */
+const sameAs = (wallet: Wallet, wanted: NewEndpoint): Effect.Effect<void, CurrencyMismatch | NetworkNotAvailable> => {
+  if (wanted.currency !== undefined && wanted.currency !== wallet.currency) {
+    return Effect.fail(new CurrencyMismatch({ expected: wanted.currency, actual: wallet.currency }))
+  }
+  return wanted.network === undefined || wanted.network === wallet.network
+    ? Effect.void
+    : Effect.fail(new NetworkNotAvailable({ network: wanted.network, available: [wallet.network] }))
+}

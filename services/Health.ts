@@ -1,0 +1,59 @@
+import { Context, Effect, Layer, Predicate, PubSub, Schema } from "effect"
+import { SqlClient, SqlError, SqlSchema } from "effect/sql"
+import { EventBus } from "./EventBus.ts"
+
+/** How long a probe waits for what we stand on. */
+const patience = "1 second"
+const probeSubject = "health.probe"
+
+/** Shutting down, starting up, out of connections, read-only after a failover: states of a server, not of a statement. */
+const passing = /^(?:53|55000|57P|25006)/
+
+/** Whether a fault is a database that is away or overtaken: it comes back, and the same request may succeed in a moment. */
+export const isDatabaseAway = (fault: unknown): boolean => {
+  if (!SqlError.isSqlError(fault)) return false
+  const { cause } = fault.reason
+  return fault.isRetryable || (Predicate.hasProperty(cause, "code") && passing.test(String(cause.code)))
+}
+
+/** Whether what we stand on is there. Never fails: what does not answer within a second is down. */
+export class Health extends Context.Service<
+  Health,
+  {
+    readonly database: Effect.Effect<
+      | { readonly postgres: "up"; readonly migrations: "done" | "pending" }
+      | { readonly postgres: "down"; readonly migrations: "unknown" }
+    >
+    readonly bus: Effect.Effect<"up" | "down">
+  }
+>()("turnpike/services/Health") {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const bus = yield* EventBus
+      const heard = yield* bus.subscribe(probeSubject)
+
+      const migrated = SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: Schema.Struct({ migrated: Schema.Boolean }),
+        execute: () => sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS migrated`
+      })
+
+      return Health.of({
+        database: migrated(undefined).pipe(
+          Effect.timeout(patience),
+          Effect.match({
+            onFailure: () => ({ postgres: "down", migrations: "unknown" }) as const,
+            onSuccess: (row) => ({ postgres: "up", migrations: row.migrated ? "done" : "pending" }) as const
+          })
+        ),
+        // Its own message has to come back: the only proof that others hear us too.
+        bus: Effect.andThen(bus.publish(probeSubject, ""), PubSub.take(heard)).pipe(
+          Effect.timeout(patience),
+          Effect.match({ onFailure: () => "down" as const, onSuccess: () => "up" as const })
+        )
+      })
+    })
+  )
+}

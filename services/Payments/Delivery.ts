@@ -1,0 +1,85 @@
+import { DateTime, Duration, Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import * as Batch from "./Batch.ts"
+
+/** How long marks are gathered. */
+const gathering = Duration.millis(200)
+
+/** A whole answer of an origin, small enough to keep. Headers are name, value, name, value. */
+export interface Answer {
+  readonly status: number
+  readonly headers: ReadonlyArray<string>
+  readonly body: Uint8Array
+}
+
+const StoredAnswer = Schema.Struct({
+  status: Schema.Int,
+  headers: Schema.Array(Schema.String),
+  body: Schema.Uint8Array
+})
+
+/** Knows which answers reached their callers, and has those that may not have. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const mark = Effect.fnUntraced(
+    function* (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) {
+      const now = yield* DateTime.nowAsDate
+      // Not worth a disk write of its own: a mark that is lost only means that the answer is kept for its whole life.
+      yield* sql`WITH seen AS (
+        SELECT s.* FROM set_config('synchronous_commit', 'off', true), unnest(
+          ${seen.map((one) => one.payment)}::uuid[], ${seen.map((one) => String(one.delivered))}::boolean[]
+        ) AS s (id, delivered)
+      ), unneeded AS (
+        DELETE FROM payment_answers a USING seen s WHERE a.payment_id = s.id AND s.delivered
+      )
+      UPDATE payments p SET
+        delivered_at = CASE WHEN s.delivered THEN ${now}::timestamptz ELSE p.delivered_at END,
+        lease_until = CASE WHEN s.delivered THEN p.lease_until ELSE ${now}::timestamptz END
+      FROM seen s WHERE p.id = s.id AND p.state = 'captured'`
+      return seen.map(() => null)
+    },
+    Effect.tapCause((cause) => Effect.logWarning("Deliveries could not be marked", cause)),
+    Effect.orDie
+  )
+  // Nobody waits for a mark, and this process knows what it has not written yet: many marks share a statement.
+  const unwritten = new Set<string>()
+  const { tell } = yield* Batch.make(
+    (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) =>
+      Effect.ensuring(
+        mark(seen),
+        Effect.sync(() => {
+          for (const { payment } of seen) unwritten.delete(payment)
+        })
+      ),
+    gathering
+  )
+
+  const answerOf = SqlSchema.findOneOption({
+    Request: Schema.Struct({ payment: Schema.String, now: Schema.Date }),
+    Result: StoredAnswer,
+    execute: ({ payment, now }) =>
+      sql`SELECT status, headers, body FROM payment_answers WHERE payment_id = ${payment} AND expires_at > ${now}`
+  })
+  const stored = Effect.fnUntraced(function* (payment: string) {
+    return yield* answerOf({ payment, now: yield* DateTime.nowAsDate })
+  }, Effect.orDie)
+
+  const dropOld = Effect.fnUntraced(function* (now: Date) {
+    yield* sql`DELETE FROM payment_answers WHERE payment_id IN (
+      SELECT payment_id FROM payment_answers WHERE expires_at < ${now} ORDER BY expires_at LIMIT 500
+    )`
+  }, Effect.orDie)
+
+  return {
+    /** Says whether the last byte of a charged answer left for the caller. */
+    seen: (payment: string, delivered: boolean) => {
+      if (delivered) unwritten.add(payment)
+      tell({ payment, delivered })
+    },
+    /** Whether this process delivered the answer and has yet to write that down. */
+    isSeen: (payment: string) => unwritten.has(payment),
+    stored,
+    dropOld
+  }
+})

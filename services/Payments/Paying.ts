@@ -1,0 +1,217 @@
+import { Cache, DateTime, Duration, Effect, Option, Schema, Struct } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { cappedAt } from "#domain/EndpointPrice.ts"
+import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
+import { EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
+import { EndpointId, fromTypeId, PaymentId } from "#domain/Ids.ts"
+import { formatDecimal } from "#domain/Money.ts"
+import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum, QuoteExpired } from "#domain/Payment.ts"
+import { paymentIdOf, readRequest, type TokenKey, writeProof } from "#domain/PaymentToken.ts"
+import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
+import type { HoldNotOpen, PostingRefused } from "#domain/PostingRefused.ts"
+import { priceAt } from "#domain/Price.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import type { Endpoints, Snapshot } from "../Endpoints.ts"
+import type { Ledger } from "../Ledger.ts"
+import { newUuid } from "../NewId.ts"
+import type { PaymentPolicy } from "./Policy.ts"
+import { insertPayment, storedPrice } from "./Records.ts"
+
+export type PayRefused =
+  | NotFound
+  | PaymentRequestInvalid
+  | QuoteExpired
+  | EndpointPaused
+  | OriginNotConfigured
+  | PriceAboveMaximum
+  | Exclude<PostingRefused, HoldNotOpen>
+
+/** What is paid for: found without the database, from the payment request itself or from the address. */
+interface Order {
+  readonly endpoint: EndpointId
+  readonly method: string | undefined
+  /** Nobody pays more than what was quoted. */
+  readonly limit: bigint | undefined
+  readonly paymentId: string
+}
+
+/** Reserves the money of a call. */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly key: TokenKey
+  readonly publicUrl: string
+  readonly policy: PaymentPolicy
+  readonly ledger: Ledger["Service"]
+  readonly endpoints: Endpoints["Service"]
+}) {
+  const { endpoints, key, ledger, policy, publicUrl } = options
+  const sql = yield* SqlClient.SqlClient
+
+  // Neither the owner nor the currency of a wallet ever changes.
+  const ownerOf = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Schema.Struct({ tenant_id: Schema.String }),
+    execute: (id) => sql`SELECT tenant_id FROM wallets WHERE id = ${id}`
+  })
+  const owners = yield* Cache.makeWith((id: string) => Effect.orDie(ownerOf(id)), {
+    capacity: 10_000,
+    timeToLive: (exit) => (exit._tag === "Success" && Option.isSome(exit.value) ? Duration.hours(1) : Duration.zero)
+  })
+
+  const order = Effect.fnUntraced(function* (pay: Pay) {
+    if (pay.payment_request_id !== undefined) {
+      const request = readRequest(key, pay.payment_request_id)
+      if (request === undefined) return yield* new PaymentRequestInvalid({ reason: "unknown_payment_request" })
+      const now = yield* DateTime.now
+      const expires = DateTime.addDuration(DateTime.makeUnsafe(request.issuedAt), policy.requestLife)
+      if (DateTime.isLessThan(expires, now)) return yield* new QuoteExpired({ expired_at: DateTime.formatIso(expires) })
+      const paymentId = paymentIdOf(pay.payment_request_id, request.askedAt, pay.from_wallet_id)
+      return { endpoint: EndpointId.make(request.endpoint), method: request.method, limit: request.limit, paymentId }
+    }
+    const url = pay.url ?? ""
+    const target = url.startsWith(`${publicUrl}/`) ? parseGatewayTarget(url.slice(publicUrl.length)) : undefined
+    const endpoint = target === undefined ? undefined : fromTypeId("epd", target.endpoint)
+    if (target === undefined || endpoint === undefined)
+      return yield* new PaymentRequestInvalid({ reason: "not_a_gateway_url" })
+    const snapshot = yield* endpoints.directory.load(endpoint)
+    if (snapshot !== null && originPath(snapshot.endpoint.path, target.rest) === undefined) {
+      return yield* new PaymentRequestInvalid({ reason: "not_a_gateway_url" })
+    }
+    return { endpoint: EndpointId.make(endpoint), method: undefined, limit: undefined, paymentId: newUuid() }
+  })
+
+  const payable = Effect.fnUntraced(function* (id: EndpointId) {
+    const snapshot = yield* endpoints.directory.load(id)
+    if (snapshot === null || snapshot.endpoint.status === "disabled") {
+      return yield* new NotFound({ resource: "endpoint", id })
+    }
+    if (snapshot.endpoint.status === "paused") return yield* new EndpointPaused({ endpoint_id: id, retry_after: 60 })
+    if (snapshot.origin === undefined) return yield* new OriginNotConfigured({ endpoint_id: id })
+    return snapshot
+  })
+
+  const priceFor = Effect.fnUntraced(function* (pay: Pay, { limit }: Order, { endpoint, price }: Snapshot) {
+    const quoted = limit === undefined ? price : cappedAt(price, limit)
+    const { max_amount } = pay
+    if (max_amount === undefined) return quoted
+    const { count } = yield* ledger.tally(endpoint.id, pay.from_wallet_id)
+    const required = priceAt(quoted, count)
+    if (required <= max_amount) return cappedAt(quoted, max_amount)
+    return yield* new PriceAboveMaximum({
+      required: formatDecimal(required),
+      maximum: formatDecimal(max_amount),
+      currency: endpoint.currency
+    })
+  })
+
+  const kept = SqlSchema.findOne({
+    Request: Schema.String,
+    Result: Schema.Struct({ amount: Schema.BigInt, proof_expires_at: Schema.Date }),
+    execute: (id) => sql`SELECT amount, proof_expires_at FROM payments WHERE id = ${id}`
+  })
+
+  /** A free call reserves nothing, so the ledger cannot tell whether it was paid before; its row can. */
+  const terms = (posted: Posted) => {
+    const [hold] = posted.movements
+    return hold === undefined
+      ? Effect.orDie(kept(posted.command_id))
+      : Effect.succeed({ amount: hold.amount, proof_expires_at: expiry(posted.at) })
+  }
+  const expiry = (at: Date): Date => DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), policy.proofLife))
+
+  /** The first answer, from what was kept with its key. The proof is not kept; it is made again. */
+  const again = (result: unknown): Effect.Effect<Paid> =>
+    Effect.map(Effect.orDie(decodeKept(result)), (stored) => ({ ...stored, proof: writeProof(key, stored.id) }))
+
+  const reserve = Effect.fnUntraced(function* (
+    caller: Principal,
+    pay: Pay,
+    wanted: Order,
+    snapshot: Snapshot,
+    idempotency: IdempotencyClaim | undefined
+  ) {
+    const { endpoint } = snapshot
+    const price = yield* priceFor(pay, wanted, snapshot)
+    const id = wanted.paymentId
+    const now = yield* DateTime.now
+    const paid = (posted: Posted, amount: bigint, expires_at: Date): Paid => ({
+      id: PaymentId.make(posted.command_id),
+      proof: writeProof(key, posted.command_id),
+      amount,
+      currency: endpoint.currency,
+      endpoint_id: endpoint.id,
+      expires_at
+    })
+    const posted = yield* ledger.post({
+      id,
+      idempotency,
+      result: (posted) => encodeKept(paid(posted, posted.movements[0]?.amount ?? 0n, expiry(posted.at))),
+      steps: [
+        {
+          kind: "hold",
+          hold: id,
+          debit: pay.from_wallet_id,
+          credit: endpoint.walletId,
+          currency: endpoint.currency,
+          price,
+          tally: { scope: endpoint.id, subject: pay.from_wallet_id },
+          // Outlives the last call that may begin with the proof, and its capture.
+          expires_at: DateTime.toDate(
+            DateTime.add(DateTime.addDuration(now, policy.proofLife), { milliseconds: endpoint.timeoutMs, seconds: 15 })
+          ),
+          code: "payment"
+        }
+      ],
+      rows: (posted) => {
+        const amount = posted.movements[0]?.amount ?? 0n
+        return [
+          insertPayment.of({
+            id,
+            tenant_id: endpoint.tenantId,
+            endpoint_id: endpoint.id,
+            payer_tenant_id: caller.tenant_id,
+            payer_wallet_id: pay.from_wallet_id,
+            payee_wallet_id: endpoint.walletId,
+            method: wanted.method ?? endpoint.method,
+            currency: endpoint.currency,
+            network: endpoint.network,
+            price: storedPrice(price),
+            amount: String(amount),
+            hold_id: amount === 0n ? null : id,
+            proof_expires_at: expiry(posted.at).toISOString(),
+            created_at: posted.at.toISOString()
+          })
+        ]
+      }
+    })
+    if (posted.result !== undefined && posted.replayed) return { paid: yield* again(posted.result), replayed: true }
+    const { amount, proof_expires_at } = yield* terms(posted)
+    return { paid: paid(posted, amount, proof_expires_at), replayed: posted.replayed }
+  })
+
+  return Effect.fn("Payments.pay")(function* (caller: Principal, pay: Pay, idempotency?: IdempotencyClaim) {
+    const owner = yield* Cache.get(owners, pay.from_wallet_id)
+    if (Option.isNone(owner) || owner.value.tenant_id !== caller.tenant_id) {
+      return yield* new NotFound({ resource: "wallet", id: pay.from_wallet_id })
+    }
+    const first = Effect.gen(function* () {
+      const wanted = yield* order(pay)
+      const snapshot = yield* payable(wanted.endpoint)
+      return yield* Effect.catchTag(reserve(caller, pay, wanted, snapshot, idempotency), "HOLD_NOT_OPEN", Effect.die)
+    })
+    if (idempotency === undefined) return yield* first
+    // What was answered under a key is answered again, also when it could not be done any more.
+    return yield* Effect.catch(first, (refusal) =>
+      Effect.flatMap(ledger.recall(idempotency), (known) =>
+        Option.isNone(known)
+          ? Effect.fail(refusal)
+          : Effect.map(again(known.value), (paid) => ({ paid, replayed: true }))
+      )
+    )
+  })
+})
+
+/** What is kept with an idempotency key. A proof is written nowhere: it is made from the payment's id again. */
+const Kept = Schema.Struct(Struct.omit(Paid.fields, ["proof"]))
+const encodeKept = Schema.encodeSync(Kept)
+const decodeKept = Schema.decodeUnknownEffect(Kept)

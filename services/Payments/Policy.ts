@@ -1,0 +1,26 @@
+import { Context, Duration } from "effect"
+
+/** How long promises hold, and what the platform takes. */
+export interface PaymentPolicy {
+  /** How long a payment request may be paid. */
+  readonly requestLife: Duration.Duration
+  /** How long a proof may be used. */
+  readonly proofLife: Duration.Duration
+  /** How much longer than the origin's timeout a call owns its payment: what capture or release need. */
+  readonly leaseMargin: Duration.Duration
+  /** How long a stored answer waits for the caller to come back. */
+  readonly answerLife: Duration.Duration
+  /** The platform's share of a charge, in basis points. */
+  readonly feeBasisPoints: number
+}
+
+/** A reference, so a deployment or a test changes it without touching the code. */
+export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services/Payments/Policy", {
+  defaultValue: () => ({
+    requestLife: Duration.seconds(60),
+    proofLife: Duration.seconds(60),
+    leaseMargin: Duration.seconds(10),
+    answerLife: Duration.minutes(15),
+    feeBasisPoints: 0
+  })
+})

@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { errors } from "undici"
+import { ForbiddenTarget } from "./GuardedConnector.ts"
+
+/**
+ * Why an outbound call gave no answer: the address is not allowed; no connection, or one that broke; too slow; an answer larger than
+ * the cap; an answer that is not HTTP or contradicts itself; a request that cannot be put into HTTP.
+ */
+export const OutboundReason = Schema.Literals([
+  "ForbiddenAddress",
+  "Unreachable",
+  "Timeout",
+  "TooLarge",
+  "BadResponse",
+  "BadRequest"
+])
+export type OutboundReason = typeof OutboundReason.Type
+
+/** An outbound call that gave no answer. `cause` says more, for logs. */
+export class OutboundFailed extends Schema.TaggedError<OutboundFailed>()("OutboundFailed", {
+  reason: OutboundReason,
+  cause: Schema.Defect()
+}) {}
+
+/** A connection that was not there within the connect timeout counts as unreachable: nobody was slow to answer. */
+export const reasonOf = (error: Error): OutboundReason => {
+  if (error instanceof ForbiddenTarget) return "ForbiddenAddress"
+  if (error instanceof errors.HTTPParserError) return "BadResponse"
+  const code = "code" in error && typeof error.code === "string" ? error.code : ""
+  return reasons.get(code) ?? "Unreachable"
+}
+
+const reasons: ReadonlyMap<string, OutboundReason> = new Map([
+  ["UND_ERR_HEADERS_TIMEOUT", "Timeout"],
+  ["UND_ERR_BODY_TIMEOUT", "Timeout"],
+  ["UND_ERR_RES_EXCEEDED_MAX_SIZE", "TooLarge"],
+  ["UND_ERR_HEADERS_OVERFLOW", "BadResponse"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "BadResponse"],
+  ["UND_ERR_INVALID_ARG", "BadRequest"],
+  ["UND_ERR_NOT_SUPPORTED", "BadRequest"],
+  ["UND_ERR_REQ_CONTENT_LENGTH_MISMATCH", "BadRequest"]
+])

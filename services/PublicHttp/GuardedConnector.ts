@@ -1,0 +1,83 @@
+import { lookup, type LookupAddress, Resolver } from "node:dns"
+import { isIP, type LookupFunction } from "node:net"
+import { Data, Duration } from "effect"
+import { buildConnector } from "undici"
+import { addressKind, hostKind } from "#domain/Address.ts"
+import { isListed, refuseTarget, type OriginRefusal } from "#domain/OriginUrl.ts"
+import type { PublicHttpPolicy } from "./Policy.ts"
+
+/** Carries a refusal through undici, which knows only thrown errors. */
+export class ForbiddenTarget extends Data.TaggedError("ForbiddenTarget")<{ readonly reason: OriginRefusal }> {}
+
+/**
+ * Opens connections to addresses the policy allows, and to no others. The name, the literal, every address the name has, and the
+ * address the socket ended at are judged; the socket goes to an address that was judged, with the name's own SNI and `Host`.
+ */
+export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.connector => {
+  const timeout = Duration.toMillis(policy.connectTimeout)
+  const resolver = new Resolver({ timeout, tries: 1 })
+  if (policy.nameServers.length > 0) resolver.setServers(policy.nameServers)
+  const mayReach = (address: string) => {
+    const kind = addressKind(address)
+    return kind === "public" || (kind === "loopback" && policy.allowLoopback)
+  }
+  const tls = { timeout, allowH2: false, autoSelectFamily: true }
+  // A host the deployment listed may stand in /etc/hosts or on a private name server; only for those is the system asked.
+  const listed = buildConnector({ ...tls, lookup: lookup as LookupFunction })
+  const judged = buildConnector({ ...tls, lookup: judgedLookup(resolver, mayReach) })
+
+  return (options, callback) => {
+    const { hostname, protocol, port } = options
+    // undici takes the brackets off; the rules speak of hosts as URLs spell them.
+    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname
+    const portNumber = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+    // The lookup hook is never asked about literals, so they are judged here.
+    const refusal = refuseTarget(host, portNumber, policy)
+    if (refusal !== undefined) return callback(new ForbiddenTarget({ reason: refusal }), null)
+    const free = isListed(host, portNumber, policy)
+    const connect = free ? listed : judged
+    connect(options, (...outcome) => {
+      const [error, socket] = outcome
+      if (error !== null) return callback(error, null)
+      if (!free && !mayReach(socket.remoteAddress ?? "")) {
+        socket.destroy()
+        return callback(new ForbiddenTarget({ reason: "AddressNotPublic" }), null)
+      }
+      // undici takes ECONNRESET for the end of a body whose length is unknown. A reset is never a clean end here.
+      socket.prependListener("error", (reset: NodeJS.ErrnoException) => {
+        if (reset.code === "ECONNRESET") reset.code = "ORIGIN_RESET"
+      })
+      callback(null, socket)
+    })
+  }
+}
+
+/** Answers with every address of a name, or refuses if one of them may not be reached: a mixed answer is an attack. */
+const judgedLookup =
+  (resolver: Resolver, mayReach: (address: string) => boolean): LookupFunction =>
+  (hostname, options, callback) => {
+    const found: Array<LookupAddress> = []
+    let failure: NodeJS.ErrnoException = new Error(`No address for ${hostname}`)
+    const answer = () => {
+      if (found.some(({ address }) => !mayReach(address))) {
+        return callback(new ForbiddenTarget({ reason: "AddressNotPublic" }), [])
+      }
+      const [first] = found
+      if (first === undefined) return callback(failure, [])
+      if (options.all === true) callback(null, found)
+      else callback(null, first.address, first.family)
+    }
+    if (hostKind(hostname) === "loopback") {
+      found.push({ address: "127.0.0.1", family: 4 }, { address: "::1", family: 6 })
+      return answer()
+    }
+    let waiting = 2
+    const collect = (family: number) => (error: NodeJS.ErrnoException | null, addresses?: ReadonlyArray<string>) => {
+      if (error !== null) failure = error
+      for (const address of addresses ?? []) found.push({ address, family })
+      if (--waiting === 0) answer()
+    }
+    // c-ares, not `dns.lookup`: a name server that hangs would hold the process's few threads for files and lookups.
+    resolver.resolve4(hostname, collect(4))
+    resolver.resolve6(hostname, collect(6))
+  }

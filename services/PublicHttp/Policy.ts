@@ -1,0 +1,32 @@
+import { Context, Duration } from "effect"
+import type { OriginRules } from "#domain/OriginUrl.ts"
+
+/** Whom we call, how long we wait and how much we take. */
+export interface PublicHttpPolicy extends OriginRules {
+  /** Lookup, TCP and TLS together. */
+  readonly connectTimeout: Duration.Duration
+  /** Longest silence of an origin within its body, and longest stall of a caller that takes it. Rounded up to a second. */
+  readonly idleTimeout: Duration.Duration
+  readonly connectionsPerOrigin: number
+  /** Size of one set of answer headers. */
+  readonly headerBytes: number
+  /** Largest body `request` returns. */
+  readonly bodyBytes: number
+  /** Name servers (`address:port`) asked instead of the system's. */
+  readonly nameServers: ReadonlyArray<string>
+}
+
+/** A reference, so a deployment or a test changes it without touching the code. The default calls public addresses only. */
+export const PublicHttpPolicy = Context.Reference<PublicHttpPolicy>("turnpike/services/PublicHttp/Policy", {
+  defaultValue: () => ({
+    allowHosts: [],
+    allowLoopback: false,
+    ownHosts: [],
+    connectTimeout: Duration.seconds(5),
+    idleTimeout: Duration.seconds(60),
+    connectionsPerOrigin: 256,
+    headerBytes: 32_768,
+    bodyBytes: 1_048_576,
+    nameServers: []
+  })
+})

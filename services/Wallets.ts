@@ -1,0 +1,259 @@
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { AccountId, toTypeId, TransferId, WalletId } from "#domain/Ids.ts"
+import { available, type LedgerAccount, systemAccount } from "#domain/LedgerAccount.ts"
+import { Currency, formatDecimal } from "#domain/Money.ts"
+import { addressForm, Network, networksOf, parseAddress, sandboxAddress } from "#domain/Network.ts"
+import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
+import { AmountTooLarge, type CurrencyMismatch, type IdempotencyKeyReused } from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { Forbidden, NotFound } from "#domain/Refusal.ts"
+import {
+  AddressTaken,
+  type CreateWallet,
+  faucetLimit,
+  Funding,
+  type FundWallet,
+  InvalidAddress,
+  NetworkNotAvailable,
+  type Wallet,
+  type WalletFilter
+} from "#domain/Wallet.ts"
+import { Ledger } from "./Ledger.ts"
+import { newId } from "./NewId.ts"
+import { NewWallet, Search, TenantRef, WalletRef, WalletRow } from "./Wallets/Rows.ts"
+import * as Statement from "./Wallets/Statement.ts"
+import type { StatementLine, StatementRange } from "./Wallets/Statement.ts"
+
+/** Wallets of a tenant. Every method sees the caller's tenant only; what belongs to another is `NotFound`. */
+export class Wallets extends Context.Service<
+  Wallets,
+  {
+    create(
+      caller: Principal,
+      wallet: CreateWallet
+    ): Effect.Effect<Wallet, NotFound | NetworkNotAvailable | InvalidAddress | AddressTaken>
+    get(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
+    /** Newest first, with the number of all that match. */
+    list(
+      caller: Principal,
+      filter: WalletFilter,
+      range: { readonly limit: number; readonly offset: number }
+    ): Effect.Effect<{ readonly wallets: ReadonlyArray<Wallet>; readonly total: number }>
+    /** Where an account receives this currency on this network: its oldest active wallet. */
+    byAccount(account: AccountId, currency: Currency, network: Network): Effect.Effect<Option.Option<Wallet>>
+    /** Gives sandbox money. A replay of the same idempotency claim answers what the first call answered. */
+    fund(
+      caller: Principal,
+      id: WalletId,
+      funding: FundWallet,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<
+      { readonly funding: Funding; readonly replayed: boolean },
+      NotFound | Forbidden | AmountTooLarge | CurrencyMismatch | IdempotencyKeyReused
+    >
+    /** The statement, newest first, from before position `before`; `seq` is the position of a line. */
+    entries(
+      caller: Principal,
+      id: WalletId,
+      range: StatementRange
+    ): Effect.Effect<ReadonlyArray<StatementLine>, NotFound>
+    /** A frozen wallet receives but does not spend. Freezing it again only replaces the reason. */
+    freeze(caller: Principal, id: WalletId, reason: string): Effect.Effect<Wallet, NotFound>
+    /** Unfreezing an active wallet changes nothing. */
+    unfreeze(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
+  }
+>()("turnpike/services/Wallets") {
+  static readonly layer = Layer.effect(
+    Wallets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* Ledger
+      const statement = yield* Statement.make
+
+      const wallets = sql`SELECT w.id, w.owner_type, w.owner_id, w.currency, w.network, w.address, w.name,
+          a.posted - a.held AS balance_available, a.held AS balance_pending,
+          CASE WHEN a.frozen THEN 'frozen' ELSE 'active' END AS status,
+          w.frozen_reason, w.frozen_at, w.metadata, w.created_at, w.updated_at
+        FROM wallets w JOIN ledger_accounts a ON a.id = w.id`
+
+      const walletById = SqlSchema.findOneOption({
+        Request: Schema.Struct({ tenant_id: TenantRef, id: WalletRef }),
+        Result: WalletRow,
+        execute: ({ tenant_id, id }) => sql`${wallets} WHERE w.id = ${id} AND w.tenant_id = ${tenant_id}`
+      })
+      const find = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
+        const found = yield* Effect.orDie(walletById({ tenant_id: caller.tenant_id, id }))
+        return Option.isSome(found) ? found.value : yield* noWallet(id)
+      })
+      const get = Effect.fn("Wallets.get")(find)
+
+      // The owner is looked up by the statement that names it: an account of another tenant inserts nothing.
+      const insert = SqlSchema.findOneOption({
+        Request: NewWallet,
+        Result: Schema.Struct({ id: WalletRef }),
+        execute: (row) =>
+          sql`INSERT INTO wallets (id, tenant_id, owner_type, owner_id, currency, network, address, name, metadata,
+              created_at, updated_at)
+            SELECT ${row.id}::uuid, tenant_id, ${row.owner_type}, id, ${row.currency}, ${row.network}, ${row.address},
+              ${row.name}, ${row.metadata}::jsonb, ${row.at}::timestamptz, ${row.at}::timestamptz
+            FROM accounts WHERE id = ${row.owner_id} AND tenant_id = ${row.tenant_id} AND ${row.owner_type} = 'account'
+            RETURNING id`
+      })
+      const insertOpened = Effect.fnUntraced(function* (caller: Principal, row: typeof NewWallet.Type) {
+        yield* ledger.open({ id: row.id, purpose: "wallet", currency: row.currency })
+        const inserted = yield* insert(row)
+        if (Option.isNone(inserted)) return yield* new NotFound({ resource: row.owner_type, id: row.owner_id })
+        return yield* find(caller, row.id)
+      }, sql.withTransaction)
+      const create = Effect.fn("Wallets.create")(function* (caller: Principal, input: CreateWallet) {
+        const available = networksOf(caller.environment)
+        const network = input.network ?? available[0]
+        if (!available.includes(network)) return yield* new NetworkNotAvailable({ network, available })
+        const id = yield* newId(WalletId)
+        const asked = input.address ?? (caller.environment === "sandbox" ? sandboxAddress(network, id) : "")
+        const address = parseAddress(network, asked)
+        if (address === undefined) {
+          const reason = input.address === undefined ? "missing" : "malformed"
+          return yield* new InvalidAddress({ network, reason, expected: addressForm(network) })
+        }
+        const currency = input.currency ?? "USDC"
+        return yield* insertOpened(caller, {
+          id,
+          tenant_id: caller.tenant_id,
+          owner_type: input.owner_type ?? "account",
+          owner_id: input.owner_id ?? caller.account_id,
+          currency,
+          network,
+          address,
+          name: input.name ?? null,
+          metadata: input.metadata ?? {},
+          at: yield* DateTime.nowAsDate
+        }).pipe(
+          Effect.catchReason("SqlError", "UniqueViolation", () => new AddressTaken({ network, currency, address })),
+          Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+        )
+      })
+
+      const matching = ({ tenant_id, owner_type, owner_id, currency, network, status }: typeof Search.Type) =>
+        sql.and([
+          sql`w.tenant_id = ${tenant_id}`,
+          ...(owner_type === undefined ? [] : [sql`w.owner_type = ${owner_type}`]),
+          ...(owner_id === undefined ? [] : [sql`w.owner_id = ${owner_id}`]),
+          ...(currency === undefined ? [] : [sql`w.currency = ${currency}`]),
+          ...(network === undefined ? [] : [sql`w.network = ${network}`]),
+          ...(status === undefined ? [] : [sql`a.frozen = ${status === "frozen"} AND ${status !== "closed"}`])
+        ])
+      const search = SqlSchema.findAll({
+        Request: Search,
+        Result: WalletRow,
+        execute: (request) =>
+          sql`${wallets} WHERE ${matching(request)} ORDER BY w.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
+      })
+      const count = SqlSchema.findOne({
+        Request: Search,
+        Result: Schema.Struct({ total: Schema.Int }),
+        execute: (request) =>
+          sql`SELECT count(*)::int AS total FROM wallets w JOIN ledger_accounts a ON a.id = w.id
+            WHERE ${matching(request)}`
+      })
+      const list = Effect.fn("Wallets.list")(function* (
+        caller: Principal,
+        filter: WalletFilter,
+        range: { readonly limit: number; readonly offset: number }
+      ) {
+        const request = { ...filter, ...range, tenant_id: caller.tenant_id }
+        return { wallets: yield* search(request), total: (yield* count(request)).total }
+      }, Effect.orDie)
+
+      const oldestActive = SqlSchema.findOneOption({
+        Request: Schema.Struct({
+          account: Schema.toType(AccountId),
+          currency: Currency,
+          network: Schema.toType(Network)
+        }),
+        Result: WalletRow,
+        execute: ({ account, currency, network }) =>
+          sql`${wallets} WHERE w.owner_type = 'account' AND w.owner_id = ${account} AND w.currency = ${currency}
+            AND w.network = ${network} AND NOT a.frozen ORDER BY w.id LIMIT 1`
+      })
+      const byAccount = Effect.fn("Wallets.byAccount")(
+        (account: AccountId, currency: Currency, network: Network) => oldestActive({ account, currency, network }),
+        Effect.orDie
+      )
+
+      const fund = Effect.fn("Wallets.fund")(function* (
+        caller: Principal,
+        id: WalletId,
+        { amount, currency }: FundWallet,
+        claim?: IdempotencyClaim
+      ) {
+        if (caller.environment !== "sandbox") return yield* new Forbidden({ reason: "The faucet is sandbox only" })
+        if (amount > faucetLimit) return yield* new AmountTooLarge({ maximum: formatDecimal(faucetLimit) })
+        const wallet = yield* find(caller, id)
+        const after = (posted: Posted, account: LedgerAccount | undefined): Funding => ({
+          transfer_id: TransferId.make(posted.command_id),
+          wallet: {
+            ...wallet,
+            ...(account && { balance_available: available(account), balance_pending: account.held })
+          }
+        })
+        const issuance = systemAccount("issuance", currency)
+        const posted = yield* ledger
+          .post({
+            id: yield* newId(TransferId),
+            steps: [{ kind: "transfer", debit: issuance, credit: id, currency, amount, code: "faucet" }],
+            idempotency: claim,
+            result: (done, account) => encodeFunding(after(done, account(id)))
+          })
+          .pipe(
+            Effect.catchTags({
+              SAME_WALLET: Effect.die,
+              WALLET_FROZEN: Effect.die,
+              INSUFFICIENT_BALANCE: Effect.die,
+              HOLD_NOT_OPEN: Effect.die
+            })
+          )
+        return { funding: yield* Effect.orDie(decodeFunding(posted.result)), replayed: posted.replayed }
+      })
+
+      const entries = Effect.fn("Wallets.entries")(function* (caller: Principal, id: WalletId, range: StatementRange) {
+        return yield* statement(yield* find(caller, id), range)
+      })
+
+      const setFreeze = SqlSchema.findOneOption({
+        Request: Schema.Struct({
+          tenant_id: TenantRef,
+          id: WalletRef,
+          reason: Schema.NullOr(Schema.String),
+          at: Schema.Date
+        }),
+        Result: Schema.Struct({ id: WalletRef }),
+        execute: ({ tenant_id, id, reason, at }) =>
+          sql`UPDATE wallets SET frozen_reason = ${reason},
+              frozen_at = CASE WHEN ${reason}::text IS NOT NULL THEN coalesce(frozen_at, ${at}::timestamptz) END,
+              updated_at = CASE WHEN frozen_reason IS DISTINCT FROM ${reason} THEN ${at}::timestamptz ELSE updated_at END
+            WHERE id = ${id} AND tenant_id = ${tenant_id} RETURNING id`
+      })
+      const setFrozen = Effect.fnUntraced(
+        function* (caller: Principal, id: WalletId, reason: string | null) {
+          const request = { tenant_id: caller.tenant_id, id, reason, at: yield* DateTime.nowAsDate }
+          if (Option.isNone(yield* setFreeze(request))) return yield* noWallet(id)
+          yield* ledger.setFrozen(id, reason !== null)
+          return yield* find(caller, id)
+        },
+        sql.withTransaction,
+        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+      )
+      const freeze = Effect.fn("Wallets.freeze")(setFrozen)
+      const unfreeze = Effect.fn("Wallets.unfreeze")((caller: Principal, id: WalletId) => setFrozen(caller, id, null))
+
+      return Wallets.of({ create, get, list, byAccount, fund, entries, freeze, unfreeze })
+    })
+  )
+}
+
+const noWallet = (id: WalletId) => new NotFound({ resource: "wallet", id: toTypeId("wal", id) })
+
+const encodeFunding = Schema.encodeSync(Funding)
+const decodeFunding = Schema.decodeUnknownEffect(Funding)

@@ -1,0 +1,103 @@
+import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
+import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import { AccountsApi } from "./Accounts.ts"
+import { ApiKeysApi } from "./ApiKeys.ts"
+import { ContextApi } from "./ContextApi.ts"
+import { EndpointsApi } from "./Endpoints.ts"
+import { PaymentsApi } from "./Payments.ts"
+import { listParameters } from "./Pagination.ts"
+import { problems } from "./Problems.ts"
+import {
+  AmountTooSmall,
+  BodyTooLarge,
+  InternalError,
+  InvalidAmount,
+  RequestTimeout,
+  UnholdableAmount,
+  UnsupportedMediaType
+} from "./Refusals.ts"
+import { SystemApi } from "./System.ts"
+import { WalletsApi } from "./Wallets.ts"
+
+/** Refuses what does not decode, naming every wrong field; covers every operation. */
+export class Decoding extends HttpApiMiddleware.Service<Decoding>()("turnpike/api/Api/Decoding", {
+  error: problems(
+    InvalidRequest,
+    NotFound,
+    InvalidAmount,
+    AmountTooSmall,
+    UnholdableAmount,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RequestTimeout,
+    InternalError,
+    ServiceUnavailable
+  )
+}) {}
+
+/** Schemas of records are named after the record: the description only knows the wire. */
+const wireNames = (spec: Record<string, unknown>): Record<string, unknown> => {
+  const schemas = Object(Object(spec["components"])["schemas"])
+  const taken = new Set(Object.keys(schemas))
+  let text = JSON.stringify(spec)
+  for (const name of taken) {
+    const plain = name.replace(/Encoded$/, "")
+    if (plain !== name && !taken.has(plain))
+      text = text.replaceAll(`/${name}"`, `/${plain}"`).replaceAll(`"${name}":`, `"${plain}":`)
+  }
+  return JSON.parse(text)
+}
+
+/** What is meant where a decoder takes more, or says less, than a reader should know. */
+const meanings = {
+  Amount: {
+    anyOf: [
+      { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
+      { type: "number", minimum: 0.000001 }
+    ],
+    description: "More than 0, with at most 6 decimals: a decimal string, or a JSON number that is exact"
+  },
+  Decimal: {
+    type: "string",
+    pattern: "^-?(0|[1-9]\\d*)\\.\\d{2,6}$",
+    description: "A decimal with 2 to 6 decimals"
+  }
+}
+
+const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
+
+/** The description as callers need it. */
+const described = (spec: Record<string, unknown>): Record<string, unknown> => {
+  const named = wireNames(spec)
+  Object.assign(Object(Object(named["components"])["schemas"]), meanings)
+  for (const path of Object.values(Object(named["paths"]))) {
+    for (const operation of Object.values(Object(path))) {
+      for (const parameter of Object(operation).parameters ?? []) {
+        const about = parameter.in === "query" ? shown[parameter.name] : undefined
+        if (about === undefined) continue
+        const { description, ...schema } = about
+        Object.assign(parameter, { description, schema })
+      }
+    }
+  }
+  return named
+}
+
+/** The whole public contract: one group per resource family. */
+export class Api extends HttpApi.make("turnpike")
+  .add(ContextApi, AccountsApi, ApiKeysApi, WalletsApi, EndpointsApi, PaymentsApi)
+  .middleware(Decoding)
+  .add(SystemApi)
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Turnpike",
+      version: "1.0.0",
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+      description:
+        "The toll road for agents: wallets over a double-entry ledger and a pay-per-call gateway.\n\n" +
+        "Amounts are decimal strings. Every refusal is `application/problem+json` with a stable `code` and the id of the request; " +
+        "`X-Request-Id` is on every response. Money-moving operations take an `Idempotency-Key`.",
+      transform: described
+    })
+  ) {}

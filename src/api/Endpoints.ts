@@ -1,0 +1,214 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Endpoint, EndpointChange, NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
+import { EndpointTest } from "#domain/EndpointTest.ts"
+import { EndpointId, PaymentId } from "#domain/Ids.ts"
+import { OriginNotAllowed } from "#domain/OriginUrl.ts"
+import { Payment } from "#domain/Payment.ts"
+import { CurrencyMismatch } from "#domain/PostingRefused.ts"
+import { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { NetworkNotAvailable } from "#domain/Wallet.ts"
+import { Authorization, Requires } from "./Authorization.ts"
+import { documented } from "./Documented.ts"
+import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
+import { problem, problems } from "./Problems.ts"
+
+const params = { id: EndpointId }
+const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
+
+const endpoint = {
+  id: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+  tenantId: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e11",
+  accountId: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e12",
+  name: "Weather",
+  description: "Forecasts for any place",
+  path: "/v1/forecast",
+  method: "GET",
+  basePrice: 0.01,
+  currency: "USDC",
+  paymentAddress: "8FE27ioQh3T7o22QsYVT5Re8NnHFqmFNbdqwiF3ywuZQ",
+  assetAddress: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+  network: "solana-devnet",
+  totalCalls: 12,
+  totalRevenue: 0.12,
+  status: "active",
+  volumeDiscounts: [{ threshold: 1000, priceMultiplier: 0.8 }],
+  webhookUrl: null,
+  originUrl: "https://weather.example.com",
+  gatewayUrl: "http://127.0.0.1:4020/x402/01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+  walletId: "wal_01h455vb4pex5vsknk084sn02q",
+  timeoutMs: 30_000,
+  rateLimit: null,
+  chargeOn: "success",
+  forwardHeaders: {},
+  createdAt: "2026-01-02T03:04:05.678Z",
+  updatedAt: "2026-01-02T03:04:05.678Z"
+} as const
+
+const create = HttpApiEndpoint.post("create", "/endpoints", {
+  payload: NewEndpoint,
+  success: Endpoint.pipe(HttpApiSchema.status(201)),
+  error: problems(NotFound, NoReceivingWallet, NetworkNotAvailable, CurrencyMismatch, OriginNotAllowed)
+})
+  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotateMerge(
+    documented({
+      summary: "Register an endpoint",
+      description:
+        "Puts a price on a path of your own HTTP service. Callers use `gatewayUrl`; a call is forwarded to `originUrl` + `path` once it " +
+        "is paid for. `path` starts with `/`; a last segment `*` covers everything below it, and what a caller appends to `gatewayUrl` " +
+        "is passed on as it is. `method` `ANY` covers GET, HEAD, POST, PUT, PATCH and DELETE.\n\n" +
+        "`basePrice` is a JSON number above 0.0001, at most 999999, with at most 6 decimals (0.01 when left out). `volumeDiscounts`: " +
+        "from `threshold` completed calls of one payer on, the price is multiplied; the highest threshold reached applies, the result " +
+        "is rounded down to 0.000001, and a multiplier of 0 makes the call free. `originUrl` must be a public http or https address " +
+        "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
+        "arrives (the account's oldest wallet of that currency and network when left out). `timeoutMs` (100 to 120000) is how long the " +
+        "origin may take to answer, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
+        "`response` every answer. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
+        "gateway; events leave them out.",
+      body: {
+        name: "Weather",
+        path: "/v1/forecast",
+        method: "GET",
+        basePrice: 0.01,
+        originUrl: "https://weather.example.com",
+        volumeDiscounts: [{ threshold: 1000, priceMultiplier: 0.8 }]
+      },
+      answer: { ...endpoint, totalCalls: 0, totalRevenue: 0 }
+    })
+  )
+
+const list = HttpApiEndpoint.get("list", "/endpoints", { query: pageQuery, success: page(Endpoint) })
+  .annotate(Requires, { resource: "x402", action: "read" })
+  .annotateMerge(
+    documented({
+      summary: "List endpoints",
+      description: "The endpoints of the caller's tenant, newest first, disabled ones included.",
+      answer: { data: [endpoint], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } }
+    })
+  )
+
+const get = HttpApiEndpoint.get("get", "/endpoints/:id", { params, success: data(Endpoint), error: problem(NotFound) })
+  .annotate(Requires, { resource: "x402", action: "read" })
+  .annotateMerge(
+    documented({
+      summary: "Get an endpoint",
+      description: "`totalCalls` and `totalRevenue` are exact and of now. The id is a uuid or its `epd_…` form.",
+      answer: { data: endpoint }
+    })
+  )
+
+const update = HttpApiEndpoint.patch("update", "/endpoints/:id", {
+  params,
+  payload: EndpointChange,
+  success: data(Endpoint),
+  error: problems(NotFound, StateTransitionInvalid, OriginNotAllowed)
+})
+  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotateMerge(
+    documented({
+      summary: "Change an endpoint",
+      description:
+        "Fields that are left out stay; null clears those that may be null. Only `active` serves: a `paused` endpoint answers 503 " +
+        "`ENDPOINT_PAUSED`, a `disabled` one 404. Active and paused change into each other and into disabled; disabled becomes active " +
+        "only. A price that was quoted before a rise stays valid for its 60 seconds. Emits `x402.endpoint.updated`.",
+      body: { basePrice: 0.02, status: "active" },
+      answer: { data: { ...endpoint, basePrice: 0.02 } }
+    })
+  )
+
+const remove = HttpApiEndpoint.delete("remove", "/endpoints/:id", { params, error: problem(NotFound) })
+  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotateMerge(
+    documented({
+      summary: "Disable an endpoint",
+      description:
+        "The endpoint stays readable with status `disabled`, and its gateway address answers 404. Repeating it is fine."
+    })
+  )
+
+const payments = HttpApiEndpoint.get("payments", "/endpoints/:id/payments", {
+  params,
+  query: cursorQuery(PaymentId),
+  success: cursorPage(Payment, PaymentId),
+  error: problem(NotFound)
+})
+  .annotate(Requires, { resource: "x402", action: "read" })
+  .annotateMerge(
+    documented({
+      summary: "List an endpoint's payments",
+      description:
+        "Newest first. `amount` is what was reserved, `charged` what was taken: null while nothing was. Pass `next_cursor` as `cursor` " +
+        "to read on.",
+      answer: {
+        data: [
+          {
+            id: "pay_01h455vb4pex5vsknk084sn02q",
+            endpoint_id: endpoint.id,
+            status: "captured",
+            payer_wallet_id: "wal_01h455vb4pex5vsknk084sn02r",
+            payee_wallet_id: endpoint.walletId,
+            amount: "0.01",
+            charged: "0.01",
+            currency: "USDC",
+            network: "solana-devnet",
+            method: "GET",
+            origin_status: 200,
+            failure: null,
+            created_at: "2026-01-02T03:05:06.789Z",
+            completed_at: "2026-01-02T03:05:07.012Z"
+          }
+        ],
+        pagination: { limit: 50, next_cursor: null }
+      }
+    })
+  )
+
+const test = HttpApiEndpoint.post("test", "/endpoints/:id/test", {
+  params,
+  success: data(EndpointTest),
+  error: problems(NotFound, Forbidden)
+})
+  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotateMerge(
+    documented({
+      summary: "Try an endpoint with a simulated agent",
+      description:
+        "Sandbox only (live: 403). A new wallet of the caller's account is funded by the faucet and makes one whole call through the " +
+        "gateway: 402, pay, retry, and a look at what was charged. It is a real sandbox call: the origin is called, the payment shows " +
+        "in the list of payments and counts in the totals. The request has the endpoint's method (GET for `ANY`), no body, and for a " +
+        "path with `*` nothing after it. The answer is 200 whatever the outcome; `status` and the steps say what went wrong.",
+      answer: {
+        data: {
+          status: "passed",
+          endpointId: endpoint.id,
+          paymentId: "pay_01h455vb4pex5vsknk084sn02q",
+          duration_ms: 41,
+          steps: [
+            { step: "fund", status: "passed", duration_ms: 12, http_status: null, detail: "0.01 USDC in a new wallet" },
+            {
+              step: "discover",
+              status: "passed",
+              duration_ms: 3,
+              http_status: 402,
+              detail: "0.01 USDC on solana-devnet"
+            },
+            { step: "pay", status: "passed", duration_ms: 6, http_status: null, detail: "0.01 USDC reserved" },
+            { step: "call", status: "passed", duration_ms: 18, http_status: 200, detail: "the origin answered 200" },
+            { step: "verify", status: "passed", duration_ms: 2, http_status: null, detail: "0.01 USDC charged" }
+          ]
+        }
+      }
+    })
+  )
+
+export class EndpointsApi extends HttpApiGroup.make("endpoints")
+  .add(create, list, get, update, remove, payments, test)
+  .middleware(Authorization)
+  .prefix("/v1/x402")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Pay-per-call endpoints",
+      description: "Prices on paths of your own HTTP service, and the gateway that collects them."
+    })
+  ) {}

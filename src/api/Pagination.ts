@@ -1,0 +1,81 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Base64Url } from "effect/encoding"
+
+/** The query parameters of lists as the reference shows them; what they are decoded by only knows that they come as text. */
+export const listParameters = {
+  page: { type: "integer", minimum: 1, maximum: 1_000_000, default: 1, description: "Which page, from 1" },
+  limit: { type: "integer", minimum: 1, maximum: 200, default: 50, description: "How many items at most" }
+} as const
+
+const between = (range: (typeof listParameters)[keyof typeof listParameters]) =>
+  Schema.Int.check(Schema.isBetween(range)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(range.default)))
+
+const limit = between(listParameters.limit)
+
+/** Query of a bounded list; spread it into an endpoint's `query`. */
+export const pageQuery = { page: between(listParameters.page), limit }
+
+export interface PageQuery {
+  readonly page: number
+  readonly limit: number
+}
+
+/** A page of a bounded list. */
+export const page = <Item extends Schema.Top>(item: Item) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    pagination: Schema.Struct({ page: Schema.Int, limit: Schema.Int, total: Schema.Int, totalPages: Schema.Int })
+  })
+
+/** The page that holds these items out of `total`. */
+export const pageOf = <Item>(query: PageQuery, data: ReadonlyArray<Item>, total: number) => ({
+  data,
+  pagination: { page: query.page, limit: query.limit, total, totalPages: Math.ceil(total / query.limit) }
+})
+
+/** How many items come before the page. */
+export const offsetOf = (query: PageQuery): number => (query.page - 1) * query.limit
+
+/** A place in a log, opaque to callers; `position` is the codec of what it stands for and refuses anything made up. */
+const cursor = <Position>(position: Schema.Codec<Position, string>) =>
+  Schema.String.check(Schema.isMaxLength(200)).pipe(
+    Schema.decodeTo(
+      position,
+      SchemaTransformation.transformEffect({
+        decode: (text: string) => {
+          const decoded = Base64Url.decodeString(text)
+          return Result.isSuccess(decoded)
+            ? Effect.succeed(decoded.success)
+            : Effect.fail(new SchemaIssue.InvalidValue({ message: "must be a cursor that an earlier answer gave" }))
+        },
+        encode: (text: string) => Effect.succeed(Base64Url.encode(text))
+      })
+    )
+  )
+
+/** Query of an unbounded log, such as `cursorQuery(Schema.BigIntFromString)`; spread it into an endpoint's `query`. */
+export const cursorQuery = <Position>(position: Schema.Codec<Position, string>) => ({
+  cursor: Schema.optionalKey(cursor(position)),
+  limit
+})
+
+/** A stretch of an unbounded log; `next_cursor` is null at its end. */
+export const cursorPage = <Item extends Schema.Top, Position>(item: Item, position: Schema.Codec<Position, string>) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    pagination: Schema.Struct({ limit: Schema.Int, next_cursor: Schema.NullOr(cursor(position)) })
+  })
+
+/** The stretch made of the first `limit` of the items found; ask the database for one more, to know whether there is more. */
+export const cursorPageOf = <Item, Position>(
+  limit: number,
+  found: ReadonlyArray<Item>,
+  position: (item: Item) => Position
+) => {
+  const data = found.slice(0, limit)
+  const last = data.at(-1)
+  return {
+    data,
+    pagination: { limit, next_cursor: found.length > limit && last !== undefined ? position(last) : null }
+  }
+}

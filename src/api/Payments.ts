@@ -1,0 +1,137 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  AmbiguousPath,
+  EndpointPaused,
+  OriginNotConfigured,
+  OriginTimeout,
+  OriginUnreachable,
+  UpgradeNotSupported
+} from "#domain/GatewayRefusal.ts"
+import { EndpointId, PaymentId } from "#domain/Ids.ts"
+import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
+import {
+  Paid,
+  Pay,
+  PaymentAlreadyUsed,
+  PaymentInProgress,
+  PaymentRequestInvalid,
+  PriceAboveMaximum,
+  QuoteExpired
+} from "#domain/Payment.ts"
+import {
+  AmountTooLarge,
+  CurrencyMismatch,
+  IdempotencyKeyReused,
+  InsufficientBalance,
+  SameWallet,
+  WalletFrozen
+} from "#domain/PostingRefused.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { Authorization, Requires } from "./Authorization.ts"
+import { documented } from "./Documented.ts"
+import { idempotencyHeaders } from "./Idempotency.ts"
+import { problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
+
+/** What the gateway answers besides 402 and the origin's own answers; listed with all other codes. */
+export const gatewayRefusals = problems(
+  AmbiguousPath,
+  EndpointPaused,
+  OriginForbiddenAddress,
+  OriginNotConfigured,
+  OriginTimeout,
+  OriginUnreachable,
+  PaymentAlreadyUsed,
+  PaymentInProgress,
+  UpgradeNotSupported
+)
+
+const pay = HttpApiEndpoint.post("pay", "/pay", {
+  headers: idempotencyHeaders,
+  payload: Pay,
+  success: Paid.pipe(HttpApiSchema.status(201)),
+  error: problems(
+    NotFound,
+    PaymentRequestInvalid,
+    QuoteExpired,
+    PriceAboveMaximum,
+    EndpointPaused,
+    OriginNotConfigured,
+    InsufficientBalance,
+    WalletFrozen,
+    SameWallet,
+    CurrencyMismatch,
+    AmountTooLarge,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
+})
+  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotateMerge(
+    documented({
+      summary: "Pay for a call",
+      description:
+        "Reserves the price in `from_wallet_id` and answers a proof: repeat the call with `X-Payment-Proof: <proof>` before `expires_at`. " +
+        "Name the `payment_request_id` of a 402, or the `url` you are about to call. Nobody pays more than what the 402 said: a " +
+        "wallet's own volume discount is taken off, and counted again when the call is charged. The proof is good for one call of " +
+        "that endpoint and method. The money is taken when the origin answers below 400; otherwise it is free again and the proof may " +
+        "be used again until it expires. What is never used comes back by itself. Paying one payment request twice from one wallet " +
+        "is one payment, with or without an idempotency key. Above `max_amount` nothing is reserved (422 `PRICE_ABOVE_MAXIMUM`). " +
+        "The payer's network does not matter, its currency does.",
+      body: {
+        payment_request_id: `pr_${"A".repeat(75)}`,
+        from_wallet_id: "wal_01h455vb4pex5vsknk084sn02q",
+        max_amount: "0.05"
+      },
+      answer: {
+        id: "pay_01h455vb4pex5vsknk084sn02r",
+        proof: `pp_${"A".repeat(43)}`,
+        amount: "0.01",
+        currency: "USDC",
+        endpoint_id: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+        expires_at: "2026-01-02T03:05:05.678Z"
+      }
+    })
+  )
+
+/** `valid` is whether a call with the proof would be served now. */
+export const Verification = Schema.Struct({
+  valid: Schema.Boolean,
+  reason: Schema.NullOr(Schema.String),
+  payment_id: Schema.NullOr(PaymentId),
+  endpoint_id: Schema.NullOr(EndpointId),
+  status: Schema.NullOr(Schema.String),
+  expires_at: Schema.NullOr(Schema.DateFromString)
+}).annotate({ identifier: "Verification" })
+
+const verify = HttpApiEndpoint.post("verify", "/verify", {
+  payload: Schema.Struct({ proof: Schema.String.check(Schema.isMaxLength(200)) }),
+  success: Verification
+})
+  .annotate(Requires, { resource: "x402", action: "read" })
+  .annotateMerge(
+    documented({
+      summary: "Look at a proof",
+      description:
+        "Whether a proof would be accepted now, and if not, why: `proof_unknown`, `proof_expired`, `proof_in_use`, `proof_used`. Uses " +
+        "nothing up.",
+      body: { proof: `pp_${"A".repeat(43)}` },
+      answer: {
+        valid: true,
+        reason: null,
+        payment_id: "pay_01h455vb4pex5vsknk084sn02r",
+        endpoint_id: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+        status: "authorized",
+        expires_at: "2026-01-02T03:05:05.678Z"
+      }
+    })
+  )
+
+export class PaymentsApi extends HttpApiGroup.make("payments")
+  .add(pay, verify)
+  .middleware(Authorization)
+  .prefix("/v1/x402")
+  .annotateMerge(
+    OpenApi.annotations({ title: "Payments for calls", description: "What a caller does between a 402 and the retry." })
+  ) {}

@@ -1,0 +1,171 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Duration, Effect, FileSystem, Layer, Ref, Schedule, Schema } from "effect"
+import {
+  HttpClient,
+  HttpClientRequest,
+  HttpRouter,
+  HttpServer,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { ChildProcess } from "effect/process"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { Api } from "#api/Api.ts"
+import { toTypeId } from "#domain/Ids.ts"
+import { formatDecimal, unit } from "#domain/Money.ts"
+import * as CredentialsFile from "#layers/CredentialsFile.ts"
+
+/** One paid call, step by step, against the running server or, when none runs, a fresh one that ends with the demo. */
+
+const network = "base-sepolia"
+const usdc = (micros: bigint) => `${formatDecimal(micros)} USDC`
+
+/** The credentials of the server that answers here; fails when there is none. */
+const running = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const text = yield* files.readFileString(yield* CredentialsFile.path)
+  const found = yield* Schema.decodeEffect(Schema.fromJsonString(CredentialsFile.Contents))(text)
+  const { status } = yield* HttpClient.get(`${found.base_url}/health/ready`)
+  return status === 200 ? found : yield* Effect.fail("not ready" as const)
+})
+
+const started = Effect.gen(function* () {
+  yield* Console.log("No Turnpike runs here: the demo starts one of its own, and stops it at the end.")
+  yield* ChildProcess.make(process.execPath, [join(import.meta.dirname, "main.ts")], {
+    env: { PORT: "0" },
+    extendEnv: true,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+    killSignal: "SIGTERM"
+  })
+  return yield* Effect.retry(running, Schedule.spaced("100 millis")).pipe(Effect.timeout("60 seconds"))
+})
+
+/** The customer's own API: it knows nothing of payments. */
+const origin = Effect.gen(function* () {
+  const calls = yield* Ref.make(0)
+  const weather = HttpRouter.add(
+    "GET",
+    "/weather",
+    Effect.gen(function* () {
+      yield* Ref.update(calls, (count) => count + 1)
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      return yield* HttpServerResponse.json({ city: "Lisbon", celsius: 24, paid_by: headers["x-payment-payer"] })
+    })
+  )
+  const context = yield* Layer.build(
+    HttpRouter.serve(weather, { disableLogger: true, disableListenLog: true }).pipe(
+      Layer.provideMerge(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port: 0 }))
+    )
+  )
+  const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
+  return { url: HttpServer.formatAddress(address), calls }
+})
+
+const paidCycle = Effect.gen(function* () {
+  const server = yield* Effect.catch(running, () => started)
+  const api = yield* HttpApiClient.make(Api, {
+    baseUrl: server.base_url,
+    transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(server.api_key))
+  })
+  const customer = yield* origin
+  yield* Console.log(
+    `\nTurnpike at ${server.base_url}; the customer's API at ${customer.url} knows nothing of payments.\n`
+  )
+
+  const number = yield* Ref.make(0)
+  const step = Effect.fnUntraced(function* <A, E, R>(
+    title: string,
+    work: Effect.Effect<A, E, R>,
+    show: (result: A) => string
+  ) {
+    const [took, result] = yield* Effect.timed(work)
+    const place = String(yield* Ref.updateAndGet(number, (count) => count + 1)).padStart(2)
+    const time = `${Duration.toMillis(took).toFixed(1)} ms`.padStart(9)
+    yield* Console.log(`${place}  ${title.padEnd(46)}${time}   ${show(result)}`)
+    return result
+  })
+
+  const owner = { owner_type: "account", owner_id: server.account_id, currency: "USDC", network } as const
+  const revenue = yield* step(
+    "The customer opens a receiving wallet",
+    api.wallets.create({ payload: { ...owner, name: "Demo revenue" } }),
+    ({ id }) => toTypeId("wal", id)
+  )
+  const endpoint = yield* step(
+    "and puts a price on GET /weather",
+    api.endpoints.create({
+      payload: {
+        name: "Weather",
+        path: "/weather",
+        method: "GET",
+        accountId: server.account_id,
+        basePrice: 10_000n,
+        currency: "USDC",
+        network,
+        originUrl: customer.url,
+        walletId: revenue.id
+      }
+    }),
+    ({ gatewayUrl }) => gatewayUrl
+  )
+  const wallet = yield* step(
+    "An agent gets a wallet",
+    api.wallets.create({ payload: { ...owner, name: "Demo agent" } }),
+    ({ id }) => toTypeId("wal", id)
+  )
+  yield* step(
+    "filled by the sandbox's faucet",
+    api.wallets.fund({ params: { id: wallet.id }, headers: {}, payload: { amount: unit, currency: "USDC" } }),
+    (funding) => `balance ${usdc(funding.wallet.balance_available)}`
+  )
+  const quote = yield* step(
+    "It calls the gateway without paying",
+    Effect.flatMap(HttpClient.get(endpoint.gatewayUrl), (response) =>
+      Effect.map(Effect.flatMap(response.json, Schema.decodeUnknownEffect(Quote)), (body) => ({
+        ...body,
+        status: response.status
+      }))
+    ),
+    ({ currency, price, status }) => `${status} Payment Required: ${price} ${currency}`
+  )
+  const payment = yield* step(
+    "pays: the money is held, not moved",
+    api.payments.pay({
+      headers: {},
+      payload: { payment_request_id: quote.payment_request_id, from_wallet_id: wallet.id }
+    }),
+    ({ amount, id }) => `${toTypeId("pay", id)}, ${usdc(amount)}`
+  )
+  const retry = HttpClientRequest.get(endpoint.gatewayUrl).pipe(
+    HttpClientRequest.setHeader("x-payment-proof", payment.proof),
+    HttpClient.execute,
+    Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text })))
+  )
+  yield* step("and calls again with the proof", retry, ({ status, text }) => `${status} ${text}`)
+  yield* step("The same proof buys nothing twice", retry, ({ status }) => `${status}, and the API is not called`)
+  yield* step("The agent has paid once", api.wallets.get({ params: { id: wallet.id } }), ({ balance_available }) =>
+    usdc(balance_available)
+  )
+  yield* step(
+    "and the customer has the money",
+    api.wallets.get({ params: { id: revenue.id } }),
+    ({ balance_available }) => usdc(balance_available)
+  )
+  yield* Console.log(`\nThe API was called ${yield* Ref.get(customer.calls)} time.`)
+})
+
+/** What the demo reads of a 402. */
+const Quote = Schema.Struct({ price: Schema.String, currency: Schema.String, payment_request_id: Schema.String })
+
+paidCycle.pipe(
+  Effect.scoped,
+  Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+import { EnvironmentWord } from "./Credential.ts"
+import { AccountId, TenantTypeId } from "./Ids.ts"
+import { Metadata } from "./Metadata.ts"
+import { name, text } from "./Text.ts"
+
+/** A company or a human being. */
+export const AccountType = Schema.Literals(["business", "person"])
+export type AccountType = typeof AccountType.Type
+
+const Email = text(254).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { expected: "an e-mail address" }))
+const Country = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/, { expected: "an ISO 3166-1 code such as DE" }))
+
+/** Who owns wallets, endpoints and agents within a tenant. */
+export const Account = Schema.Struct({
+  id: AccountId,
+  tenant_id: TenantTypeId,
+  environment: EnvironmentWord,
+  type: AccountType,
+  name: Schema.String,
+  email: Schema.NullOr(Schema.String),
+  country: Schema.NullOr(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Json),
+  created_at: Schema.DateFromString,
+  updated_at: Schema.DateFromString
+}).annotate({ identifier: "Account" })
+export type Account = typeof Account.Type
+
+/** What an account is made from; `type` is `business` when left out. */
+export const CreateAccount = Schema.Struct({
+  name: name(255),
+  type: Schema.optionalKey(AccountType),
+  email: Schema.optionalKey(Schema.NullOr(Email)),
+  country: Schema.optionalKey(Schema.NullOr(Country)),
+  metadata: Schema.optionalKey(Metadata)
+}).annotate({ identifier: "CreateAccount" })
+export type CreateAccount = typeof CreateAccount.Type

@@ -1,0 +1,31 @@
+import { Schema } from "effect"
+import { EnvironmentWord } from "./Credential.ts"
+import { AccountId, KeyId, TenantTypeId, toTypeId } from "./Ids.ts"
+import { ActorType, type Principal } from "./Principal.ts"
+
+/** A principal as it is shown to itself. */
+export const CallerContext = Schema.Struct({
+  tenant_id: TenantTypeId,
+  environment: EnvironmentWord,
+  actor_type: ActorType,
+  actor_id: Schema.String,
+  account_id: AccountId,
+  scopes: Schema.Array(Schema.String),
+  api_key_id: Schema.NullOr(KeyId)
+}).annotate({ identifier: "CallerContext" })
+export type CallerContext = typeof CallerContext.Type
+
+const prefixes = { api_key: "key", scanner_key: "key", user: "usr", agent: "agt", portal: "ptk" } as const
+
+export const callerContext = (principal: Principal): CallerContext => {
+  const { account_id, actor_id, actor_type, environment, scopes, tenant_id } = principal
+  return {
+    tenant_id,
+    environment,
+    actor_type,
+    actor_id: actor_type === "system" ? actor_id : toTypeId(prefixes[actor_type], actor_id),
+    account_id,
+    scopes,
+    api_key_id: actor_type === "api_key" ? KeyId.make(actor_id) : null
+  }
+}

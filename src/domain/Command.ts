@@ -1,0 +1,91 @@
+import type { Result } from "effect"
+import type { Hold, LedgerAccount, Movement, Tally } from "./LedgerAccount.ts"
+import type { PostingRefused } from "./PostingRefused.ts"
+import type { Price } from "./Price.ts"
+
+/** The count that a price depends on and that a capture raises, together with the total over every subject. */
+export interface TallyRef {
+  readonly scope: string
+  readonly subject: string
+}
+
+interface Between {
+  readonly debit: string
+  readonly credit: string
+  readonly currency: string
+  /** What the movement is for, in the statement: `faucet`, `payment`, `fee`. */
+  readonly code: string
+}
+
+/** One movement to make. Accounts are named by id; amounts are micro-units. */
+export type Step =
+  | (Between & { readonly kind: "transfer"; readonly amount: bigint })
+  | (Between & {
+      readonly kind: "hold"
+      readonly hold: string
+      readonly price: Price
+      readonly tally?: TallyRef
+      readonly expires_at: Date
+    })
+  /** Takes the price, at most what is held; the rest is free again in the same movement. */
+  | (Between & { readonly kind: "capture"; readonly hold: string; readonly price?: Price; readonly tally?: TallyRef })
+  | (Between & { readonly kind: "release"; readonly hold: string; readonly as: "released" | "expired" })
+  /** A call that costs nothing still counts. */
+  | (Between & { readonly kind: "count"; readonly tally: TallyRef })
+  /** The share of the step before it that goes on to another account, in basis points, rounded down. */
+  | (Between & { readonly kind: "fee"; readonly basis_points: number })
+
+/** The caller's word that two requests are one. Kept 24 hours. */
+export interface IdempotencyClaim {
+  readonly tenant_id: string
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** Steps that happen together or not at all. Posting one id twice is posting it once. */
+export interface Command {
+  readonly id: string
+  readonly steps: ReadonlyArray<Step>
+  readonly idempotency?: IdempotencyClaim | undefined
+  /** What to answer, from the movements and the accounts after them; a replay under the same key answers the same. */
+  readonly result?: ((posted: Posted, account: (id: string) => LedgerAccount | undefined) => unknown) | undefined
+}
+
+/** What a command did. `replayed` when it had been posted before; `result` is then what was kept with its key, if it had one. */
+export interface Posted {
+  readonly command_id: string
+  readonly movements: ReadonlyArray<Movement>
+  readonly at: Date
+  readonly replayed: boolean
+  readonly result?: unknown
+}
+
+export interface IdempotencyRecord extends IdempotencyClaim {
+  readonly command_id: string
+  readonly result: unknown
+  readonly expires_at: Date
+}
+
+/** What the database knows of everything a group of commands touches. */
+export interface Book {
+  readonly accounts: ReadonlyArray<LedgerAccount>
+  readonly holds: ReadonlyArray<Hold>
+  readonly tallies: ReadonlyArray<Tally>
+  readonly posted: ReadonlyArray<Movement>
+  readonly keys: ReadonlyArray<IdempotencyRecord>
+  readonly seq: bigint
+  readonly at: Date
+  /** Until when keys used now are remembered. */
+  readonly keysExpireAt: Date
+}
+
+/** The group's answers in order, and everything that has to be written for them to be true. */
+export interface Decision {
+  readonly answers: ReadonlyArray<Result.Result<Posted, PostingRefused>>
+  readonly movements: ReadonlyArray<Movement>
+  readonly accounts: ReadonlyArray<LedgerAccount>
+  readonly holds: ReadonlyArray<Hold>
+  readonly tallies: ReadonlyArray<Tally>
+  readonly keys: ReadonlyArray<IdempotencyRecord>
+}

@@ -1,0 +1,138 @@
+import { Schema } from "effect"
+import { BasePrice, CountNumber, MoneyNumber, VolumeDiscounts } from "./EndpointPrice.ts"
+import { isPlain } from "./GatewayPath.ts"
+import { AccountUuid, EndpointId, TenantId, WalletId } from "./Ids.ts"
+import { Currency } from "./Money.ts"
+import { Network } from "./Network.ts"
+import { maxOriginUrlLength } from "./OriginUrl.ts"
+import { name, text } from "./Text.ts"
+
+export const EndpointMethod = Schema.Literals(["GET", "POST", "PUT", "DELETE", "PATCH", "ANY"])
+export type EndpointMethod = typeof EndpointMethod.Type
+
+export const EndpointStatus = Schema.Literals(["active", "paused", "disabled"])
+export type EndpointStatus = typeof EndpointStatus.Type
+
+/** Which answers of the origin cost money: those below 400, or every one. */
+export const ChargeOn = Schema.Literals(["success", "response"])
+
+const EndpointName = name(255)
+const Description = text(1000)
+const Url = Schema.String.check(Schema.isMaxLength(maxOriginUrlLength))
+const TimeoutMs = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 120_000 }))
+const RateLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+
+/** The protected path at the origin. A last segment `*` matches the rest. */
+export const EndpointPath = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(500),
+  Schema.makeFilter(
+    (path) =>
+      (path.startsWith("/") && /^[^?*]*(?:\/\*)?$/.test(path) && isPlain(path)) ||
+      "must start with / and be a plain path; * is allowed as its last segment"
+  )
+)
+
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/
+const reserved =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|x-forwarded-.*|x-payment.*|x-service-.*|payment-.*)$/i
+
+/** Header fields added to every request to the origin, for example a key that only Turnpike knows. */
+export const ForwardHeaders = Schema.Record(Schema.String, Schema.String).check(
+  Schema.makeFilter((headers) => {
+    const entries = Object.entries(headers)
+    if (entries.length > 20) return "at most 20 header fields"
+    const bad = entries.find(
+      ([name, value]) => !headerName.test(name) || reserved.test(name) || !/^[\t\x20-\x7e]{0,2000}$/.test(value)
+    )
+    return bad === undefined || `${bad[0].slice(0, 100)} cannot be added to a request`
+  })
+)
+
+/** A priced endpoint, in the camelCase of its wire. `Schema.toType` of it is its row under the same names. */
+export const Endpoint = Schema.Struct({
+  id: EndpointId,
+  tenantId: TenantId,
+  accountId: AccountUuid,
+  name: EndpointName,
+  description: Schema.NullOr(Description),
+  path: EndpointPath,
+  method: EndpointMethod,
+  basePrice: BasePrice,
+  currency: Currency,
+  paymentAddress: Schema.String,
+  assetAddress: Schema.NullOr(Schema.String),
+  network: Network,
+  totalCalls: CountNumber,
+  totalRevenue: MoneyNumber,
+  status: EndpointStatus,
+  volumeDiscounts: VolumeDiscounts,
+  webhookUrl: Schema.NullOr(Url),
+  originUrl: Schema.NullOr(Url),
+  gatewayUrl: Schema.String,
+  walletId: WalletId,
+  timeoutMs: TimeoutMs,
+  rateLimit: Schema.NullOr(RateLimit),
+  chargeOn: ChargeOn,
+  forwardHeaders: ForwardHeaders,
+  createdAt: Schema.DateFromString,
+  updatedAt: Schema.DateFromString
+}).annotate({ identifier: "Endpoint" })
+export type Endpoint = typeof Endpoint.Type
+
+/** What registers an endpoint. Everything left out has the default its field documents. */
+export const NewEndpoint = Schema.Struct({
+  name: EndpointName,
+  path: EndpointPath,
+  method: EndpointMethod,
+  accountId: Schema.optionalKey(AccountUuid),
+  basePrice: Schema.optionalKey(BasePrice),
+  currency: Schema.optionalKey(Currency),
+  network: Schema.optionalKey(Network),
+  description: Schema.optionalKey(Schema.NullOr(Description)),
+  volumeDiscounts: Schema.optionalKey(VolumeDiscounts),
+  webhookUrl: Schema.optionalKey(Schema.NullOr(Url)),
+  originUrl: Schema.optionalKey(Schema.NullOr(Url)),
+  walletId: Schema.optionalKey(WalletId),
+  timeoutMs: Schema.optionalKey(TimeoutMs),
+  rateLimit: Schema.optionalKey(Schema.NullOr(RateLimit)),
+  chargeOn: Schema.optionalKey(ChargeOn),
+  forwardHeaders: Schema.optionalKey(ForwardHeaders)
+}).annotate({ identifier: "NewEndpoint" })
+export type NewEndpoint = typeof NewEndpoint.Type
+
+/** The fields that may change. What is left out stays; null clears. */
+export const EndpointChange = Schema.Struct({
+  name: Schema.optionalKey(EndpointName),
+  description: Schema.optionalKey(Schema.NullOr(Description)),
+  basePrice: Schema.optionalKey(BasePrice),
+  volumeDiscounts: Schema.optionalKey(VolumeDiscounts),
+  status: Schema.optionalKey(EndpointStatus),
+  webhookUrl: Schema.optionalKey(Schema.NullOr(Url)),
+  originUrl: Schema.optionalKey(Schema.NullOr(Url)),
+  timeoutMs: Schema.optionalKey(TimeoutMs),
+  rateLimit: Schema.optionalKey(Schema.NullOr(RateLimit)),
+  chargeOn: Schema.optionalKey(ChargeOn),
+  forwardHeaders: Schema.optionalKey(ForwardHeaders)
+}).annotate({ identifier: "EndpointChange" })
+export type EndpointChange = typeof EndpointChange.Type
+
+/** A disabled endpoint comes back as active only. */
+export const mayBecome = (from: EndpointStatus, to: EndpointStatus): boolean => from !== "disabled" || to !== "paused"
+
+/** Whether the endpoint serves requests of this method. `ANY` is every method that means a call. */
+export const serves = (endpoint: EndpointMethod, method: string): boolean =>
+  endpoint === "ANY" ? anyMethod.has(method) : endpoint === method
+
+const anyMethod = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+
+/** The value of `Allow` when the method does not match. */
+export const allowed = (endpoint: EndpointMethod): string =>
+  endpoint === "ANY" ? [...anyMethod, "OPTIONS"].join(", ") : `${endpoint}, OPTIONS`
+
+/** No wallet of the account can receive this currency on this network. */
+export class NoReceivingWallet extends Schema.TaggedError<NoReceivingWallet>()(
+  "NO_RECEIVING_WALLET",
+  { account_id: Schema.String, currency: Schema.String, network: Schema.String },
+  { httpApiStatus: 422, title: "The account has no wallet to receive payments" }
+) {}

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { EventId, TenantTypeId } from "./Ids.ts"
+
+/** Facts that may leave the platform. `data` holds the thing under its own key, as it was when the fact happened. */
+export const EventType = Schema.Literals(["x402.payment.completed", "x402.payment.failed", "x402.endpoint.updated"])
+export type EventType = typeof EventType.Type
+
+/** A fact that is about to be recorded; `data` is already in its wire form. */
+export interface EventDraft {
+  readonly tenant_id: string
+  readonly type: EventType
+  readonly data: { readonly [key: string]: unknown }
+}
+
+/** A recorded fact. `seq` is gapless and in commit order, so it is the cursor of every follower. */
+export const RecordedEvent = Schema.Struct({
+  seq: Schema.BigInt,
+  id: EventId,
+  tenant_id: TenantTypeId,
+  type: EventType,
+  data: Schema.Record(Schema.String, Schema.Unknown),
+  created_at: Schema.DateFromString
+})
+export type RecordedEvent = typeof RecordedEvent.Type

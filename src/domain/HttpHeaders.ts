@@ -1,0 +1,134 @@
+/** Header fields as they came over the wire: name, value, name, value. Names keep their case, order and repetitions. */
+export type RawHeaders = ReadonlyArray<string>
+
+/** Names of the cookies that are credentials of ours start with one of these. */
+export const credentialCookiePrefixes = ["__Host-turnpike", "__Secure-turnpike", "turnpike_"]
+
+const credentialPrefixes = ["pk_test_", "pk_live_", "agent_", "sess_", "portal_", "psk_"]
+
+const hopByHop = [
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authentication-info",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]
+
+const payment = [
+  "payment-receipt",
+  "payment-required",
+  "payment-response",
+  "payment-signature",
+  "sign-in-with-x",
+  "x-payment"
+]
+
+/** Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. */
+const notForOrigin = new Set([...hopByHop, ...payment, "content-length", "expect", "forwarded", "host", "x-real-ip"])
+
+/** The last four would change how a browser treats our whole host, not this one answer. */
+const notForCaller = new Set([
+  ...hopByHop,
+  ...payment,
+  "alt-svc",
+  "clear-site-data",
+  "public-key-pins",
+  "strict-transport-security"
+])
+
+/**
+ * What of a caller's request headers an origin may see, followed by `added`. Fields named in `added` replace the caller's.
+ */
+export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<string> => {
+  const named = namedByConnection(raw)
+  const out: Array<string> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    let value = raw[i + 1] ?? ""
+    // An origin behind CGI or WSGI cannot tell `X_Payment_Payer` from `X-Payment-Payer`.
+    const name = field.toLowerCase().replaceAll("_", "-")
+    if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || has(added, name)) continue
+    if (name === "authorization" && isOurCredential(value)) continue
+    if (name === "cookie") {
+      value = withoutOurCookies(value)
+      if (value === "") continue
+    }
+    out.push(field, value)
+  }
+  for (const item of added) out.push(item)
+  return out
+}
+
+/** What of an origin's answer a caller may see. `content-length` stays. */
+export const headersForCaller = (raw: RawHeaders): Array<string> => {
+  const named = namedByConnection(raw)
+  const out: Array<string> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    const name = field.toLowerCase()
+    if (notForCaller.has(name) || isOurs(name) || (named?.has(name) && name !== "content-length")) continue
+    out.push(field, raw[i + 1] ?? "")
+  }
+  return out
+}
+
+/** `added` in place of the fields of the same names. */
+export const withHeaders = (raw: RawHeaders, added: RawHeaders): Array<string> => {
+  const out: Array<string> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    if (!has(added, field.toLowerCase())) out.push(field, raw[i + 1] ?? "")
+  }
+  for (const item of added) out.push(item)
+  return out
+}
+
+/** The first value of a field; `name` in lower case. */
+export const headerValue = (raw: RawHeaders, name: string): string | undefined => {
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    if (field.length === name.length && field.toLowerCase() === name) return raw[i + 1]
+  }
+  return undefined
+}
+
+const has = (headers: RawHeaders, name: string): boolean => headerValue(headers, name) !== undefined
+
+const isOurs = (name: string): boolean =>
+  name.startsWith("x-") &&
+  (name.startsWith("x-payment-") || name.startsWith("x-forwarded-") || name.startsWith("x-service-"))
+
+/** Fields that `Connection` declares to be for one hop only; undefined when it names none. */
+const namedByConnection = (raw: RawHeaders): Set<string> | undefined => {
+  let named: Set<string> | undefined
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    if (field.length !== 10 || field.toLowerCase() !== "connection") continue
+    const value = raw[i + 1] ?? ""
+    if (value === "keep-alive" || value === "close") continue
+    named ??= new Set()
+    for (const token of value.split(",")) named.add(token.trim().toLowerCase())
+  }
+  return named
+}
+
+const isOurCredential = (authorization: string): boolean => {
+  const value = authorization.trimStart()
+  const space = value.search(/[ \t]/)
+  const scheme = (space < 0 ? value : value.slice(0, space)).toLowerCase()
+  if (scheme === "payment") return true
+  const credential = (space < 0 ? value : value.slice(space)).trim().toLowerCase()
+  return credentialPrefixes.some((prefix) => credential.startsWith(prefix))
+}
+
+const withoutOurCookies = (value: string): string => {
+  const pairs = value.split(";")
+  const kept = pairs.filter((pair) => !credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix)))
+  return kept.length === pairs.length ? value : kept.join(";").trim()
+}

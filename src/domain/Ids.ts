@@ -1,0 +1,90 @@
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+const digits = new Map([...alphabet].map((letter, index) => [letter, BigInt(index)]))
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The TypeID of a uuid: prefix, underscore, 26 characters of Crockford base32 (the public TypeID specification). */
+export const toTypeId = (prefix: string, uuid: string): string => {
+  // 26 letters carry 130 bits: two spare ones lead. Small numbers only, because every record shows several ids.
+  let text = `${prefix}_`
+  let pending = 0
+  let bits = 2
+  for (let index = 0; index < uuid.length; index++) {
+    const code = uuid.charCodeAt(index)
+    if (code === 45) continue
+    pending = (pending << 4) | (code < 58 ? code - 48 : code - 87)
+    bits += 4
+    if (bits < 5) continue
+    bits -= 5
+    text += alphabet.charAt((pending >> bits) & 31)
+    pending &= (1 << bits) - 1
+  }
+  return text
+}
+
+/** The uuid behind a TypeID of this prefix or behind a plain uuid in any case; undefined when it is neither. */
+export const fromTypeId = (prefix: string, text: string): string | undefined => {
+  const lower = text.toLowerCase()
+  if (uuidPattern.test(lower)) return lower
+  if (text.length !== prefix.length + 27 || !text.startsWith(`${prefix}_`)) return undefined
+  let value = 0n
+  for (const letter of text.slice(prefix.length + 1)) {
+    const digit = digits.get(letter)
+    if (digit === undefined) return undefined
+    value = (value << 5n) | digit
+  }
+  if (value >> 128n !== 0n) return undefined
+  const hex = value.toString(16).padStart(32, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const uuid = Schema.String.check(Schema.isPattern(uuidPattern, { expected: "a uuid" }))
+
+const identifier = <Id extends string>(
+  type: Schema.Codec<Id, string>,
+  prefix: string,
+  shown: "typeid" | "uuid" = "typeid"
+) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      type,
+      SchemaTransformation.transformEffect({
+        decode: (text: string) => {
+          const id = fromTypeId(prefix, text)
+          return id === undefined
+            ? Effect.fail(
+                new SchemaIssue.InvalidValue({ message: `must be an identifier such as ${prefix}_… or a uuid` })
+              )
+            : Effect.succeed(id)
+        },
+        encode: (id: string) => Effect.succeed(shown === "typeid" ? toTypeId(prefix, id) : id)
+      })
+    )
+  )
+
+/** Identifiers are lower-case uuids inside and in the database; on the wire a TypeID, or a plain uuid where the seed says so. */
+export const TenantId = identifier(uuid.pipe(Schema.brand("TenantId")), "ten", "uuid")
+export type TenantId = typeof TenantId.Type
+export const AccountId = identifier(uuid.pipe(Schema.brand("AccountId")), "acc")
+export type AccountId = typeof AccountId.Type
+/** The same account where the seed shows a plain uuid (the pay-per-call endpoint record). */
+export const AccountUuid = identifier(uuid.pipe(Schema.brand("AccountId")), "acc", "uuid")
+export const UserId = identifier(uuid.pipe(Schema.brand("UserId")), "usr")
+export type UserId = typeof UserId.Type
+export const KeyId = identifier(uuid.pipe(Schema.brand("KeyId")), "key")
+export type KeyId = typeof KeyId.Type
+export const WalletId = identifier(uuid.pipe(Schema.brand("WalletId")), "wal")
+export type WalletId = typeof WalletId.Type
+export const TransferId = identifier(uuid.pipe(Schema.brand("TransferId")), "tx")
+export type TransferId = typeof TransferId.Type
+export const EndpointId = identifier(uuid.pipe(Schema.brand("EndpointId")), "epd", "uuid")
+export type EndpointId = typeof EndpointId.Type
+export const PaymentId = identifier(uuid.pipe(Schema.brand("PaymentId")), "pay")
+export type PaymentId = typeof PaymentId.Type
+export const EventId = identifier(uuid.pipe(Schema.brand("EventId")), "evt")
+export type EventId = typeof EventId.Type
+export const EntryId = identifier(uuid.pipe(Schema.brand("EntryId")), "ent")
+export type EntryId = typeof EntryId.Type
+/** The tenant where the wire shows its prefix (context, webhook bodies). */
+export const TenantTypeId = identifier(uuid.pipe(Schema.brand("TenantId")), "ten")

@@ -1,0 +1,17 @@
+import { Schema } from "effect"
+
+const storable = Schema.makeFilter<string>((value) =>
+  value.isWellFormed() && !value.includes("\u0000") ? undefined : "must be Unicode text without NUL characters"
+)
+
+/** Text that is kept as it came: at most `longest` characters, and possibly empty. */
+export const text = (longest: number) => Schema.String.check(Schema.isMaxLength(longest), storable)
+
+/** A name: 1 to `longest` characters, not all of them white space. */
+export const name = (longest: number) =>
+  text(longest).check(Schema.isPattern(/\S/, { expected: "a name that is not blank" }))
+
+/** What makes two requests one: 1 to 255 printable characters. */
+export const IdempotencyKey = Schema.String.check(
+  Schema.isPattern(/^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u, { expected: "1 to 255 printable characters" })
+).annotate({ description: "The same key with the same parameters gives the first result again, for 24 hours" })

@@ -1,0 +1,187 @@
+import { ByteSize, Cause, Clock, Context, Effect, LogLevel, References } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { type ProblemBody, type Refusal, toProblem } from "#api/Problems.ts"
+import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
+import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
+import { refusalOf } from "./Faults.ts"
+import * as Metrics from "./Metrics.ts"
+import { Paths } from "./Paths.ts"
+import * as ReadableBody from "./ReadableBody.ts"
+import * as RequestId from "./RequestId.ts"
+import * as Uniform from "./Uniform.ts"
+
+const maxBody = ByteSize.bytes(ReadableBody.limits.bytes)
+const problemJson = "application/problem+json"
+const everyMethod = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
+
+/** No path of ours has a NUL, and the router would take what follows the others for a query. */
+const unroutable = /%00|[;#]/
+
+const pathOf = (url: string): string => {
+  const end = url.indexOf("?")
+  return end === -1 ? url : url.slice(0, end)
+}
+
+const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      reason._tag === "Fail" &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
+
+const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const fault = Cause.squash(cause)
+  return fault instanceof Error ? `${fault.name} ${fault.message}` : String(fault)
+}
+
+/** Scripts of a page may run when they are in the page, and no other: their hashes are the policy. */
+const policyOf = (html: string): string => {
+  const hashes = [...html.matchAll(/<script(?![^>]*(?:type=|src=))[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`
+  )
+  const scripts = hashes.length === 0 ? "'none'" : hashes.join(" ")
+  return (
+    `default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; ` +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  )
+}
+
+const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
+  body._tag === "Uint8Array" ? (body.text ?? new TextDecoder().decode(body.body)) : ""
+
+/** What every answer of every route has in common, and the answer when there is no route or something broke. */
+export const layer = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const deployment = yield* Deployment
+    const paths = yield* Paths
+    const observe = Metrics.make(yield* Effect.context<never>())
+    const always = Uniform.always(deployment)
+    const policies = new WeakMap<object, string>()
+
+    const problemResponse = (problem: ProblemBody, exchange: Exchange) =>
+      HttpServerResponse.text(JSON.stringify(Uniform.complete(problem, exchange.requestId, deployment)), {
+        status: problem.status,
+        contentType: problemJson,
+        headers: Uniform.ofProblem(problem)
+      })
+
+    const refuse = (refusal: Refusal, exchange: Exchange) => problemResponse(toProblem(refusal) ?? internal, exchange)
+
+    const unrouted = (request: HttpServerRequest.HttpServerRequest): Refusal => {
+      const path = pathOf(request.url)
+      const allow = paths.methodsOf(path)
+      if (request.method === ("TRACE" as string)) {
+        return new MethodNotAllowed({ method: "TRACE", allow: allow.length === 0 ? everyMethod : allow })
+      }
+      return allow.length === 0 || allow.includes(request.method)
+        ? new NotFound({ resource: "path", id: path.slice(0, 200) })
+        : new MethodNotAllowed({ method: request.method, allow })
+    }
+
+    /** The answer when something broke. What we do not understand is logged with its cause and never shown. */
+    const recover = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
+      if (isUnknownRoute(cause)) return Effect.succeed(refuse(unrouted(request), exchange))
+      const refusal = refusalOf(cause)
+      const answer = refuse(refusal ?? new InternalError(), exchange)
+      if (refusal !== undefined && answer.status < 500) return Effect.succeed(answer)
+      const what = `${request.method} ${pathOf(request.url)}`
+      // An outage refuses every request: one line for each is enough.
+      const line =
+        refusal === undefined
+          ? Effect.logError(`${what} failed`, cause)
+          : Effect.logWarning(`${what} is unavailable: ${reasonOf(cause)}`)
+      return Effect.as(line, answer)
+    }
+
+    const preflight = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
+      const path = pathOf(request.url)
+      const methods = path === "*" ? everyMethod : paths.methodsOf(path)
+      return methods.length === 0
+        ? refuse(new NotFound({ resource: "path", id: path.slice(0, 200) }), exchange)
+        : HttpServerResponse.empty({ status: 204, headers: Uniform.preflight(methods) })
+    }
+
+    /** What no route should have to look at. */
+    const refusedAtOnce = (url: string, exchange: Exchange): HttpServerResponse.HttpServerResponse | undefined => {
+      if (!unroutable.test(url)) return undefined
+      const path = pathOf(url)
+      if (unroutable.test(path)) return refuse(new NotFound({ resource: "path", id: path.slice(0, 200) }), exchange)
+      return url.includes("%00")
+        ? refuse(new InvalidRequest({ errors: [{ path: "", message: "the query has a NUL" }] }), exchange)
+        : undefined
+    }
+
+    const dress = (response: HttpServerResponse.HttpServerResponse, exchange: Exchange) => {
+      const { source } = exchange
+      let dressed = response
+      const type = response.headers["content-type"]
+      if (type === problemJson && !textOf(response).includes('"request_id"')) {
+        dressed = problemResponse(JSON.parse(textOf(response)) as ProblemBody, exchange)
+      }
+      const headers: Record<string, string> = { ...always, "x-request-id": exchange.requestId }
+      if (exchange.allowance !== undefined) Object.assign(headers, Uniform.rateLimit(exchange.allowance))
+      if (source.headers.origin !== undefined) Object.assign(headers, Uniform.crossOrigin)
+      if (type?.startsWith("text/html") === true && response.body._tag === "Uint8Array") {
+        const policy = policies.get(response.body) ?? policyOf(textOf(response))
+        policies.set(response.body, policy)
+        headers["content-security-policy"] = policy
+      }
+      if (response.headers["cache-control"] !== undefined) delete headers["cache-control"]
+      // What is left of a body that nobody read would hold the connection as long as its sender likes.
+      if (!source.complete && ReadableBody.hasBody(source.headers)) headers["connection"] = "close"
+      return HttpServerResponse.setHeaders(dressed, headers)
+    }
+
+    return (app) =>
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const source = sourceOf(request)
+        const clock = fiber.getRef(Clock.Clock)
+        const started = clock.currentTimeMillisUnsafe()
+        const exchange = new Exchange(RequestId.of(source, started), started, source)
+        const context = fiber.context.pipe(
+          Context.add(CurrentExchange, exchange),
+          Context.add(HttpIncomingMessage.MaxBodySize, maxBody),
+          Context.add(References.CurrentLogAnnotations, { request_id: exchange.requestId })
+        )
+        const finish = (response: HttpServerResponse.HttpServerResponse) => {
+          const dressed = dress(response, exchange)
+          const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path ?? "none"
+          const took = clock.currentTimeMillisUnsafe() - started
+          observe(request.method, route, dressed.status, took)
+          if (LogLevel.isGreaterThan(fiber.getRef(References.MinimumLogLevel), "Debug")) return Effect.succeed(dressed)
+          const line = Effect.annotateLogs(Effect.logDebug(`${request.method} ${route} ${dressed.status}`), {
+            route,
+            status: dressed.status,
+            ms: took,
+            ...(exchange.principal === undefined ? {} : { tenant_id: exchange.principal.tenant_id })
+          })
+          return Effect.as(line, dressed)
+        }
+        fiber.setContext(context)
+        if (request.method === "OPTIONS") return finish(preflight(request, exchange))
+        const refused = refusedAtOnce(request.url, exchange)
+        if (refused !== undefined) return finish(refused)
+        return Effect.matchCauseEffect(app, {
+          onSuccess: finish,
+          onFailure: (cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.flatMap(recover(cause, request, exchange), finish)
+        })
+      })
+  }),
+  { global: true }
+)
+
+const internal: ProblemBody = {
+  type: "about:blank",
+  title: "Internal error",
+  status: 500,
+  detail: "",
+  code: "INTERNAL_ERROR"
+}

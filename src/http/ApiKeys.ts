@@ -1,0 +1,31 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { pageOf } from "#api/Pagination.ts"
+import { Credentials } from "#services/Credentials.ts"
+
+const warning = "Store this key now: it is not shown again."
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "api_keys",
+  Effect.fn(function* (handlers) {
+    const credentials = yield* Credentials
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const issued = yield* credentials.create(yield* CurrentPrincipal, payload)
+        return { ...issued, warning }
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { tenant_id } = yield* CurrentPrincipal
+        const { data, total } = yield* credentials.list(tenant_id, query)
+        return pageOf(query, data, total)
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { tenant_id } = yield* CurrentPrincipal
+        return yield* credentials.revoke(tenant_id, params.id)
+      })
+    })
+  })
+)

@@ -1,0 +1,77 @@
+import { Effect, Layer, SchemaIssue } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpApiError, type HttpApiGroup } from "effect/http-api"
+import { Decoding } from "#api/Api.ts"
+import { Authorization } from "#api/Authorization.ts"
+import { AmountTooSmall, InvalidAmount, UnholdableAmount } from "#api/Refusals.ts"
+import { amountRefusals } from "#domain/Money.ts"
+import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { sourceOf } from "./Exchange.ts"
+import * as ReadableBody from "./ReadableBody.ts"
+
+const toIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const segment = (part: PropertyKey | { readonly key: PropertyKey }) =>
+  String(typeof part === "object" ? part.key : part)
+
+/** How many wrong fields are named at a time. */
+const named = 50
+
+/** What is wrong with the request, at which fields. */
+const errorsOf = (error: HttpApiError.HttpApiSchemaError) =>
+  toIssues(error.cause.issue)
+    .issues.slice(0, named)
+    .map(({ message, path }) => ({
+      path: (path ?? []).map(segment).join("."),
+      message
+    }))
+
+const amountClasses = new Map<string, typeof InvalidAmount | typeof AmountTooSmall | typeof UnholdableAmount>([
+  [amountRefusals.INVALID_AMOUNT, InvalidAmount],
+  [amountRefusals.AMOUNT_TOO_SMALL, AmountTooSmall],
+  [amountRefusals.AMOUNT_TOO_LARGE, UnholdableAmount]
+])
+
+/** The refusal of a body: an amount that is the only thing wrong with it has a code of its own. */
+const refuseBody = (errors: InvalidRequest["errors"]) => {
+  const [first] = errors
+  const Amount = first === undefined ? undefined : amountClasses.get(first.message)
+  return first !== undefined && Amount !== undefined && errors.every(({ message }) => amountClasses.has(message))
+    ? new Amount({ param: first.path, message: first.message })
+    : new InvalidRequest({ errors })
+}
+
+/** An id that cannot be one names nothing, which is what an id of nobody's says too. */
+const nothingThere = (group: HttpApiGroup.Top, params: HttpRouter.RouteContext["Service"]["params"]) =>
+  new NotFound({
+    resource: group.identifier.replace(/s$/, ""),
+    id: Object.values(params).find((value) => value !== undefined) ?? ""
+  })
+
+export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) => {
+  // Behind `Authorization` the body is read only for callers who may call.
+  const guarded = endpoint.middlewares.has(Authorization)
+  const readable = guarded
+    ? operation
+    : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        Effect.andThen(ReadableBody.check(request, sourceOf(request), endpoint.payload.size > 0), operation)
+      )
+  return Effect.catch(
+    readable,
+    Effect.fnUntraced(function* (error) {
+      if (!HttpApiError.HttpApiSchemaError.is(error)) return yield* Effect.fail(error)
+      switch (error.kind) {
+        case "Params":
+          return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params)
+        case "Payload":
+          return yield* refuseBody(errorsOf(error))
+        case "Query":
+        case "Headers":
+          return yield* new InvalidRequest({ errors: errorsOf(error) })
+        // What we answer ourselves does not fit our own contract.
+        default:
+          return yield* Effect.die(error)
+      }
+    })
+  )
+})

@@ -1,0 +1,139 @@
+import { Cause, Clock, Effect, Layer } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { type Refusal, toProblem } from "#api/Problems.ts"
+import { HeadersTooLarge, InternalError, RequestTimeout } from "#api/Refusals.ts"
+import { InvalidRequest } from "#domain/Refusal.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { refusalOf } from "./Faults.ts"
+import * as Metrics from "./Metrics.ts"
+import { type RawExchange, RawRoutes } from "./RawRoutes.ts"
+import * as RequestId from "./RequestId.ts"
+import * as Uniform from "./Uniform.ts"
+
+const malformed = (message: string) => new InvalidRequest({ errors: [{ path: "", message }] })
+
+/** Why no server of one host can mean this request; undefined when it can. */
+const ambiguity = ({ url = "", headers, method, httpVersion }: IncomingMessage): Refusal | undefined => {
+  if (url.charCodeAt(0) !== 0x2f && !(url === "*" && method === "OPTIONS")) {
+    return malformed("the request target must be a path")
+  }
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return malformed("the version must be HTTP/1.1 or HTTP/1.0")
+  // Node looks at the last coding only, and hands us what is under it as it is.
+  const coding = headers["transfer-encoding"]
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return malformed("the only transfer coding is chunked")
+  // Node joins repeated Host fields with a comma, which no host name has.
+  const missing = headers.host === undefined && httpVersion === "1.1"
+  return missing || headers.host?.includes(",") === true ? malformed("there must be one Host header") : undefined
+}
+
+const ofParser = (error: Error & { readonly code?: string }): Refusal => {
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return new RequestTimeout()
+  if (error.code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge({ limit_bytes: 16_384 })
+  return malformed("the request is not well-formed HTTP/1.1")
+}
+
+/** Sees every request before the framework does: refuses ambiguous ones and hands raw routes their bytes. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { server, intercept } = yield* HttpListener
+    const routes = yield* RawRoutes
+    const deployment = yield* Deployment
+    const clock = yield* Clock.Clock
+    const context = yield* Effect.context<never>()
+    const fork = Effect.runForkWith(context)
+    const observe = Metrics.make(context)
+    const always = Uniform.always(deployment)
+    const environment = always["x-environment"] ?? ""
+
+    /** The whole refusal: status, headers and body. */
+    const render = (refusal: Refusal, requestId: string) => {
+      const problem = toProblem(refusal) ?? toProblem(new InternalError())
+      if (problem === undefined) return { status: 500, headers: {}, body: "" }
+      const body = JSON.stringify(Uniform.complete(problem, requestId, deployment))
+      return {
+        status: problem.status,
+        headers: {
+          ...always,
+          ...Uniform.crossOrigin,
+          ...Uniform.ofProblem(problem),
+          "x-request-id": requestId,
+          "content-type": "application/problem+json",
+          "content-length": String(Buffer.byteLength(body))
+        },
+        body
+      }
+    }
+
+    const exchangeOf = (request: IncomingMessage, response: ServerResponse, requestId: string): RawExchange => {
+      const refuse: RawExchange["refuse"] = (refusal, added = []) => {
+        if (response.headersSent) {
+          response.destroy()
+          return
+        }
+        const { status, headers, body } = render(refusal, requestId)
+        for (let index = 0; index + 1 < added.length; index += 2) {
+          response.appendHeader(added[index] ?? "", added[index + 1] ?? "")
+        }
+        response.writeHead(status, headers)
+        response.end(request.method === "HEAD" ? undefined : body)
+      }
+      return {
+        requestId,
+        headers: ["X-Request-Id", requestId, "X-Environment", environment],
+        refuse,
+        fail: (fault) => {
+          const cause = Cause.isCause(fault) ? fault : Cause.die(fault)
+          const refusal = refusalOf(cause) ?? new InternalError()
+          fork(
+            Effect.annotateLogs(Effect.logError(`${request.method} failed on a raw route`, cause), {
+              request_id: requestId
+            })
+          )
+          refuse(refusal)
+        }
+      }
+    }
+
+    yield* intercept((request, response) => {
+      const refused = ambiguity(request)
+      const route = refused === undefined ? routes.find(request.url ?? "") : undefined
+      if (refused === undefined && route === undefined) return false
+      const started = clock.currentTimeMillisUnsafe()
+      const exchange = exchangeOf(request, response, RequestId.of(request, started))
+      response.once("close", () => {
+        const name = route === undefined ? "none" : `${route.prefix}*`
+        observe(request.method ?? "", name, response.statusCode, clock.currentTimeMillisUnsafe() - started)
+      })
+      try {
+        if (refused !== undefined) exchange.refuse(refused, ["Connection", "close"])
+        else route?.handle(request, response, exchange)
+      } catch (fault) {
+        // Nobody is above us: what is thrown here would end the process.
+        exchange.fail(fault)
+      }
+      return true
+    })
+
+    const onMalformed = (error: Error & { readonly code?: string }, socket: Duplex) => {
+      if (!socket.writable || error.code === "ECONNRESET") {
+        socket.destroy()
+        return
+      }
+      const { status, headers, body } = render(ofParser(error), RequestId.fresh(clock.currentTimeMillisUnsafe()))
+      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`)
+    }
+    // Without a listener Node answers expectations other than 100-continue itself, with nothing of ours. They may be ignored.
+    const onExpectation = (request: IncomingMessage, response: ServerResponse) => {
+      server.emit("request", request, response)
+    }
+    server.on("clientError", onMalformed)
+    server.on("checkExpectation", onExpectation)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => server.off("clientError", onMalformed).off("checkExpectation", onExpectation))
+    )
+  })
+)

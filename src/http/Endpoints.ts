@@ -1,0 +1,45 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
+import { Endpoints } from "#services/Endpoints.ts"
+import { Payments } from "#services/Payments.ts"
+import * as SimulatedAgent from "./Gateway/SimulatedAgent.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "endpoints",
+  Effect.fnUntraced(function* (handlers) {
+    const endpoints = yield* Endpoints
+    const payments = yield* Payments
+    const tryEndpoint = yield* SimulatedAgent.make
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        return yield* endpoints.create(yield* CurrentPrincipal, payload)
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const range = { limit: query.limit, offset: offsetOf(query) }
+        const found = yield* endpoints.list(yield* CurrentPrincipal, range)
+        return pageOf(query, found.endpoints, found.total)
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        return { data: yield* endpoints.get(yield* CurrentPrincipal, params.id) }
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        return { data: yield* endpoints.update(yield* CurrentPrincipal, params.id, payload) }
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        yield* endpoints.disable(yield* CurrentPrincipal, params.id)
+      }),
+      payments: Effect.fnUntraced(function* ({ params, query: { cursor, limit } }) {
+        const range = { limit: limit + 1, before: cursor }
+        const found = yield* payments.list(yield* CurrentPrincipal, params.id, range)
+        return cursorPageOf(limit, found, (payment) => payment.id)
+      }),
+      test: Effect.fnUntraced(function* ({ params }) {
+        return { data: yield* tryEndpoint(yield* CurrentPrincipal, params.id) }
+      })
+    })
+  })
+)

@@ -1,0 +1,60 @@
+import { headerValue, type RawHeaders, withHeaders } from "#domain/HttpHeaders.ts"
+
+/** What a page of another origin may read of a gateway answer. */
+const exposed =
+  "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Payment-Receipt, WWW-Authenticate, X-Payment-Required, " +
+  "X-Payment-Id, X-Payment-Amount, X-Request-Id, X-Environment, Retry-After"
+
+export const crossOrigin: RawHeaders = ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed]
+
+/** Caches keep apart what was paid for and what was not. */
+export const vary = "Authorization, X-Payment-Proof, PAYMENT-SIGNATURE, X-PAYMENT"
+
+/** What every 402 of the gateway says. */
+export const ofQuote: RawHeaders = [
+  "Content-Type",
+  "application/json",
+  "X-Payment-Required",
+  "true",
+  "Cache-Control",
+  "no-store",
+  "Vary",
+  vary,
+  "X-Content-Type-Options",
+  "nosniff",
+  ...crossOrigin
+]
+
+/** The answer to a preflight. */
+export const ofPreflight = (allow: string): Array<string> => [
+  "Allow",
+  allow,
+  "Access-Control-Allow-Origin",
+  "*",
+  "Access-Control-Allow-Methods",
+  allow,
+  "Access-Control-Allow-Headers",
+  "authorization, content-type, accept, x-payment-proof, payment-signature, x-payment, access-control-expose-headers, " +
+    "sign-in-with-x, idempotency-key, x-request-id, last-event-id",
+  "Access-Control-Max-Age",
+  "600"
+]
+
+/** The origin's headers with ours in place of those of the same names. A paid answer is never kept for others. */
+export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
+  const added = [...ours, ...crossOrigin, "Vary", merged(headerValue(origin, "vary"), vary)]
+  if (paid) added.push("Cache-Control", privately(headerValue(origin, "cache-control")))
+  return withHeaders(origin, added)
+}
+
+const merged = (theirs: string | undefined, own: string): string =>
+  theirs === undefined || theirs === "*" ? (theirs ?? own) : `${theirs}, ${own}`
+
+const privately = (theirs: string | undefined): string => {
+  if (theirs === undefined || theirs === "") return "private, no-store"
+  const kept = theirs
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => !/^(?:public|s-maxage\b.*)$/i.test(part))
+  return kept.some((part) => /^(?:private|no-store)$/i.test(part)) ? kept.join(", ") : ["private", ...kept].join(", ")
+}

@@ -1,0 +1,169 @@
+import { Clock, Effect, Schema } from "effect"
+import { request as nodeRequest } from "node:http"
+import type { Endpoint } from "#domain/Endpoint.ts"
+import type { EndpointTest, TestStep } from "#domain/EndpointTest.ts"
+import type { EndpointId, PaymentId } from "#domain/Ids.ts"
+import { Amount, formatDecimal } from "#domain/Money.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { Forbidden } from "#domain/Refusal.ts"
+import { faucetLimit } from "#domain/Wallet.ts"
+import { Endpoints } from "#services/Endpoints.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { Payments } from "#services/Payments.ts"
+import { Wallets } from "#services/Wallets.ts"
+
+type Step = EndpointTest["steps"][number]
+
+/** A step went wrong, and this is what the owner of the endpoint should read. */
+class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", {
+  http_status: Schema.NullOr(Schema.Int),
+  detail: Schema.String
+}) {}
+
+const failed = (detail: string, http_status: number | null = null) => new StepFailed({ http_status, detail })
+
+const Challenge = Schema.fromJsonString(
+  Schema.Struct({ price: Amount, payment_request_id: Schema.String, currency: Schema.String, network: Schema.String })
+)
+const readChallenge = Schema.decodeUnknownEffect(Challenge)
+
+interface Reply {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | Array<string>>
+  readonly body: string
+}
+
+const steps: ReadonlyArray<TestStep> = ["fund", "discover", "pay", "call", "verify"]
+
+/** An agent that owns nothing but a throwaway wallet, and calls an endpoint through this server's own gateway. */
+export const make = Effect.gen(function* () {
+  const { server } = yield* HttpListener
+  const endpoints = yield* Endpoints
+  const wallets = yield* Wallets
+  const payments = yield* Payments
+
+  /** A request to ourselves, over a socket like anybody's. The body is read up to 64 KiB. */
+  const call = (endpoint: Endpoint, headers: Record<string, string>) =>
+    Effect.callback<Reply, StepFailed>((resume) => {
+      const address = server.address()
+      const target =
+        typeof address === "object" && address !== null ? { host: address.address, port: address.port } : {}
+      const method = endpoint.method === "ANY" ? "GET" : endpoint.method
+      const outgoing = nodeRequest(
+        { ...target, method, path: `/x402/${endpoint.id}`, headers, agent: false },
+        (reply) => {
+          const chunks: Array<Buffer> = []
+          let size = 0
+          const done = () =>
+            resume(
+              Effect.succeed({
+                status: reply.statusCode ?? 0,
+                headers: reply.headers,
+                body: Buffer.concat(chunks).toString()
+              })
+            )
+          reply.on("data", (chunk: Buffer) => {
+            size += chunk.length
+            if (size <= 65_536) chunks.push(chunk)
+          })
+          reply.once("end", done)
+          reply.once("error", () => resume(Effect.fail(failed("the answer broke off", reply.statusCode ?? null))))
+        }
+      )
+      outgoing.once("error", (error) => resume(Effect.fail(failed(`the gateway did not answer: ${error.message}`))))
+      outgoing.end()
+      return Effect.sync(() => outgoing.destroy())
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: endpoint.timeoutMs + 15_000,
+        orElse: () => Effect.fail(failed("the answer did not end in time"))
+      })
+    )
+
+  const fund = Effect.fnUntraced(function* (caller: Principal, endpoint: Endpoint) {
+    const { currency, network } = endpoint
+    const wallet = yield* wallets.create(caller, { currency, network, name: `Test of ${endpoint.name}`.slice(0, 255) })
+    if (endpoint.basePrice > faucetLimit) return yield* failed(`the faucet gives at most ${formatDecimal(faucetLimit)}`)
+    yield* wallets.fund(caller, wallet.id, { amount: endpoint.basePrice, currency })
+    return { wallet, detail: `${formatDecimal(endpoint.basePrice)} ${currency} in a new wallet` }
+  })
+
+  const discover = Effect.fnUntraced(function* (endpoint: Endpoint) {
+    const reply = yield* call(endpoint, {})
+    if (reply.status !== 402) return yield* failed(`expected 402, got ${reply.status}: ${excerpt(reply)}`, reply.status)
+    const challenge = yield* Effect.mapError(readChallenge(reply.body), () => failed("the 402 has no price", 402))
+    const { currency, network, price } = challenge
+    return { challenge, http_status: 402, detail: `${formatDecimal(price)} ${currency} on ${network}` }
+  })
+
+  const use = Effect.fnUntraced(function* (endpoint: Endpoint, proof: string) {
+    const reply = yield* call(endpoint, { "x-payment-proof": proof })
+    const { status } = reply
+    if (typeof reply.headers["payment-response"] !== "string") {
+      return yield* failed(`the call was not charged; status ${status}: ${excerpt(reply)}`, status)
+    }
+    return { http_status: status, detail: `the origin answered ${status}` }
+  })
+
+  const verify = Effect.fnUntraced(function* (proof: string, currency: string) {
+    const { payment } = yield* payments.verify(proof)
+    if (payment?.state !== "captured")
+      return yield* failed(`the payment is ${payment?.state ?? "unknown"}, not captured`)
+    return { detail: `${formatDecimal(payment.charged ?? 0n)} ${currency} charged` }
+  })
+
+  return Effect.fn("SimulatedAgent.test")(function* (caller: Principal, id: EndpointId) {
+    const endpoint = yield* endpoints.get(caller, id)
+    if (caller.environment !== "sandbox") return yield* new Forbidden({ reason: "test runs are for the sandbox" })
+    const began = yield* Clock.currentTimeMillis
+    const done: Array<Step> = []
+    let paymentId: PaymentId | null = null
+
+    const step = Effect.fnUntraced(function* <
+      A extends { readonly detail: string; readonly http_status?: number },
+      E extends { readonly _tag: string }
+    >(name: TestStep, effect: Effect.Effect<A, E>) {
+      const start = yield* Clock.currentTimeMillis
+      const result = yield* Effect.result(effect)
+      const duration_ms = (yield* Clock.currentTimeMillis) - start
+      if (result._tag === "Failure") {
+        const { failure } = result
+        const { detail, http_status } = failure instanceof StepFailed ? failure : failed(failure._tag)
+        done.push({ step: name, status: "failed", duration_ms, http_status, detail })
+        return yield* failed(detail, http_status)
+      }
+      const { detail, http_status = null } = result.success
+      done.push({ step: name, status: "passed", duration_ms, http_status, detail })
+      return result.success
+    })
+
+    const run = Effect.gen(function* () {
+      const { wallet } = yield* step("fund", fund(caller, endpoint))
+      const { challenge } = yield* step("discover", discover(endpoint))
+      const { paid } = yield* step(
+        "pay",
+        Effect.map(
+          payments.pay(caller, { payment_request_id: challenge.payment_request_id, from_wallet_id: wallet.id }),
+          ({ paid }) => ({ paid, detail: `${formatDecimal(paid.amount)} ${paid.currency} reserved` })
+        )
+      )
+      paymentId = paid.id
+      yield* step("call", use(endpoint, paid.proof))
+      yield* step("verify", verify(paid.proof, endpoint.currency))
+    })
+    const outcome = yield* Effect.result(run)
+    const ended = yield* Clock.currentTimeMillis
+    const skipped = steps
+      .slice(done.length)
+      .map((name): Step => ({ step: name, status: "skipped", duration_ms: 0, http_status: null, detail: "" }))
+    return {
+      status: outcome._tag === "Success" ? "passed" : "failed",
+      endpointId: endpoint.id,
+      paymentId,
+      duration_ms: ended - began,
+      steps: [...done, ...skipped]
+    } satisfies EndpointTest
+  })
+})
+
+const excerpt = ({ body }: Reply): string => body.slice(0, 200).replace(/\s+/g, " ")

@@ -1,0 +1,55 @@
+import { Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import * as Accounts from "./Accounts.ts"
+import * as Answering from "./Answering.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Authorization from "./Authorization.ts"
+import * as ContextApi from "./ContextApi.ts"
+import * as Decoding from "./Decoding.ts"
+import * as Docs from "./Docs.ts"
+import * as Edge from "./Edge.ts"
+import * as Endpoints from "./Endpoints.ts"
+import * as Gateway from "./Gateway.ts"
+import { Paths } from "./Paths.ts"
+import * as Payments from "./Payments.ts"
+import { RateLimiter } from "./RateLimiter.ts"
+import { RawRoutes } from "./RawRoutes.ts"
+import * as System from "./System.ts"
+import * as Wallets from "./Wallets.ts"
+
+/** The handlers of the contract, one layer per group. */
+const groups = Layer.mergeAll(
+  ContextApi.layer,
+  ApiKeys.layer,
+  Accounts.layer,
+  System.layer,
+  Wallets.layer,
+  Endpoints.layer,
+  Payments.layer
+)
+
+/** Routes whose bytes do not pass through the framework. */
+const raw = Gateway.layer
+
+const api = HttpApiBuilder.layer(Api).pipe(
+  Layer.provide(groups),
+  Layer.provide(Layer.merge(Authorization.layer, Decoding.layer)),
+  Layer.provide(RateLimiter.layer)
+)
+
+const routes = Layer.mergeAll(api, Docs.layer, System.metrics, Answering.layer).pipe(Layer.provide(Paths.layer))
+
+const served = HttpRouter.serve(routes, {
+  disableLogger: true,
+  disableListenLog: true,
+  // One spelling for each path: what stands before us may allow and forbid by path.
+  routerConfig: { caseSensitive: true, ignoreDuplicateSlashes: false }
+})
+
+/**
+ * Everything that answers HTTP, on the listener that `layers/Node.ts` opens. The edge comes last: it lets requests in when
+ * everything behind it stands, and keeps everything standing until the last one is answered.
+ */
+export const layer = Edge.layer.pipe(Layer.provideMerge(Layer.merge(served, raw)), Layer.provide(RawRoutes.layer))

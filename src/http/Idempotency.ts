@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
+import type { IdempotencyClaim } from "#domain/Command.ts"
+import type { Principal } from "#domain/Principal.ts"
+
+/** JSON with sorted keys and without undefined members, so that equal parameters are equal text. */
+const canonical = (value: unknown): string => {
+  if (typeof value === "bigint") return `"${value}"`
+  if (value instanceof Date) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`
+}
+
+/** One text for equal decoded parameters, whatever the order of their fields. */
+export const fingerprint = (parameters: unknown): string =>
+  createHash("sha256").update(canonical(parameters)).digest("hex")
+
+/**
+ * The caller's claim that this request and others under the same key are one, from the headers or from the body's field;
+ * undefined when it names no key. `parameters` is everything decoded that decides what happens (path and body).
+ */
+export const claim = (request: {
+  readonly operation: string
+  readonly principal: Principal
+  readonly headers: { readonly "idempotency-key"?: string; readonly "x-idempotency-key"?: string }
+  readonly bodyKey?: string | undefined
+  readonly parameters: { readonly [name: string]: unknown }
+}): Effect.Effect<IdempotencyClaim | undefined, IdempotencyKeysDiffer> => {
+  const { operation, principal, headers, bodyKey, parameters } = request
+  const named = [headers["idempotency-key"], headers["x-idempotency-key"], bodyKey].filter((key) => key !== undefined)
+  const [key] = named
+  if (key === undefined) return Effect.undefined
+  if (named.some((other) => other !== key)) return Effect.fail(new IdempotencyKeysDiffer())
+  const { idempotency_key: _, ...rest } = parameters
+  return Effect.succeed({ tenant_id: principal.tenant_id, operation, key, fingerprint: fingerprint(rest) })
+}
+
+/** Marks the answer as the stored result of an earlier request. */
+export const markReplayed = (replayed: boolean): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =>
+  replayed
+    ? HttpEffect.appendPreResponseHandler((_, response) =>
+        Effect.succeed(HttpServerResponse.setHeader(response, "idempotency-replayed", "true"))
+      )
+    : Effect.void

@@ -1,0 +1,67 @@
+import { Context, Effect, Layer } from "effect"
+import { isIPv6 } from "node:net"
+import type { IncomingMessage } from "node:http"
+import { type Allowance, type Bucket, take } from "#domain/RateLimit.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
+
+/** How many callers are remembered; the one that was silent longest is forgotten, which gives it a full bucket. */
+const remembered = 50_000
+
+/** Counts requests of this process, by credential or by address. */
+export class RateLimiter extends Context.Service<
+  RateLimiter,
+  {
+    /** Takes one request from the caller's bucket; undefined when nothing is limited. */
+    take(caller: string, now: number): Allowance | undefined
+    /** The address that a request without a credential counts for. */
+    addressOf(request: IncomingMessage): string
+  }
+>()("turnpike/http/RateLimiter") {
+  static readonly layer = Layer.effect(
+    RateLimiter,
+    Effect.gen(function* () {
+      const { requestsPerMinute, trustedProxies } = yield* HttpPolicy
+      const buckets = new Map<string, Bucket>()
+      const trusted = new Set(trustedProxies)
+
+      const addressOf = (request: IncomingMessage): string => {
+        const peer = plain(request.socket.remoteAddress ?? "")
+        if (!trusted.has(peer)) return network(peer)
+        // The nearest hop that is no proxy of ours: what stands before it in the header is the caller's own invention.
+        const hops = String(request.headers["x-forwarded-for"] ?? "")
+          .split(",")
+          .map((hop) => plain(hop.trim()))
+        return network(hops.findLast((hop) => hop !== "" && !trusted.has(hop)) ?? peer)
+      }
+
+      return RateLimiter.of({
+        addressOf,
+        take(caller, now) {
+          if (requestsPerMinute === undefined) return undefined
+          const { bucket, allowance } = take(buckets.get(caller), requestsPerMinute, now)
+          buckets.delete(caller)
+          buckets.set(caller, bucket)
+          if (buckets.size > remembered) {
+            for (const oldest of buckets.keys()) {
+              buckets.delete(oldest)
+              break
+            }
+          }
+          return allowance
+        }
+      })
+    })
+  )
+}
+
+const plain = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address)
+
+/** IPv6 callers own whole networks: the first 64 bits count as one. */
+const network = (address: string): string => {
+  if (!isIPv6(address)) return address
+  const [head = "", tail = ""] = address.split("::")
+  const left = head.split(":").filter((part) => part !== "")
+  const right = address.includes("::") ? tail.split(":").filter((part) => part !== "") : []
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0")
+  return [...left, ...zeros, ...right].slice(0, 4).join(":")
+}

@@ -1,0 +1,69 @@
+import { Context, Effect, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { Api } from "#api/Api.ts"
+import { Readiness } from "#api/System.ts"
+import { InvalidApiKey, readAuthorization } from "#domain/Credential.ts"
+import { Health } from "#services/Health.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
+import { sourceOf } from "./Exchange.ts"
+import { Paths } from "./Paths.ts"
+
+/** The probes of whoever runs Turnpike. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "system",
+  Effect.fn(function* (handlers) {
+    const health = yield* Health
+    const { stopping } = yield* HttpListener
+    return handlers.handleAll({
+      live: () => Effect.succeed({ status: "live" as const }),
+      ready: Effect.fnUntraced(function* () {
+        const [found, state] = yield* Effect.all([health.database, health.bus], { concurrency: 2 })
+        const serving = stopping() ? "stopping" : "yes"
+        const ready = found.postgres === "up" && found.migrations === "done" && serving === "yes"
+        const readiness = new Readiness({
+          status: ready ? "ready" : "unavailable",
+          checks: { ...found, bus: state, serving }
+        })
+        return yield* ready ? Effect.succeed(readiness) : Effect.fail(readiness)
+      })
+    })
+  })
+)
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+const loopback = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+
+/** Prometheus metrics, for this machine and for holders of the metrics token. */
+export const metrics = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const { metricsToken } = yield* HttpPolicy
+    const paths = yield* Paths
+    const allowed = (request: HttpServerRequest.HttpServerRequest): boolean => {
+      const source = sourceOf(request)
+      const read = readAuthorization(source.headers.authorization)
+      if (metricsToken !== undefined && read._tag === "Success") {
+        return timingSafeEqual(digest(read.success), digest(Redacted.value(metricsToken)))
+      }
+      // Behind a proxy on this machine everybody comes from loopback.
+      return source.headers["x-forwarded-for"] === undefined && loopback.has(source.socket.remoteAddress ?? "")
+    }
+    paths.add("GET", "/metrics")
+    yield* router.add(
+      "GET",
+      "/metrics",
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        return allowed(request)
+          ? Effect.map(PrometheusMetrics.format(), (text) =>
+              HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+            )
+          : Effect.die(new InvalidApiKey())
+      })
+    )
+  })
+)

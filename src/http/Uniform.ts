@@ -1,0 +1,88 @@
+import type { Allowance } from "#domain/RateLimit.ts"
+import type { ProblemBody } from "#api/Problems.ts"
+import { environmentWord } from "#domain/Principal.ts"
+import type { Deployment } from "#services/Deployment.ts"
+
+/** What a browser's script may read of our answers. */
+const exposed = [
+  "x-request-id",
+  "x-environment",
+  "retry-after",
+  "idempotency-replayed",
+  "ratelimit-limit",
+  "ratelimit-remaining",
+  "ratelimit-reset",
+  "payment-required",
+  "payment-response",
+  "x-payment-required",
+  "x-payment-response",
+  "x-payment-id",
+  "payment-receipt",
+  "www-authenticate"
+].join(", ")
+
+/** What a browser's script may send. */
+const accepted = [
+  "authorization",
+  "content-type",
+  "idempotency-key",
+  "x-idempotency-key",
+  "x-request-id",
+  "x-payment-proof",
+  "payment-signature",
+  "x-payment",
+  "last-event-id"
+].join(", ")
+
+type Headers = Readonly<Record<string, string>>
+
+/** Headers of every answer, whoever writes it. API keys are no browser credentials, so any origin may ask, without cookies. */
+export const always = (deployment: Deployment["Service"]): Headers => ({
+  "x-environment": environmentWord(deployment.environment),
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "access-control-allow-origin": "*",
+  ...(deployment.publicUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {})
+})
+
+/** What a request from a page of another origin is told besides. */
+export const crossOrigin: Headers = { "access-control-expose-headers": exposed }
+
+/** What a preflight is told; `methods` are those of the path. */
+export const preflight = (methods: ReadonlyArray<string>): Headers => ({
+  allow: methods.join(", "),
+  "access-control-allow-methods": methods.join(", "),
+  "access-control-allow-headers": accepted,
+  "access-control-max-age": "600"
+})
+
+export const rateLimit = ({ limit, remaining, reset }: Allowance): Headers => ({
+  "ratelimit-limit": String(limit),
+  "ratelimit-remaining": String(remaining),
+  "ratelimit-reset": String(reset),
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(reset)
+})
+
+/** What a refusal says in headers as well. */
+export const ofProblem = (problem: ProblemBody): Headers => {
+  const headers: Record<string, string> = {}
+  const { retry_after, allow } = problem.details ?? {}
+  if (typeof retry_after === "number") headers["retry-after"] = String(retry_after)
+  if (Array.isArray(allow)) headers["allow"] = allow.join(", ")
+  if (problem.status === 401) {
+    const known = problem.code === "MISSING_AUTH_HEADER"
+    headers["www-authenticate"] = known ? "Bearer" : 'Bearer error="invalid_token"'
+  }
+  if (problem.code === "INSUFFICIENT_SCOPE") headers["www-authenticate"] = 'Bearer error="insufficient_scope"'
+  return headers
+}
+
+/** The problem with everything that only this request and this deployment know. */
+export const complete = (problem: ProblemBody, requestId: string, deployment: Deployment["Service"]): ProblemBody => ({
+  ...problem,
+  type: `${deployment.publicUrl}${problem.type}`,
+  request_id: requestId
+})

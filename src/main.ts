@@ -1,0 +1,30 @@
+import { Cause, Console, Effect, Layer } from "effect"
+import * as Http from "#http/Http.ts"
+import * as Banner from "#layers/Banner.ts"
+import * as BusPostgres from "#layers/BusPostgres.ts"
+import * as CredentialsFile from "#layers/CredentialsFile.ts"
+import * as Fees from "#layers/Fees.ts"
+import * as Node from "#layers/Node.ts"
+import * as Outbound from "#layers/Outbound.ts"
+import * as Platform from "#layers/Platform.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import * as Telemetry from "#layers/Telemetry.ts"
+import * as Workers from "#layers/Workers.ts"
+
+// Read from the bottom: each line stands on those below it, and stops before them.
+Banner.layer.pipe(
+  Layer.provide(Layer.merge(Http.layer, Workers.layer)),
+  Layer.provide(CredentialsFile.layer),
+  Layer.provide(Platform.layer),
+  Layer.provide(Fees.layer),
+  Layer.provideMerge(Outbound.layer),
+  Layer.provide(BusPostgres.layer),
+  Layer.provideMerge(Postgres.layer),
+  Layer.provideMerge(Node.layer),
+  Layer.provide(Telemetry.layer),
+  Layer.launch,
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\nTurnpike cannot run: ${Node.reasonOf(cause)}`)
+  ),
+  Node.runMain
+)

@@ -1,0 +1,137 @@
+import { assert, describe, it } from "vitest"
+import { headersForCaller, headersForOrigin, withHeaders } from "#domain/HttpHeaders.ts"
+
+describe("what an origin sees of a caller's headers", () => {
+  it("leaves out what is for one hop only, including what Connection names", () => {
+    const raw = ["Connection", "X-Secret, close", "x-secret", "1", "Keep-Alive", "timeout=5", "TE", "trailers"]
+    const more = [
+      "Trailer",
+      "X-Sum",
+      "Upgrade",
+      "h2c",
+      "Proxy-Authorization",
+      "x",
+      "Transfer-Encoding",
+      "chunked",
+      "Accept",
+      "*/*"
+    ]
+    assert.deepStrictEqual(headersForOrigin([...raw, ...more], []), ["Accept", "*/*"])
+  })
+
+  it("leaves out every payment header", () => {
+    const names = [
+      "Payment-Signature",
+      "X-PAYMENT",
+      "X-Payment-Proof",
+      "payment-required",
+      "PAYMENT-RESPONSE",
+      "X-Payment-Response"
+    ]
+    const more = ["Payment-Receipt", "Sign-In-With-X", "X-Payment-Anything"]
+    assert.deepStrictEqual(
+      headersForOrigin(
+        [...names, ...more].flatMap((name) => [name, "v"]),
+        []
+      ),
+      []
+    )
+  })
+
+  it("leaves out what an origin could read as one of ours: an underscore is a dash", () => {
+    const raw = ["X_Payment_Payer", "wal_1", "x_forwarded_for", "9.9.9.9", "X_Gateway-Key", "guess", "X_Own", "kept"]
+    assert.deepStrictEqual(headersForOrigin(raw, ["X-Gateway-Key", "known"]), [
+      "X_Own",
+      "kept",
+      "X-Gateway-Key",
+      "known"
+    ])
+  })
+
+  it("leaves out our credentials and keeps the origin's own", () => {
+    for (const value of [
+      "Bearer pk_test_abc",
+      "bearer agent_live_x",
+      "Bearer  sess_1",
+      "Payment id=1",
+      "payment",
+      "psk_test_1"
+    ]) {
+      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), [], value)
+    }
+    for (const value of ["Bearer theirs", "Basic dXNlcjpwYXNz", "Digest username=x"]) {
+      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), ["Authorization", value])
+    }
+  })
+
+  it("leaves out our cookies only", () => {
+    assert.deepStrictEqual(headersForOrigin(["Cookie", "a=1; turnpike_refresh=x;b=2"], []), ["Cookie", "a=1;b=2"])
+    assert.deepStrictEqual(headersForOrigin(["Cookie", "__Host-turnpike-session=x"], []), [])
+    assert.deepStrictEqual(headersForOrigin(["Cookie", "a=1;  b=2;"], []), ["Cookie", "a=1;  b=2;"])
+  })
+
+  it("lets nobody speak for us: spoofed fields are replaced by ours or dropped", () => {
+    const raw = [
+      "X-Forwarded-For",
+      "6.6.6.6",
+      "Forwarded",
+      "for=6.6.6.6",
+      "X-Real-IP",
+      "6.6.6.6",
+      "X-Service-Name",
+      "x"
+    ]
+    const added = ["X-Forwarded-For", "1.2.3.4", "X-Request-Id", "req_1"]
+    assert.deepStrictEqual(
+      headersForOrigin([...raw, "x-request-id", "mine", "Host", "evil", "Expect", "100-continue"], added),
+      added
+    )
+  })
+
+  it("keeps the case, order and repetition of everything else", () => {
+    const raw = ["Accept", "a", "X-Thing", "1", "accept", "b", "X-Payments-Team", "core"]
+    assert.deepStrictEqual(headersForOrigin(raw, []), raw)
+  })
+})
+
+describe("what a caller sees of an origin's headers", () => {
+  it("leaves out one-hop fields, our payment and service fields, and what would bind our whole host", () => {
+    const raw = [
+      "Connection",
+      "X-Hop",
+      "X-Hop",
+      "1",
+      "Transfer-Encoding",
+      "chunked",
+      "PAYMENT-RESPONSE",
+      "forged",
+      "X-Payment-Id",
+      "forged"
+    ]
+    const more = [
+      "X-Service-Signature",
+      "forged",
+      "Strict-Transport-Security",
+      "max-age=1",
+      "Alt-Svc",
+      "h3",
+      "Clear-Site-Data",
+      "*"
+    ]
+    const kept = ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "Location", "http://10.0.0.1/", "Content-Length", "3"]
+    assert.deepStrictEqual(headersForCaller([...raw, ...more, ...kept]), kept)
+  })
+
+  it("keeps the length even if Connection names it", () => {
+    assert.deepStrictEqual(headersForCaller(["Connection", "content-length", "Content-Length", "3"]), [
+      "Content-Length",
+      "3"
+    ])
+  })
+})
+
+describe("adding header fields", () => {
+  it("replaces fields of the same name", () => {
+    assert.deepStrictEqual(withHeaders(["A", "1", "b", "2", "a", "3"], ["a", "new"]), ["b", "2", "a", "new"])
+  })
+})

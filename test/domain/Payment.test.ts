@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TenantId } from "#domain/Ids.ts"
+import { type PaymentRow, standing } from "#domain/Payment.ts"
+import {
+  paymentIdOf,
+  readProof,
+  readRequest,
+  requestOf,
+  sealTerms,
+  stepId,
+  tokenKey,
+  writeProof
+} from "#domain/PaymentToken.ts"
+
+const key = tokenKey(new Uint8Array(32).fill(7))
+const other = tokenKey(new Uint8Array(32).fill(8))
+const endpoint = "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10"
+const wallet = "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e11"
+const request = { endpoint, method: "POST", limit: 999_999_000_000n, issuedAt: 1_790_000_001_000 }
+const askedAt = 1_790_000_000_123
+
+const writeRequest = (...terms: Parameters<typeof sealTerms>) => requestOf(sealTerms(...terms), askedAt)
+
+/** Every text that differs in one bit of the bytes behind it. */
+const flipped = (text: string) => {
+  const bytes = Buffer.from(text.slice(3), "base64url")
+  return Array.from({ length: bytes.length * 8 }, (_, bit) => {
+    const copy = Buffer.from(bytes)
+    copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    return text.slice(0, 3) + copy.toString("base64url")
+  })
+}
+
+describe("a payment request", () => {
+  it("says what was written into it", () =>
+    assert.deepStrictEqual(readRequest(key, writeRequest(key, request)), { ...request, askedAt }))
+
+  it("is different every time", () => {
+    assert.strictEqual(new Set(Array.from({ length: 3000 }, () => writeRequest(key, request))).size, 3000)
+  })
+
+  it("cannot be changed, forged or read with another key", () => {
+    const text = writeRequest(key, request)
+    // The last eight bytes are the nonce: another one makes another request on the same terms.
+    const forgeries = flipped(text)
+    for (const forged of forgeries.slice(0, -64)) assert.isUndefined(readRequest(key, forged))
+    for (const another of forgeries.slice(-64)) assert.containsSubset(readRequest(key, another), request)
+    assert.isUndefined(readRequest(other, text))
+  })
+
+  it("anything else is not one", () => {
+    for (const text of [
+      "",
+      "pr_",
+      "pr_x",
+      `pr_${"A".repeat(75)}`,
+      `pr_${"A".repeat(74)}`,
+      writeProof(key, endpoint),
+      "\0"
+    ]) {
+      assert.isUndefined(readRequest(key, text))
+    }
+  })
+
+  it("paid twice from one wallet is one payment, from two wallets two", () => {
+    const text = writeRequest(key, request)
+    const id = paymentIdOf(text, askedAt, wallet)
+    assert.strictEqual(paymentIdOf(text, askedAt, wallet), id)
+    assert.notStrictEqual(paymentIdOf(text, askedAt, endpoint), id)
+    assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    assert.strictEqual(parseInt(id.replaceAll("-", "").slice(0, 12), 16), askedAt)
+  })
+})
+
+describe("a proof", () => {
+  it("names its payment, and only under our key", () => {
+    const text = writeProof(key, endpoint)
+    assert.strictEqual(readProof(key, text), endpoint)
+    assert.isUndefined(readProof(other, text))
+    for (const forged of flipped(text)) assert.isUndefined(readProof(key, forged))
+  })
+
+  it("a payment request is not a proof", () => assert.isUndefined(readProof(key, writeRequest(key, request))))
+
+  it("its steps have ids of their own", () => {
+    const ids = [stepId(endpoint, 1, "capture"), stepId(endpoint, 2, "capture"), stepId(endpoint, 1, "release")]
+    assert.strictEqual(new Set(ids).size, 3)
+    assert.strictEqual(stepId(endpoint, 1, "capture"), ids[0])
+  })
+})
+
+describe("what a call may do with a payment", () => {
+  const at = (seconds: number) => new Date(seconds * 1000)
+  const row: PaymentRow = {
+    id: endpoint,
+    tenant_id: TenantId.make(wallet),
+    endpoint_id: endpoint,
+    payer_tenant_id: wallet,
+    payer_wallet_id: wallet,
+    payee_wallet_id: wallet,
+    method: "GET",
+    currency: "USDC",
+    network: "solana-devnet",
+    price: { base: 10n, tiers: [] },
+    amount: 10n,
+    charged: null,
+    state: "authorized",
+    hold_id: endpoint,
+    attempt: 1,
+    lease_until: null,
+    proof_expires_at: at(60),
+    origin_status: null,
+    failure: null,
+    request_fingerprint: null,
+    delivered_at: null,
+    created_at: at(0),
+    completed_at: null
+  }
+  const call = { endpoint, method: "GET", fingerprint: "f" }
+  const says = (payment: Partial<PaymentRow>, seconds: number, made: Partial<typeof call> = {}) => {
+    const now = standing({ ...row, ...payment }, { ...call, ...made }, at(seconds))
+    return now._tag === "Refused" ? now.reason : now._tag
+  }
+  const captured = { state: "captured", charged: 10n, lease_until: at(40), request_fingerprint: "f" } as const
+  const table: ReadonlyArray<[string, string, string]> = [
+    ["unused", says({}, 1), "Usable"],
+    ["unused, at the last moment", says({}, 59.999), "Usable"],
+    ["unused, expired", says({}, 60), "proof_expired"],
+    ["another endpoint's", says({}, 1, { endpoint: wallet }), "proof_for_another_endpoint"],
+    ["another method's", says({}, 1, { method: "POST" }), "proof_for_another_method"],
+    ["for any method", says({ method: "ANY" }, 1, { method: "POST" }), "Usable"],
+    ["in use", says({ state: "in_flight", lease_until: at(40) }, 1), "InProgress"],
+    ["in use, expired meanwhile", says({ state: "in_flight", lease_until: at(70) }, 61), "InProgress"],
+    ["given back", says({ state: "released" }, 1), "Reusable"],
+    ["given back, free", says({ state: "released", amount: 0n }, 1), "Usable"],
+    ["given back, expired", says({ state: "released" }, 61), "proof_expired"],
+    ["never used", says({ state: "expired" }, 1), "proof_expired"],
+    ["charged and delivered", says({ ...captured, delivered_at: at(2) }, 50), "Used"],
+    ["charged, answer on its way", says(captured, 3), "InProgress"],
+    ["charged, answer lost", says(captured, 41), "Undelivered"],
+    ["charged, answer lost, long ago", says(captured, 600), "Undelivered"],
+    ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"]
+  ]
+  for (const [name, is, expected] of table) it(`${name}: ${expected}`, () => assert.strictEqual(is, expected))
+
+  it("no payment: unknown", () => {
+    assert.deepStrictEqual(standing(undefined, call, at(1)), { _tag: "Refused", reason: "proof_unknown" })
+  })
+})

@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { must, payOnce } from "../chaos/Paying.ts"
+import { isReady, pause } from "../chaos/Servers.ts"
+
+const root = join(import.meta.dirname, "../..")
+const deno = ["@deno/linux-x64-glibc", "@deno/linux-arm64-glibc"]
+  .map((name) => join(root, "node_modules", name, "deno"))
+  .find((path) => existsSync(path))
+
+const dirs: Array<string> = []
+const freshDir = () => {
+  const dir = mkdtempSync(join(tmpdir(), "turnpike-start-"))
+  dirs.push(dir)
+  return dir
+}
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
+})
+
+const run = (
+  dir: string,
+  env: Record<string, string> = {},
+  command = process.execPath,
+  args: ReadonlyArray<string> = []
+) => {
+  const child = spawn(command, [...args, join(root, "src/main.ts")], {
+    env: { ...process.env, PORT: "0", TURNPIKE_DATA_DIR: dir, TURNPIKE_LOG_LEVEL: "Warn", ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const output = { text: "" }
+  child.stdout.on("data", (chunk) => (output.text += chunk))
+  child.stderr.on("data", (chunk) => (output.text += chunk))
+  return { child, output, exited: once(child, "exit") as Promise<[number | null]> }
+}
+
+/** Waits for the banner, which names the address. */
+const opened = async ({ child, output }: ReturnType<typeof run>): Promise<string> => {
+  for (;;) {
+    const base = /Base address\s+(\S+)/.exec(output.text)?.[1]
+    if (base !== undefined && (await isReady(base))) return base
+    if (child.exitCode !== null) throw new Error(output.text)
+    await pause(25)
+  }
+}
+
+const stop = async (child: ChildProcess, exited: Promise<[number | null]>) => {
+  child.kill("SIGTERM")
+  const [code] = await exited
+  return code
+}
+
+const credentialsIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.json"), "utf8"))
+
+/** An origin that answers when it is told to. */
+const heldOrigin = async () => {
+  const arrived = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const server = createServer(async (_, response) => {
+    arrived.resolve()
+    await release.promise
+    response.end("late, but whole")
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, arrived: arrived.promise, release: release.resolve, server }
+}
+
+const priced = async (dir: string, originUrl: string) => {
+  const { account_id, api_key, base_url } = credentialsIn(dir)
+  const client = { key: String(api_key), bases: () => [String(base_url)] }
+  const owned = { currency: "USDC", network: "base-sepolia" }
+  const revenue = await must(client, "POST", "/v1/wallets", owned)
+  const wallet = await must(client, "POST", "/v1/wallets", owned)
+  await must(client, "POST", `/v1/wallets/${wallet.id}/fund`, { amount: "1.00", currency: "USDC" })
+  const endpoint = await must(client, "POST", "/v1/x402/endpoints", {
+    name: "Priced",
+    path: "/",
+    method: "GET",
+    accountId: account_id,
+    originUrl,
+    walletId: revenue.id,
+    ...owned
+  })
+  return { client, endpoint: String(endpoint.id), wallet: String(wallet.id) }
+}
+
+describe("a start on an empty directory", () => {
+  it("serves, keeps its credentials to its owner, and finds everything again the second time", async () => {
+    const dir = freshDir()
+    const first = run(dir)
+    await opened(first)
+    const credentials = credentialsIn(dir)
+    assert.strictEqual(statSync(join(dir, "credentials.json")).mode & 0o777, 0o600)
+    assert.strictEqual(await stop(first.child, first.exited), 0)
+
+    const second = run(dir)
+    const base = await opened(second)
+    assert.deepStrictEqual(credentialsIn(dir), {
+      ...credentials,
+      base_url: base,
+      scanner_url: base,
+      dashboard_url: `${base}/dashboard`
+    })
+    const context = await fetch(`${base}/v1/context`, { headers: { authorization: `Bearer ${credentials.api_key}` } })
+    assert.strictEqual(context.status, 200)
+    assert.strictEqual(await stop(second.child, second.exited), 0)
+  })
+
+  it("is refused to a second server while the first one runs, and says who has it", async () => {
+    const dir = freshDir()
+    const first = run(dir)
+    await opened(first)
+    const second = run(dir)
+    const [code] = await second.exited
+    assert.strictEqual(code, 1)
+    assert.include(second.output.text, String(first.child.pid))
+    assert.notInclude(second.output.text, "    at ", "a sentence, not a stack")
+    assert.strictEqual(await stop(first.child, first.exited), 0)
+  })
+
+  it("works again after the server was killed, with Postgres left behind", async () => {
+    const dir = freshDir()
+    const first = run(dir)
+    await opened(first)
+    first.child.kill("SIGKILL")
+    await first.exited
+    const second = run(dir)
+    await opened(second)
+    assert.strictEqual(await stop(second.child, second.exited), 0)
+  })
+})
+
+describe("a stop", () => {
+  it("lets a paid call finish, then exits 0", async () => {
+    const dir = freshDir()
+    const server = run(dir)
+    await opened(server)
+    const origin = await heldOrigin()
+    const { client, endpoint, wallet } = await priced(dir, origin.url)
+    const paying = payOnce(client, endpoint, wallet)
+    await origin.arrived
+    server.child.kill("SIGTERM")
+    origin.release()
+    assert.strictEqual((await paying)?.outcome, "served")
+    assert.strictEqual((await server.exited)[0], 0)
+    origin.server.close()
+  })
+})
+
+describe("a start that cannot succeed", () => {
+  it("names the port that is taken", async () => {
+    const other = createServer().listen(0, "127.0.0.1")
+    await once(other, "listening")
+    const { port } = other.address() as AddressInfo
+    const { exited, output } = run(freshDir(), { PORT: String(port) })
+    assert.strictEqual((await exited)[0], 1)
+    assert.include(output.text, String(port))
+    other.close()
+  })
+
+  it("names the setting that is wrong", async () => {
+    const { exited, output } = run(freshDir(), { TURNPIKE_ENVIRONMENT: "staging" })
+    assert.strictEqual((await exited)[0], 1)
+    assert.include(output.text, "TURNPIKE_ENVIRONMENT")
+  })
+})
+
+describe("under Deno", () => {
+  it.skipIf(deno === undefined)("the same files serve a paid call and stop with 0", async () => {
+    const dir = freshDir()
+    const server = run(dir, {}, deno, ["run", "-A"])
+    await opened(server)
+    const origin = await heldOrigin()
+    origin.release()
+    const { client, endpoint, wallet } = await priced(dir, origin.url)
+    assert.strictEqual((await payOnce(client, endpoint, wallet))?.outcome, "served")
+    assert.strictEqual(await stop(server.child, server.exited), 0)
+    origin.server.close()
+  })
+})

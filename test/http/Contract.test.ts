@@ -1,0 +1,136 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { newUuid } from "#services/NewId.ts"
+import { contradictions, type Operation, operations, resolve } from "./Description.ts"
+import { type Answer, send, server } from "./GatewayHarness.ts"
+import { world } from "./World.ts"
+
+const problemJson = "application/problem+json"
+const isSuccess = (status: string | number) => String(status).startsWith("2")
+
+/** What the code takes and gives, by the id of the operation in the description. */
+const codecs = new Map<
+  string,
+  { readonly bodies: ReadonlyArray<Schema.Top>; readonly answers: ReadonlyArray<Schema.Top> }
+>()
+HttpApi.reflect(Api, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, group, successes }) => {
+    const bodies = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+    codecs.set(`${group.identifier}.${endpoint.identifier}`, { bodies, answers: [...successes.values()].flat() })
+  }
+})
+
+const decodes = (schema: Schema.Top, example: unknown) =>
+  Schema.decodeUnknownSync(Schema.toCodecJson(schema) as never, { onExcessProperty: "error" })(example)
+
+describe("the description", () => {
+  for (const { body, description, id, parameters, responses, summary } of operations) {
+    it(`of ${id} says what it does and shows what goes in and what comes out`, () => {
+      assert.match(summary, /^\S.{5,80}$/)
+      assert.notMatch(summary, /\.$/)
+      assert.match(description, /^\S.{20,}/)
+      const { answers, bodies } = codecs.get(id)!
+      if (body !== undefined) {
+        assert.isNotEmpty(bodies)
+        assert.deepStrictEqual(contradictions(body.schema, body.example), [])
+        for (const schema of bodies) decodes(schema, body.example)
+      }
+      for (const { name, schema } of parameters) {
+        assert.notDeepEqual(schema, {}, name)
+        if (["page", "limit"].includes(name)) assert.strictEqual(schema.type, "integer", name)
+      }
+      const shown = Object.entries(responses).filter(([status]) => isSuccess(status))
+      assert.strictEqual(shown.length, 1)
+      for (const media of shown.flatMap(([, content]) => Object.values(content))) {
+        assert.isDefined(media.example, "the answer has no example")
+        assert.deepStrictEqual(contradictions(media.schema, media.example), [])
+        for (const schema of answers) decodes(schema, media.example)
+      }
+    })
+  }
+})
+
+/** What in an answer contradicts what is promised for the operation. */
+const broken = ({ responses }: Operation, { body, headers, json, status }: Answer): ReadonlyArray<string> => {
+  const content = responses[status]
+  if (content === undefined) return [`${status} is not described: ${body}`]
+  const [type = ""] = (headers["content-type"] ?? "").split(";")
+  if (Object.keys(content).length === 0) return body === "" ? [] : ["an answer without body has one"]
+  const media = content[type]
+  return media === undefined ? [`${status} is ${type}`] : contradictions(media.schema, json)
+}
+
+/** Operations in an order in which each finds what it is about: what takes things away comes last. */
+const story = [...operations].sort(
+  (left, right) => Number(left.method === "DELETE") - Number(right.method === "DELETE")
+)
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("the answers", (it) => {
+  it.effect("of a story through all operations are what the description promises", () =>
+    Effect.gen(function* () {
+      const teller = yield* world
+      for (const operation of story) {
+        const answer = yield* teller.call(operation)
+        assert.isTrue(isSuccess(answer.status), `${operation.id}: ${answer.status} ${answer.body}`)
+        assert.deepStrictEqual(broken(operation, answer), [], operation.id)
+        for (const schema of codecs.get(operation.id)!.answers) if (answer.body !== "") decodes(schema, answer.json)
+      }
+      // The lists again, now that there is something in each.
+      for (const operation of story.filter(({ method }) => method === "GET")) {
+        assert.deepStrictEqual(broken(operation, yield* teller.call(operation)), [], operation.id)
+      }
+    })
+  )
+
+  const attempts: ReadonlyArray<readonly [number, (operation: Operation) => boolean, object]> = [
+    [401, ({ guarded }) => guarded, { headers: { authorization: "" } }],
+    [401, ({ guarded }) => guarded, { headers: { authorization: "Basic x" } }],
+    [404, ({ params }) => params.length > 0, { id: newUuid() }],
+    [404, ({ params }) => params.length > 0, { id: "nonsense" }],
+    [400, ({ body }) => body !== undefined, { body: { "no such field": 1 } }],
+    [400, ({ body }) => body !== undefined, { body: "{" }],
+    [415, ({ body }) => body !== undefined, { body: "x", headers: { "content-type": "text/plain" } }],
+    [413, ({ body }) => body !== undefined, { body: `"${"x".repeat(1_048_577)}"` }],
+    [400, ({ query }) => query.includes("limit"), { query: "limit=0" }],
+    [400, ({ query }) => query.includes("cursor"), { query: "cursor=x" }],
+    [
+      422,
+      ({ body }) => resolve(body?.schema ?? {}).properties?.["amount"] !== undefined,
+      { body: { amount: "-1", currency: "USDC" } }
+    ]
+  ]
+  it.effect("to what is wrong are the refusals that the description promises", () =>
+    Effect.gen(function* () {
+      const teller = yield* world
+      for (const [status, applies, request] of attempts) {
+        assert.isNotEmpty(operations.filter(applies))
+        for (const operation of operations.filter(applies)) {
+          const answer = yield* teller.call(operation, request)
+          assert.strictEqual(answer.status, status, `${operation.id}: ${answer.body}`)
+          assert.deepStrictEqual(broken(operation, answer), [], operation.id)
+        }
+      }
+    })
+  )
+
+  it.effect("that refuse are problems with one code each, and the catalogue explains every code", () =>
+    Effect.gen(function* () {
+      const catalogue = (yield* send("/docs/errors")).body
+      for (const { id, responses } of operations.filter(({ guarded }) => guarded)) {
+        for (const [status, content] of Object.entries(responses).filter(([status]) => !isSuccess(status))) {
+          assert.deepStrictEqual(Object.keys(content), [problemJson], `${id} ${status}`)
+          const { schema } = content[problemJson]!
+          for (const one of schema.anyOf ?? [schema]) {
+            const { properties = {} } = resolve(one)
+            assert.deepStrictEqual(properties["status"]?.enum, [Number(status)], `${id} ${status}`)
+            assert.strictEqual(properties["code"]?.enum?.length, 1, `${id} ${status}`)
+            assert.include(catalogue, `<tr id="${properties["code"]?.enum?.[0]}">`, id)
+          }
+        }
+      }
+    })
+  )
+})

@@ -1,0 +1,143 @@
+import { OpenApi } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+
+/** A schema as the published description writes it. */
+export interface JsonSchema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly properties?: Record<string, JsonSchema>
+  readonly required?: ReadonlyArray<string>
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly items?: JsonSchema
+  readonly anyOf?: ReadonlyArray<JsonSchema>
+  readonly enum?: ReadonlyArray<unknown>
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+}
+
+/** Parsed JSON, of whatever shape. */
+type Json = ReturnType<typeof JSON.parse>
+
+interface Media {
+  readonly schema: JsonSchema
+  readonly example?: Json
+}
+
+/** One operation of the published description. */
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly guarded: boolean
+  readonly params: ReadonlyArray<string>
+  readonly query: ReadonlyArray<string>
+  readonly headers: ReadonlyArray<string>
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: JsonSchema }>
+  readonly body: Media | undefined
+  readonly responses: Record<string, Record<string, Media>>
+}
+
+const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+
+/** Every operation of the API, as its callers read about it. */
+export const operations: ReadonlyArray<Operation> = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]): Operation => {
+    const named = (place: string) =>
+      operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
+    return {
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      summary: operation.summary ?? "",
+      description: operation.description ?? "",
+      guarded: (operation.security ?? []).length > 0,
+      params: named("path"),
+      query: named("query"),
+      headers: named("header"),
+      parameters: operation.parameters,
+      body: operation.requestBody?.content["application/json"],
+      responses: Object.fromEntries(
+        Object.entries<Json>(operation.responses).map(([status, { content = {} }]) => [status, content])
+      )
+    }
+  })
+)
+
+export const operationOf = (id: string): Operation => {
+  const found = operations.find((operation) => operation.id === id)
+  if (found === undefined) throw new Error(`the description has no operation ${id}`)
+  return found
+}
+
+/** The schema itself, where a name stands for it. */
+export const resolve = (schema: JsonSchema): JsonSchema =>
+  schema.$ref === undefined ? schema : resolve(document.components.schemas[schema.$ref.split("/").at(-1) ?? ""])
+
+/** The fields that a body of this operation may have. */
+export const fieldsOf = ({ body }: Operation): Record<string, JsonSchema> =>
+  body === undefined ? {} : (resolve(body.schema).properties ?? {})
+
+const understood = new Set(
+  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum minLength maxLength minItems maxItems title description".split(
+    " "
+  )
+)
+
+const typeOf = (value: unknown): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "array"
+  return Number.isInteger(value) ? "integer" : typeof value
+}
+
+/** What in a value contradicts the schema, each with its place. Refuses to judge by a keyword it does not know. */
+export const contradictions = (given: JsonSchema, value: Json, at = "$"): ReadonlyArray<string> => {
+  const schema = resolve(given)
+  for (const keyword of Object.keys(schema)) {
+    if (!understood.has(keyword)) throw new Error(`this validator does not know ${keyword}`)
+  }
+  const { type } = schema
+  const actual = typeOf(value)
+  if (type !== undefined && type !== actual && !(type === "number" && actual === "integer")) {
+    return [`${at} is ${actual}, not ${type}`]
+  }
+  const found: Array<string> = []
+  const check = (holds: boolean, what: string) => {
+    if (!holds) found.push(`${at} ${what}`)
+  }
+  const { anyOf, maximum = Infinity, minimum = -Infinity } = schema
+  if (schema.enum !== undefined) check(schema.enum.includes(value), `is ${value}, which is not in the list`)
+  if (anyOf !== undefined) {
+    check(
+      anyOf.some((one) => contradictions(one, value, at).length === 0),
+      `fits none of: ${anyOf.flatMap((one) => contradictions(one, value, at)).join(", ")}`
+    )
+  }
+  if (typeof value === "number") check(value >= minimum && value <= maximum, `is out of bounds: ${value}`)
+  if (typeof value === "string") {
+    const length = [...value].length
+    check(length >= (schema.minLength ?? 0) && length <= (schema.maxLength ?? Infinity), `is ${length} long`)
+    check(new RegExp(schema.pattern ?? "", "u").test(value), `does not match ${schema.pattern}`)
+  }
+  if (Array.isArray(value)) {
+    check(value.length >= (schema.minItems ?? 0) && value.length <= (schema.maxItems ?? Infinity), "has a wrong size")
+    if (schema.items !== undefined) {
+      for (const [index, item] of value.entries()) found.push(...contradictions(schema.items, item, `${at}.${index}`))
+    }
+  } else if (actual === "object") {
+    const { additionalProperties = true, properties = {}, required = [] } = schema
+    for (const name of required) check(name in value, `has no ${name}`)
+    for (const [name, member] of Object.entries(value)) {
+      const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+      if (known === false) found.push(`${at} has ${name}, which is not described`)
+      else if (typeof known === "object") found.push(...contradictions(known, member, `${at}.${name}`))
+    }
+  }
+  return found
+}

@@ -1,0 +1,70 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Harness from "./PlatformHarness.ts"
+
+const code = (text: string) => [text.slice(9, 12), /"code":"([A-Z_]+)"/.exec(text)?.[1]]
+
+layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("what a request may look like", (it) => {
+  const raw = Effect.fnUntraced(function* (head: string, body = "") {
+    const { key, port } = yield* Harness.entrance
+    const authorization = `Authorization: Bearer ${key}\r\n`
+    return yield* Harness.raw(port, `${head}\r\nHost: a\r\n${authorization}Connection: close\r\n${body}`)
+  })
+  const json = "Content-Type: application/json\r\n"
+
+  it.effect("a path has one spelling", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(code(yield* raw("GET /v1/wallets HTTP/1.1", "\r\n")), ["200", undefined])
+      for (const path of [
+        "//v1/wallets",
+        "/v1//wallets",
+        "/V1/wallets",
+        "/v1/Wallets",
+        "/v1/wallets;a=b",
+        "/v1/wallets/..;/wallets",
+        "/v1/wallets#a",
+        "//metrics",
+        "/METRICS",
+        "/metrics;a"
+      ]) {
+        assert.deepStrictEqual(code(yield* raw(`GET ${path} HTTP/1.1`, "\r\n")), ["404", "NOT_FOUND"], path)
+      }
+      assert.deepStrictEqual(code(yield* raw("GET /v1/wallets?limit=1;a HTTP/1.1", "\r\n")), ["400", "INVALID_REQUEST"])
+    })
+  )
+
+  it.effect("other versions and other transfer codings than chunked are INVALID_REQUEST", () =>
+    Effect.gen(function* () {
+      const chunked = "2\r\n{}\r\n0\r\n\r\n"
+      for (const [head, body] of [
+        ["GET /v1/wallets HTTP/2.0", "\r\n"],
+        ["GET /v1/wallets", "\r\n"],
+        ["POST /v1/wallets HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`],
+        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`]
+      ] as const) {
+        assert.deepStrictEqual(code(yield* raw(head, body)), ["400", "INVALID_REQUEST"], head + body)
+      }
+      const plain = `${json}Transfer-Encoding: Chunked\r\n\r\n${chunked}`
+      assert.deepStrictEqual(code(yield* raw("POST /v1/wallets HTTP/1.1", plain)), ["201", undefined])
+    })
+  )
+
+  it.effect("an expectation that nobody knows is ignored", () =>
+    Effect.gen(function* () {
+      const text = yield* raw("POST /v1/wallets HTTP/1.1", `${json}Expect: 200-maybe\r\nContent-Length: 2\r\n\r\n{}`)
+      assert.deepStrictEqual(code(text), ["201", undefined])
+      assert.match(text, /^x-request-id: req_/m)
+    })
+  )
+
+  it.effect("a type that is not JSON is UNSUPPORTED_MEDIA_TYPE where a body is expected, even if none follows", () =>
+    Effect.gen(function* () {
+      for (const type of ["text/plain", "multipart/form-data; boundary=x"]) {
+        const header = `Content-Type: ${type}\r\n\r\n`
+        const text = yield* raw("POST /v1/wallets HTTP/1.1", header)
+        assert.deepStrictEqual(code(text), ["415", "UNSUPPORTED_MEDIA_TYPE"])
+        assert.deepStrictEqual(code(yield* raw("GET /v1/wallets HTTP/1.1", header)), ["200", undefined])
+      }
+    })
+  )
+})

@@ -1,0 +1,97 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { fieldsOf, type Operation, operations } from "./Description.ts"
+import { type Answer, server } from "./GatewayHarness.ts"
+import { bodies, headers, ids, queries, values } from "./Nonsense.ts"
+import { type Request, type World, world } from "./World.ts"
+
+/** Set `FUZZ_SEED` to the seed that a failure printed; `FUZZ_RUNS` is how many requests each operation gets. */
+const seed = Number(process.env["FUZZ_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const runs = Number(process.env["FUZZ_RUNS"] ?? 60)
+
+/** Numbers in [0, 1) that only the seed decides (mulberry32). */
+const randomOf = (start: number) => {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+type Random = () => number
+const pick = <A>(random: Random, from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)]!
+
+const member = (name: string, value: string) => `${JSON.stringify(name)}:${value}`
+
+/** One request that is wrong somewhere. */
+const mutate = (random: Random, operation: Operation, good: Readonly<Record<string, unknown>> | undefined): Request => {
+  const request: Record<string, unknown> = {}
+  const part = random()
+  if (operation.params.length > 0 && part < 0.25) request["id"] = pick(random, ids)
+  if (part > 0.85) request["query"] = pick(random, queries)
+  if (part > 0.75 && part < 0.9) request["headers"] = pick(random, headers)
+  if (operation.method === "GET") {
+    if (part < 0.6)
+      request["query"] = [pick(random, queries), pick(random, queries)].slice(0, random() < 0.5 ? 1 : 2).join("&")
+  } else if (good === undefined || random() < 0.15) request["body"] = pick(random, bodies)
+  else {
+    const members = new Map(Object.entries(good).map(([name, value]) => [name, member(name, JSON.stringify(value))]))
+    const names = [...Object.keys(fieldsOf(operation)), "__proto__", "id", "tenant_id", "constructor"]
+    for (let changes = 1 + Math.floor(random() * 3); changes > 0; changes--) {
+      const name = pick(random, names)
+      if (random() < 0.1) members.delete(name)
+      else members.set(random() < 0.1 ? `${name} again` : name, member(name, pick(random, values)))
+    }
+    request["body"] = `{${[...members.values()].join(",")}}`
+  }
+  return request
+}
+
+const leaks =
+  /node_modules|\bat \w+ \(|\.ts:\d|SELECT |INSERT |UPDATE |relation "|syntax error|SqlError|SchemaError|ParseError|postgres|ECONN|undefined is not|Cannot read/i
+
+const complaint = ({ headers, json, status }: Answer, body: string, took: number): string | undefined => {
+  if (status >= 500) return `answered ${status}`
+  if (took > 1_000) return `took ${took} ms`
+  if (headers["x-request-id"] === undefined || headers["x-environment"] !== "test")
+    return "has no X-Request-Id or X-Environment"
+  if (status < 400) return undefined
+  if (!headers["content-type"]?.startsWith("application/problem+json")) return `is ${headers["content-type"]}`
+  if (!/^[A-Z0-9_]+$/.test(json.code) || json.status !== status || typeof json.request_id !== "string")
+    return `is no whole problem`
+  return leaks.test(JSON.stringify({ ...json, details: undefined })) || body.length > 100_000
+    ? "tells too much"
+    : undefined
+}
+
+const told = (operation: Operation, request: Request, answer: Answer) =>
+  `seed ${seed}: ${operation.method} ${operation.path} ${JSON.stringify(request).slice(0, 600)} -> ${answer.status} ${answer.body.slice(0, 600)}`
+
+const attack = Effect.fnUntraced(function* (target: World, operation: Operation, start: number) {
+  const random = randomOf(start)
+  const good = yield* target.bodyOf(operation)
+  const statuses = new Map<number, number>()
+  for (let run = 0; run < runs; run++) {
+    const request = mutate(random, operation, good)
+    const began = performance.now()
+    const answer = yield* target.call(operation, request)
+    const wrong = complaint(answer, answer.body, performance.now() - began)
+    if (wrong !== undefined) assert.fail(`${wrong}. ${told(operation, request, answer)}`)
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+  }
+  return statuses
+})
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("nonsense", (it) => {
+  for (const [index, operation] of operations.entries()) {
+    it.effect(
+      `sent to ${operation.id} is answered in a second, never as our fault, and gives nothing away (seed ${seed})`,
+      () =>
+        Effect.gen(function* () {
+          const statuses = yield* attack(yield* world, operation, seed + index)
+          if (process.env["FUZZ_RUNS"] !== undefined) console.log(operation.id, Object.fromEntries(statuses))
+        })
+    )
+  }
+})

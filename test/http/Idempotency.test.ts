@@ -1,0 +1,175 @@
+import { connect } from "node:net"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Deployment } from "#services/Deployment.ts"
+import { fieldsOf, type Operation, operations } from "./Description.ts"
+import { type Answer, server } from "./GatewayHarness.ts"
+import { noise } from "./Nonsense.ts"
+import { world } from "./World.ts"
+
+/** Every operation that takes an idempotency key: new ones are covered by being described. */
+const moving = operations.filter(({ headers }) => headers.includes("idempotency-key"))
+
+/** How many movements of money there have been. */
+const movements = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT count(*)::int AS count FROM movements`
+  return Number(row?.["count"])
+})
+
+const replayed = ({ headers }: Answer) => headers["idempotency-replayed"] === "true"
+
+/** The same request with another amount, which is as good. */
+const varied = (operation: Operation, body: Record<string, unknown> | undefined) => {
+  const field = ["amount", "max_amount"].find((name) => name in fieldsOf(operation))
+  if (field === undefined) assert.fail(`say here how a body of ${operation.id} can differ and still be good`)
+  return { ...body, [field]: "1.25" }
+}
+
+/** Sends requests, each on a connection that is cut as soon as it is written. */
+const dropped = Effect.fnUntraced(function* (
+  times: number,
+  operation: Operation,
+  path: string,
+  lines: string,
+  body: string
+) {
+  const port = Number(new URL((yield* Deployment).publicUrl).port)
+  const text =
+    `${operation.method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${lines}` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const once = Effect.callback<void>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text, () => socket.destroy()))
+    socket.on("error", () => socket.destroy())
+    socket.on("close", () => resume(Effect.void))
+  })
+  yield* Effect.all(
+    Array.from({ length: times }, () => once),
+    { concurrency: 10 }
+  )
+})
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempotency key", (it) => {
+  it.effect("is taken by the operations that move money", () =>
+    Effect.sync(() =>
+      assert.includeMembers(
+        moving.map(({ id }) => id),
+        ["wallets.fund", "payments.pay"]
+      )
+    )
+  )
+
+  for (const operation of moving) {
+    const { id } = operation
+    const headers = { "idempotency-key": "once" }
+
+    it.effect(`${id}: under 100 requests at once moves money once, and every answer is the first one's`, () =>
+      Effect.gen(function* () {
+        const teller = yield* world
+        const body = yield* teller.bodyOf(operation)
+        const before = yield* movements
+        const answers = yield* Effect.all(
+          Array.from({ length: 100 }, () => teller.call(operation, { body, headers })),
+          { concurrency: 100 }
+        )
+        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [201])
+        assert.strictEqual(new Set(answers.map((answer) => answer.body)).size, 1)
+        assert.strictEqual(answers.filter(replayed).length, 99)
+        assert.strictEqual((yield* movements) - before, 1)
+      })
+    )
+
+    it.effect(`${id}: under two requests that differ, at once, does one of them; the other is 409`, () =>
+      Effect.gen(function* () {
+        const teller = yield* world
+        const body = yield* teller.bodyOf(operation)
+        const other = varied(operation, body)
+        const before = yield* movements
+        const answers = yield* Effect.all(
+          Array.from({ length: 40 }, (_, index) => teller.call(operation, { body: index % 2 ? body : other, headers })),
+          { concurrency: 40 }
+        )
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [
+          ...Array(20).fill(201),
+          ...Array(20).fill(409)
+        ])
+        const refusals = answers.filter(({ status }) => status === 409)
+        assert.deepStrictEqual([...new Set(refusals.map(({ json }) => json.code))], ["IDEMPOTENCY_KEY_REUSED"])
+        assert.strictEqual((yield* movements) - before, 1)
+      })
+    )
+
+    it.effect(`${id}: whose callers hang up right after sending, 50 times, moves money once`, () =>
+      Effect.gen(function* () {
+        const teller = yield* world
+        const body = yield* teller.bodyOf(operation)
+        const path = operation.path.replace("{id}", () => teller.idOf(operation))
+        const before = yield* movements
+        const lines = `Authorization: Bearer ${teller.key}\r\nIdempotency-Key: once\r\n`
+        yield* dropped(50, operation, path, lines, JSON.stringify(body))
+        const last = yield* teller.call(operation, { body, headers })
+        assert.strictEqual(last.status, 201)
+        const again = yield* teller.call(operation, { body, headers })
+        assert.deepStrictEqual([again.body, replayed(again)], [last.body, true])
+        assert.strictEqual((yield* movements) - before, 1)
+      })
+    )
+
+    it.effect(`${id}: is another key for another tenant and for another operation`, () =>
+      Effect.gen(function* () {
+        for (const teller of [yield* world, yield* world]) {
+          for (const each of moving) {
+            const answer = yield* teller.call(each, { headers })
+            assert.deepStrictEqual([answer.status, replayed(answer)], [201, false], each.id)
+          }
+        }
+      })
+    )
+
+    it.effect(`${id}: of a request that was refused is free`, () =>
+      Effect.gen(function* () {
+        const teller = yield* world
+        const body = yield* teller.bodyOf(operation)
+        const refused = [
+          yield* teller.call(operation, { body: "{", headers }),
+          yield* teller.call(operation, { body: { ...body, "no such field": 1 }, headers }),
+          yield* teller.call(operation, {
+            body: { ...varied(operation, body), amount: "-1", max_amount: "-1" },
+            headers
+          })
+        ]
+        for (const { status } of refused) assert.include([400, 422], status)
+        const answer = yield* teller.call(operation, { body, headers })
+        assert.deepStrictEqual([answer.status, replayed(answer)], [201, false])
+      })
+    )
+
+    it.effect(`${id}: has 1 to 255 printable characters, wherever it stands`, () =>
+      Effect.gen(function* () {
+        const teller = yield* world
+        const body = yield* teller.bodyOf(operation)
+        const before = yield* movements
+        for (const key of ["k".repeat(256), noise.slice(0, 9_000)]) {
+          for (const name of ["idempotency-key", "x-idempotency-key"]) {
+            const answer = yield* teller.call(operation, { body, headers: { [name]: key } })
+            assert.deepStrictEqual([answer.status, answer.json.code], [400, "INVALID_REQUEST"], name)
+          }
+        }
+        for (const key of ["", "k".repeat(256), noise, "a\u0000b", "a\nb", "\ud800", 7, null, ["k"], {}]) {
+          const answer = yield* teller.call(operation, { body: { ...body, idempotency_key: key } })
+          assert.deepStrictEqual(
+            [answer.status, answer.json.code],
+            [400, "INVALID_REQUEST"],
+            JSON.stringify(key).slice(0, 20)
+          )
+        }
+        assert.strictEqual(yield* movements, before)
+        assert.strictEqual(
+          (yield* teller.call(operation, { body, headers: { "idempotency-key": "k".repeat(255) } })).status,
+          201
+        )
+      })
+    )
+  }
+})

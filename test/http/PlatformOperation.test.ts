@@ -1,0 +1,151 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { SqlClient } from "effect/sql"
+import { connect } from "node:net"
+import { json, readable } from "#layers/Telemetry.ts"
+import { Database } from "#services/Database.ts"
+import { Deployment } from "#services/Deployment.ts"
+import * as Harness from "./PlatformHarness.ts"
+import { ask, bearer, entrance } from "./PlatformHarness.ts"
+
+layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("the rate limit", (it) => {
+  it.effect("counts every credential and every address for itself, says what is left, and leaves probes alone", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const mine = () => ask(`${base}/v1/context`, { headers: bearer(key) })
+      const stranger = (address: string) => ask(`${base}/v1/context`, { headers: { "x-forwarded-for": address } })
+      const left: Array<string | null> = []
+      for (let request = 0; request < 5; request++) left.push((yield* mine()).headers.get("ratelimit-remaining"))
+      assert.deepStrictEqual(left, ["4", "3", "2", "1", "0"])
+      const refused = yield* mine()
+      assert.deepStrictEqual([refused.status, refused.body["code"]], [429, "RATE_LIMIT_EXCEEDED"])
+      assert.strictEqual(refused.headers.get("ratelimit-limit"), "5")
+      assert.strictEqual(refused.headers.get("x-ratelimit-limit"), "5")
+      const wait = Number(refused.headers.get("retry-after"))
+      assert.isTrue(wait >= 1 && wait <= 12, String(wait))
+      // Somebody else, and the hop that the trusted proxy saw, not the one the caller wrote before it.
+      for (let request = 0; request < 5; request++) {
+        assert.strictEqual((yield* stranger(`10.0.0.${request}, 203.0.113.9`)).status, 401)
+      }
+      assert.strictEqual((yield* stranger("10.9.9.9, 203.0.113.9")).status, 429)
+      assert.strictEqual((yield* stranger("203.0.113.10")).status, 401)
+      for (let request = 0; request < 10; request++) {
+        assert.strictEqual((yield* ask(`${base}/health/live`)).status, 200)
+      }
+    })
+  )
+})
+
+layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a server whose database fails", (it) => {
+  it.effect("is not ready before its migrations, and shows nothing of a fault of ours", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE wallets RENAME TO wallets_gone`
+      const broken = yield* ask(`${base}/v1/wallets`, { headers: bearer(key) })
+      assert.deepStrictEqual([broken.status, broken.body["code"]], [500, "INTERNAL_ERROR"])
+      assert.notMatch(broken.text, /relation|wallets_gone|sql/i)
+      yield* sql`ALTER TABLE schema_migrations RENAME TO schema_migrations_gone`
+      const ready = yield* ask(`${base}/health/ready`)
+      assert.strictEqual(ready.status, 503)
+      assert.strictEqual(Object(ready.body["checks"]).migrations, "pending")
+      yield* sql`ALTER TABLE schema_migrations_gone RENAME TO schema_migrations`
+      yield* sql`ALTER TABLE wallets_gone RENAME TO wallets`
+      assert.strictEqual((yield* ask(`${base}/health/ready`)).status, 200)
+    })
+  )
+
+  it.effect("answers 503 with Retry-After while the database lets nobody in, and recovers by itself", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const { config } = yield* Database
+      const elsewhere = yield* PgClient.makeClient({ ...config, database: "postgres" })
+      const name = new URL(Redacted.value(config.url ?? Redacted.make("x:"))).pathname.slice(1)
+      const list = ask(`${base}/v1/wallets`, { headers: bearer(key) })
+      assert.strictEqual((yield* list).status, 200)
+      yield* elsewhere`ALTER DATABASE ${elsewhere(name)} WITH ALLOW_CONNECTIONS false`
+      yield* elsewhere`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const away = yield* list
+        assert.deepStrictEqual([away.status, away.body["code"]], [503, "SERVICE_UNAVAILABLE"], away.text)
+        assert.match(away.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+        assert.notMatch(away.text, /postgres|connection|sql/i)
+      }
+      const ready = yield* ask(`${base}/health/ready`)
+      assert.deepStrictEqual([ready.status, Object(ready.body["checks"]).postgres], [503, "down"])
+      assert.strictEqual((yield* ask(`${base}/health/live`)).status, 200)
+      yield* elsewhere`ALTER DATABASE ${elsewhere(name)} WITH ALLOW_CONNECTIONS true`
+      assert.strictEqual((yield* list).status, 200)
+    }).pipe(Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make))
+  )
+})
+
+describe("stopping", () => {
+  it.live("readiness says so first, a request under way is finished, and then nobody is let in", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Harness.layer({ TURNPIKE_DRAIN_DELAY: "700 millis" }), scope)
+      const { publicUrl } = Context.get(context, Deployment)
+      const { key } = yield* Effect.provideContext(entrance, context)
+      const body = JSON.stringify({ name: "late" })
+      const upload = yield* Effect.forkChild(slowly(new URL(publicUrl).port, key, body), { startImmediately: true })
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)))
+      const stop = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 200)))
+      const ready = yield* ask(`${publicUrl}/health/ready`)
+      assert.strictEqual(ready.status, 503, ready.text)
+      assert.strictEqual(Object(ready.body["checks"]).serving, "stopping")
+      assert.match(yield* Fiber.join(upload), /^HTTP\/1\.1 201 /)
+      yield* Fiber.join(stop)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => fetch(publicUrl)))))
+    })
+  )
+})
+
+/** Sends a request whose body takes a second and a half to arrive. */
+const slowly = (port: string, key: string, body: string) =>
+  Effect.callback<string>((resume) => {
+    const socket = connect(Number(port), "127.0.0.1")
+    let text = ""
+    socket.on("data", (chunk) => (text += chunk.toString()))
+    socket.on("error", (error) => resume(Effect.succeed(String(error))))
+    socket.on("end", () => resume(Effect.succeed(text)))
+    socket.write(
+      `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`
+    )
+    setTimeout(() => socket.write(body.slice(3)), 1_500)
+  })
+
+describe("logs", () => {
+  for (const [name, logger] of Object.entries({ json, readable })) {
+    it.effect(`${name} lines carry no credential and stay one line`, () =>
+      Effect.gen(function* () {
+        const lines: Array<string> = []
+        const secrets = [
+          "pk_test_0123456789abcdefghijABCDEFGHIJ01",
+          "psk_live_0123456789abcdefghijABCDEFGHIJ01",
+          "sess_0123456789abcdefghij",
+          "pp_AaH99VfNcM2pV7zeWtkDhawOdlZtSt-rmS599wmLdCo",
+          "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        ]
+        yield* Effect.logInfo(`told ${secrets.join(" ")}\r\nforged line`, {
+          authorization: `Bearer hidden-thing`
+        }).pipe(
+          Effect.annotateLogs({ "x-payment-proof": "proof-of-something", key: secrets[0] ?? "" }),
+          Effect.provide(Logger.layer([Logger.map(logger, (line) => lines.push(line))])),
+          Effect.provideService(References.MinimumLogLevel, "Info")
+        )
+        assert.strictEqual(lines.length, 1)
+        for (const secret of [...secrets, "hidden-thing", "proof-of-something"])
+          assert.notInclude(lines[0] ?? "", secret)
+        assert.include(lines[0] ?? "", "pk_[redacted]")
+        assert.notMatch(lines[0] ?? "", /[\r\n]/)
+      })
+    )
+  }
+})

@@ -1,0 +1,135 @@
+import { assert, layer } from "@effect/vitest"
+import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import * as BusMemory from "#layers/BusMemory.ts"
+import * as CredentialsFile from "#layers/CredentialsFile.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { Bootstrap } from "#services/Bootstrap.ts"
+import { Credentials } from "#services/Credentials.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { KeyId } from "#domain/Ids.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { Tenants } from "#services/Tenants.ts"
+
+const at = (url: string) => Layer.succeed(Deployment, { environment: "sandbox", publicUrl: url, scannerUrl: url })
+const Test = Bootstrap.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Credentials.layer, Tenants.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, BusMemory.layer)),
+  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, at("http://localhost:4020")))
+)
+
+/** A data directory of one's own until the test ends. */
+const directory = Effect.acquireRelease(
+  Effect.sync(() => join(mkdtempSync(join(tmpdir(), "turnpike-credentials-")), "data")),
+  (path) => Effect.sync(() => rmSync(dirname(path), { recursive: true }))
+)
+const start = (path: string) =>
+  Effect.provide(CredentialsFile.ensure, ConfigProvider.layer(ConfigProvider.fromUnknown({ TURNPIKE_DATA_DIR: path })))
+const onDisk = (path: string) => JSON.parse(readFileSync(path, "utf8"))
+
+layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
+  it.effect("opens a new installation, is readable by its owner only, and survives the next start", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { contents, path } = yield* start(data)
+      const file = onDisk(path)
+      assert.deepStrictEqual(Object.keys(file), [
+        "base_url",
+        "scanner_url",
+        "dashboard_url",
+        "environment",
+        "tenant_id",
+        "account_id",
+        "api_key",
+        "scanner_key",
+        "owner_email",
+        "owner_password"
+      ])
+      assert.strictEqual(file.environment, "test")
+      assert.match(file.tenant_id, /^ten_/)
+      assert.match(file.account_id, /^acc_/)
+      assert.match(file.api_key, /^pk_test_/)
+      assert.match(file.scanner_key, /^psk_test_/)
+      assert.match(file.owner_password, /^[0-9A-Za-z]{24}$/)
+      assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+      assert.deepStrictEqual(readdirSync(data), ["credentials.json"], "no draft is left")
+      const { authenticate } = yield* Credentials
+      assert.strictEqual((yield* authenticate(contents.api_key)).tenant_id, contents.tenant_id)
+      assert.strictEqual((yield* authenticate(contents.scanner_key)).actor_type, "scanner_key")
+      yield* start(data)
+      assert.deepStrictEqual(onDisk(path), file)
+
+      // Another address changes the addresses and nothing else.
+      yield* Effect.provide(start(data), at("https://pay.example"))
+      assert.deepStrictEqual(onDisk(path), {
+        ...file,
+        base_url: "https://pay.example",
+        scanner_url: "https://pay.example",
+        dashboard_url: "https://pay.example/dashboard"
+      })
+    })
+  )
+
+  it.effect("is written again with new keys when it is lost or broken, and the old keys stay valid", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { authenticate } = yield* Credentials
+      const first = yield* start(data)
+      rmSync(first.path)
+      const second = yield* start(data)
+      assert.notStrictEqual(second.contents.api_key, first.contents.api_key)
+      assert.strictEqual(second.contents.tenant_id, first.contents.tenant_id)
+      assert.isNull(second.contents.owner_password)
+      for (const broken of [
+        "",
+        "{",
+        "[]",
+        JSON.stringify({ ...onDisk(first.path), api_key: `pk_test_${"0".repeat(32)}` })
+      ]) {
+        writeFileSync(first.path, broken)
+        const again = yield* start(data)
+        assert.strictEqual((yield* authenticate(again.contents.api_key)).tenant_id, first.contents.tenant_id)
+      }
+      assert.strictEqual((yield* authenticate(first.contents.api_key)).tenant_id, first.contents.tenant_id)
+    })
+  )
+
+  it.effect("gets a new key when its own was revoked, and keeps what is known of the owner", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { authenticate, revoke } = yield* Credentials
+      const { contents, path } = yield* start(data)
+      writeFileSync(path, JSON.stringify({ ...onDisk(path), owner_password: "kept" }))
+      const holder = yield* authenticate(contents.api_key)
+      yield* revoke(holder.tenant_id, KeyId.to.make(holder.actor_id))
+      const again = yield* start(data)
+      assert.notStrictEqual(again.contents.api_key, contents.api_key)
+      assert.strictEqual(again.contents.owner_password, "kept")
+      yield* authenticate(again.contents.api_key)
+    })
+  )
+
+  it.effect("of another installation is not taken for ours", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { contents, path } = yield* start(data)
+      const stranger = { ...onDisk(path), tenant_id: "ten_01h455vb4pex5vsknk084sn02q", owner_password: "theirs" }
+      writeFileSync(path, JSON.stringify(stranger))
+      const again = yield* start(data)
+      assert.strictEqual(again.contents.tenant_id, contents.tenant_id)
+      assert.isNull(again.contents.owner_password)
+    })
+  )
+
+  it.effect("that cannot be written is a clear error", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      writeFileSync(data, "a file where the directory should be")
+      const refused = yield* Effect.flip(start(data))
+      assert.notInstanceOf(refused, Config.ConfigError)
+      assert.match(refused.message, /credentials\.json cannot be written/)
+    })
+  )
+})

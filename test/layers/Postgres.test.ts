@@ -1,0 +1,186 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { ConfigProvider, Context, Effect, Layer, Redacted, Result, Schedule } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Migrations from "#layers/migrations/Migrations.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { Database } from "#services/Database.ts"
+
+/** A connection of one's own to the test database, as the ledger opens one. */
+const connect = Effect.flatMap(Database, ({ config }) => PgClient.makeClient(config)).pipe(
+  Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
+)
+
+const postmasterOf = (dataDir: string) => {
+  const file = join(dataDir, "postgres/cluster/postmaster.pid")
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0
+}
+
+const withEnvironment = (environment: Record<string, string>) =>
+  ConfigProvider.layer(ConfigProvider.fromUnknown(environment))
+
+layer(Postgres.layerTest)("a test database", (it) => {
+  it.effect("is migrated", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`select migration_id, name from schema_migrations order by migration_id`
+      assert.deepStrictEqual(rows[0], { migration_id: 1, name: "init" })
+    })
+  )
+
+  it.effect("is private: what one test writes, the next database does not have", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`create table mine (id int)`
+      const other = yield* Layer.build(Layer.fresh(Postgres.layerTest))
+      const found = yield* Effect.provideContext(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select to_regclass('mine') is null as gone`),
+        other
+      )
+      assert.deepStrictEqual(found, [{ gone: true }])
+    })
+  )
+
+  it.effect("is gone with its scope", () =>
+    Effect.gen(function* () {
+      const current = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select current_database() as name`)
+      const [row] = yield* Effect.provide(current, Layer.fresh(Postgres.layerTest))
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`select datname from pg_database where datname = ${row?.name}`, [])
+    })
+  )
+
+  it.effect("every connection has the session defaults", () =>
+    Effect.gen(function* () {
+      const facts = (sql: SqlClient.SqlClient) =>
+        sql`select current_setting('statement_timeout') as statement, current_setting('timezone') as zone,
+                   current_setting('idle_in_transaction_session_timeout') as idle,
+                   current_setting('application_name') as name`
+      const expected = [{ statement: "10s", zone: "UTC", idle: "30s", name: "turnpike" }]
+      assert.deepStrictEqual(yield* facts(yield* SqlClient.SqlClient), expected)
+      assert.deepStrictEqual(yield* facts(yield* connect), expected)
+    })
+  )
+})
+
+layer(Postgres.layerTest)("migrating", (it) => {
+  const two = Migrator.fromRecord({
+    "0002_first": Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`create table one (id int)`
+      yield* sql`create table two (id int)`
+    }),
+    "0003_second": Effect.flatMap(SqlClient.SqlClient, (sql) => sql`alter table one add column name text`)
+  })
+
+  const empty = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`drop schema public cascade`
+    yield* sql`create schema public`
+  })
+
+  const migrateAlone = (loader: Migrator.Loader) =>
+    Effect.flatMap(connect, (client) => Effect.provideService(Migrations.run(loader), SqlClient.SqlClient, client))
+
+  it.effect("of eight starters at once on an empty database one migrates, and all succeed", () =>
+    Effect.gen(function* () {
+      yield* empty
+      const results = yield* Effect.forEach(Array.from({ length: 8 }), () => Effect.scoped(migrateAlone(two)), {
+        concurrency: 8
+      })
+      assert.deepStrictEqual(
+        results.filter((applied) => applied.length > 0),
+        [
+          [
+            [2, "first"],
+            [3, "second"]
+          ]
+        ]
+      )
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`select id, name from one`, [])
+    })
+  )
+
+  it.effect("a migration that fails takes back the ones before it, and is tried again next time", () =>
+    Effect.gen(function* () {
+      yield* empty
+      const sql = yield* SqlClient.SqlClient
+      const broken = Migrator.fromRecord({
+        "0001_good": sql`create table good (id int)`,
+        "0002_bad": sql`create table good (id int)`
+      })
+      assert.isTrue(Result.isFailure(yield* Effect.result(Migrations.run(broken))))
+      assert.deepStrictEqual(yield* sql`select to_regclass('good') is null as gone`, [{ gone: true }])
+      assert.lengthOf(yield* Migrations.run(Migrator.fromRecord({ "0001_good": sql`create table good (id int)` })), 1)
+    })
+  )
+})
+
+describe("Postgres.layer", () => {
+  it.live(
+    "without DATABASE_URL runs its own server in the data directory, and its pool outlives a kill of that server",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-layer-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+        )
+        const environment = withEnvironment({ TURNPIKE_DATA_DIR: dataDir })
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          assert.isTrue((yield* Database).embedded)
+          const count = sql`select count(*)::int as n from schema_migrations`
+          const before = yield* count
+          const killed = postmasterOf(dataDir)
+          process.kill(killed, "SIGKILL")
+          yield* Effect.sync(() => postmasterOf(dataDir)).pipe(
+            Effect.repeat({ until: (pid) => pid > 0 && pid !== killed, schedule: Schedule.spaced("5 millis") })
+          )
+          assert.deepStrictEqual(yield* Effect.retry(count, Schedule.spaced("10 millis")), before)
+
+          const visitor = yield* Layer.build(Layer.fresh(Postgres.layerVisitor).pipe(Layer.provide(environment)))
+          const seen = yield* Effect.provideContext(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select 1 as one`),
+            visitor
+          )
+          assert.deepStrictEqual(seen, [{ one: 1 }])
+        }).pipe(Effect.provide(Postgres.layer.pipe(Layer.provide(environment))))
+      })
+  )
+
+  it.live("with DATABASE_URL uses that database and migrates it", () =>
+    Effect.gen(function* () {
+      const { config } = Context.get(yield* Layer.build(Layer.fresh(Postgres.layerTest)), Database)
+      const client = yield* Effect.provideServiceEffect(
+        PgClient.makeClient(config),
+        Reactivity.Reactivity,
+        Reactivity.make
+      )
+      yield* client`drop schema public cascade`
+      yield* client`create schema public`
+      const environment = withEnvironment({ DATABASE_URL: Redacted.value(config.url ?? Redacted.make("")) })
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        assert.isFalse((yield* Database).embedded)
+        assert.deepStrictEqual(yield* sql`select to_regclass('schema_migrations') is not null as migrated`, [
+          { migrated: true }
+        ])
+      }).pipe(Effect.provide(Postgres.layer.pipe(Layer.provide(environment))))
+    })
+  )
+
+  it.live("says when the database does not answer", () =>
+    Effect.gen(function* () {
+      const environment = withEnvironment({ DATABASE_URL: "postgres://turnpike:secret@127.0.0.1:1/turnpike" })
+      const error = yield* Effect.flip(Layer.build(Postgres.layer.pipe(Layer.provide(environment))))
+      assert.include(error, { _tag: "PostgresUnusable", reason: "Unreachable" })
+      assert.notInclude(error.message, "secret")
+    })
+  )
+})

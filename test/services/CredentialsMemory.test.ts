@@ -1,0 +1,150 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Credentials } from "#services/Credentials.ts"
+import {
+  eventually,
+  issue,
+  locksWaitedFor,
+  otherProcess,
+  revokeQuietly,
+  tag,
+  Test,
+  tenant,
+  whileLocked
+} from "./CredentialsHarness.ts"
+
+layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
+  it.effect("an answer is remembered for ten seconds and not a moment longer", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* Credentials
+      const { key, key_id } = yield* tenant()
+      yield* revokeQuietly(key_id)
+      yield* TestClock.adjust("9999 millis")
+      assert.strictEqual(yield* tag(authenticate(key)), "accepted")
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* tag(authenticate(key)), "EXPIRED_API_KEY")
+    })
+  )
+
+  it.effect("being asked again and again does not keep an answer alive", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* Credentials
+      const { key, key_id } = yield* tenant()
+      yield* revokeQuietly(key_id)
+      const answers: Array<string> = []
+      for (let second = 0; second < 12; second++) {
+        yield* TestClock.adjust("1 second")
+        answers.push(yield* tag(authenticate(key)))
+      }
+      assert.strictEqual(answers.indexOf("EXPIRED_API_KEY"), 9)
+    })
+  )
+
+  it.effect("an answer that took its time is as old as the question", () =>
+    Effect.gen(function* () {
+      const { key, key_id } = yield* tenant()
+      const { authenticate } = yield* otherProcess
+      const call = yield* whileLocked(
+        Effect.gen(function* () {
+          const call = yield* Effect.forkScoped(authenticate(key))
+          yield* eventually(locksWaitedFor, (n) => n === 1)
+          yield* TestClock.adjust("6 seconds")
+          return call
+        })
+      )
+      yield* Fiber.join(call)
+      yield* revokeQuietly(key_id)
+      yield* TestClock.adjust("3999 millis")
+      assert.strictEqual(yield* tag(authenticate(key)), "accepted")
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* tag(authenticate(key)), "EXPIRED_API_KEY")
+    })
+  )
+
+  it.effect("a remembered key, and a refused one, cost no database", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* Credentials
+      const { key } = yield* tenant()
+      const unknown = `pk_test_${"0".repeat(32)}`
+      yield* tag(authenticate(unknown))
+      yield* whileLocked(
+        Effect.gen(function* () {
+          const answers = yield* Effect.all(
+            Array.from({ length: 100 }, () => tag(authenticate(key))),
+            { concurrency: 100 }
+          )
+          assert.deepStrictEqual([...new Set(answers)], ["accepted"])
+          assert.strictEqual(yield* tag(authenticate(unknown)), "INVALID_API_KEY")
+        })
+      )
+    })
+  )
+
+  it.effect("many calls with one new token ask the database once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { key } = yield* tenant()
+      const { authenticate } = yield* otherProcess
+      const calls = yield* whileLocked(
+        Effect.gen(function* () {
+          const calls = yield* Effect.forkScoped(
+            Effect.all(
+              Array.from({ length: 50 }, () => authenticate(key)),
+              { concurrency: 50 }
+            )
+          )
+          yield* eventually(locksWaitedFor, (n) => n !== 0)
+          yield* sql`SELECT pg_sleep(0.1)`
+          assert.strictEqual(yield* locksWaitedFor, 1)
+          return calls
+        })
+      )
+      assert.strictEqual(new Set(yield* Fiber.join(calls)).size, 1)
+    })
+  )
+
+  it.effect("a revocation takes effect here before it is answered, and on another process without waiting", () =>
+    Effect.gen(function* () {
+      const here = yield* Credentials
+      const there = yield* otherProcess
+      const { id, key, key_id } = yield* tenant()
+      const { key: kept } = yield* issue(id)
+      assert.strictEqual(yield* tag(there.authenticate(key)), "accepted")
+      yield* here.revoke(id, key_id)
+      assert.strictEqual(yield* tag(here.authenticate(key)), "EXPIRED_API_KEY")
+      yield* eventually(tag(there.authenticate(key)), (answer) => answer === "EXPIRED_API_KEY")
+      assert.strictEqual(yield* tag(there.authenticate(key)), "EXPIRED_API_KEY")
+      assert.strictEqual(yield* tag(there.authenticate(kept)), "accepted")
+    })
+  )
+
+  it.effect("a revocation that was missed while the bus was away is seen when it is back", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const there = yield* otherProcess
+      const { key, key_id } = yield* tenant()
+      assert.strictEqual(yield* tag(there.authenticate(key)), "accepted")
+      yield* revokeQuietly(key_id)
+      yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'turnpike-bus' AND datname = current_database()`
+      const lapse = Effect.andThen(TestClock.adjust("1 millis"), tag(there.authenticate(key)))
+      yield* eventually(lapse, (answer) => answer === "EXPIRED_API_KEY")
+      assert.strictEqual(yield* tag(there.authenticate(key)), "EXPIRED_API_KEY")
+    })
+  )
+
+  it.effect("when the database does not answer nothing is remembered", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { authenticate } = yield* otherProcess
+      const { key } = yield* tenant()
+      yield* sql`ALTER TABLE credentials RENAME TO elsewhere`
+      const broken = yield* Effect.exit(authenticate(key))
+      yield* sql`ALTER TABLE elsewhere RENAME TO credentials`
+      assert.strictEqual(broken._tag, "Failure")
+      assert.strictEqual(yield* tag(authenticate(key)), "accepted")
+    })
+  )
+})

@@ -1,0 +1,112 @@
+import { afterEach, assert, describe, it } from "vitest"
+import { call, closeAll, gatewayTo, httpOrigin, tcpOrigin } from "./PublicHttpHarness.ts"
+
+afterEach(closeAll)
+
+const rejects = async (promise: Promise<unknown>) => {
+  const failed = await promise.then(
+    () => false,
+    () => true
+  )
+  assert.isTrue(failed, "a clean answer")
+}
+
+describe("a hostile or broken origin", () => {
+  it("that never answers is a timeout", async () => {
+    const { port: origin } = await tcpOrigin(() => {})
+    const { events, port } = await gatewayTo(origin, { timeoutMillis: 100 })
+    assert.strictEqual((await call(port)).status, 504)
+    assert.deepStrictEqual(events, ["Timeout"])
+  })
+
+  it("that is not there, or resets before its headers, is unreachable", async () => {
+    const { port: origin } = await tcpOrigin((socket) => socket.resetAndDestroy())
+    const { events, port } = await gatewayTo(origin)
+    assert.strictEqual((await call(port)).status, 502)
+    const { port: nobody } = await gatewayTo(1)
+    assert.strictEqual((await call(nobody)).body, "Unreachable")
+    assert.deepStrictEqual(events, ["Unreachable"])
+  })
+
+  it.each([
+    ["with a length", "content-length: 100\r\n\r\npart"],
+    ["chunked", "transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"],
+    ["until it closes", "\r\npart"]
+  ])("that resets within a body %s cuts the caller", async (_, rest) => {
+    const { port: origin } = await tcpOrigin((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${rest}`, () => setTimeout(() => socket.resetAndDestroy(), 50))
+    })
+    const { events, happened, port } = await gatewayTo(origin)
+    await rejects(call(port))
+    await happened("Unreachable")
+    assert.notInclude(events, "complete")
+  })
+
+  it("that announces more than it sends cuts the caller, and one that sends more loses its connection", async () => {
+    const short = await tcpOrigin((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nshort"))
+    const { happened, port } = await gatewayTo(short.port)
+    await rejects(call(port))
+    await happened("Unreachable")
+    const long = await tcpOrigin((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison")
+    })
+    const { port: second } = await gatewayTo(long.port)
+    assert.strictEqual((await call(second)).body, "ok")
+    assert.strictEqual((await call(second)).body, "ok")
+    assert.strictEqual(long.connections(), 2)
+  })
+
+  it.each([
+    ["both framings", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc"],
+    ["something else than HTTP", "SSH-2.0-OpenSSH_9.7\r\n"],
+    ["an endless run of informational answers", "HTTP/1.1 102 Processing\r\n\r\n".repeat(100)],
+    ["a control character", "HTTP/1.1 200 OK\r\nx-bad: a\u0001b\r\ncontent-length: 2\r\n\r\nok"],
+    ["a line break of its own", "HTTP/1.1 200 OK\r\nx-bad: a\rb\r\ncontent-length: 2\r\n\r\nok"],
+    ["endless headers", `HTTP/1.1 200 OK\r\n${"x-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(2000)}`]
+  ])("that answers with %s is a bad response", async (_, text) => {
+    const { port: origin } = await tcpOrigin((socket) => socket.write(text))
+    const { events, port } = await gatewayTo(origin, { timeoutMillis: 2000 })
+    assert.strictEqual((await call(port)).status, 502)
+    assert.deepStrictEqual(events, ["BadResponse"])
+  })
+
+  it("that drips informational answers does not stretch the timeout", async () => {
+    const { port: origin } = await tcpOrigin((socket) => {
+      const drip = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 40)
+      socket.on("close", () => clearInterval(drip))
+    })
+    const { port } = await gatewayTo(origin, { timeoutMillis: 200 })
+    assert.strictEqual((await call(port)).status, 504)
+  })
+
+  it("that falls silent within its body cuts the caller; one that drips is waited for", async () => {
+    const silent = await httpOrigin((_, response) => response.writeHead(200, { "content-length": 10 }).write("x"))
+    const first = await gatewayTo(silent)
+    await rejects(call(first.port))
+    await first.happened("Timeout")
+    const dripping = await httpOrigin((_, response) => {
+      let left = 10
+      const drip = setInterval(() => {
+        if (--left > 0) return response.write("x")
+        clearInterval(drip)
+        response.end(".")
+      }, 50)
+    })
+    const second = await gatewayTo(dripping)
+    assert.strictEqual((await call(second.port)).body, "xxxxxxxxx.")
+  })
+
+  it("that answers before it read the body gets no more of it, and the caller gets the answer", async () => {
+    let read = 0
+    const { port: origin } = await tcpOrigin((socket) => {
+      read = socket.pause().bytesRead
+      socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo large")
+    })
+    const { port } = await gatewayTo(origin)
+    const answer = await call(port, { method: "POST", body: Buffer.alloc(8_000_000) })
+    assert.strictEqual(answer.status, 413)
+    assert.strictEqual(answer.body, "too large")
+    assert.isBelow(read, 1_000_000)
+  })
+})

@@ -1,0 +1,24 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    environment: "node",
+    pool: "forks",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ["default"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "turnpike",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/tidy.test.ts", "test/bench/**", "**/node_modules/**"],
+          globalSetup: ["test/globalSetup.ts"]
+        }
+      },
+      // The architecture as a test needs no database, so `npm run check` runs it alone.
+      { extends: true, test: { name: "tidy", include: ["test/tidy.test.ts"] } }
+    ]
+  }
+})
