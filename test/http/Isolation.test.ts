@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { newUuid } from "#services/NewId.ts"
@@ -37,9 +37,13 @@ const seen = ({ headers, json, status }: Answer) => ({
 /** Another id of the same form, which is nobody's. */
 const nobodys = (id: string) => (id.includes("_") ? toTypeId(id.slice(0, id.indexOf("_")), newUuid()) : newUuid())
 
-/** Every row of every table. */
+/** Every row of every table, once nothing of an earlier call is still to be written: deliveries are marked a moment later. */
 const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* Effect.repeat(sql`SELECT 1 FROM payments WHERE state = 'captured' AND delivered_at IS NULL`, {
+    until: (unmarked) => unmarked.length === 0,
+    schedule: Schedule.spaced("10 millis")
+  })
   const tables = yield* sql`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1`
   return yield* Effect.forEach(tables, ({ name }) =>
