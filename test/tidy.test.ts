@@ -15,7 +15,8 @@ const mayImport: Record<string, ReadonlyArray<string>> = {
 
 /** Packages that a folder must not know, because they do what the folder is not there for. */
 const mustNotKnow: Record<string, RegExp> = {
-  "src/domain": /^(?!effect(?:\/(?!(?:sql|http|http-api|platform|process|socket|net|persistence)\b).*)?$|node:crypto$)/,
+  "src/domain":
+    /^(?!effect(?:\/(?!(?:sql|http|http-api|platform|process|socket|net|persistence)\b).*)?$|node:crypto$|@noble\/hashes\/)/,
   "src/api": /^node:|^undici|^@effect\/(?:platform-node|sql-pg)/,
   "src/client": /^@effect\/sql-pg|^effect\/sql/,
   "src/http": /^@effect\/sql-pg|^effect\/sql/,
@@ -30,6 +31,7 @@ const ports = [
   "HttpListener",
   "Rail",
   "RateSource",
+  "SignatureRecovery",
   "AddressResolver",
   "Facilitator"
 ]
@@ -146,6 +148,14 @@ describe("the dependency rule", () => {
       })
     })
   }
+
+  it("the client takes nothing but types from outside its folder, except for the one on Effect", () => {
+    everyFile((file, text) => {
+      if (!file.startsWith("src/client/") || !file.endsWith(".ts") || file === "src/client/effect.ts") return false
+      const runtime = [...text.matchAll(/^(?:import|export)(?! type\b)[^"]*?\bfrom "([^".][^"]*)"/gm)]
+      return runtime.map((match) => `${file} imports ${match[1]}`)
+    })
+  })
 
   it("imports go one way: no file reaches itself", () => {
     const done = new Set<string>()

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { keccak_256 } from "@noble/hashes/sha3.js"
 import { Schema, SchemaTransformation } from "effect"
 import { Hex } from "effect/encoding"
 import type { Currency } from "./Money.ts"
@@ -76,6 +77,10 @@ export const assetOf = (network: Network, currency: Currency): Asset => {
 
 const isEvm = (network: Network): boolean => network.startsWith("base-")
 
+/** The chain id that signatures for this network are bound to; undefined where there is none. */
+export const chainIdOf = (network: Network): bigint | undefined =>
+  isEvm(network) ? BigInt(caip2[network].slice("eip155:".length)) : undefined
+
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const digits = new Map([...alphabet].map((letter, index) => [letter, BigInt(index)]))
 
@@ -109,9 +114,26 @@ export const decodeBase58 = (text: string): Uint8Array | undefined => {
 export const addressForm = (network: Network): string =>
   isEvm(network) ? "0x and 40 hexadecimal digits" : "32 bytes in base58"
 
-/** The one spelling under which an address is kept; undefined when it is none of this network, or is the zero address. */
+/** An EVM address with the checksum in the case of its letters (EIP-55). */
+export const checksumAddress = (address: string): string => {
+  const digits = address.slice(2).toLowerCase()
+  const hash = Hex.encode(keccak_256(Buffer.from(digits)))
+  const letters = [...digits].map((digit, index) => ((hash[index] ?? "") >= "8" ? digit.toUpperCase() : digit))
+  return `0x${letters.join("")}`
+}
+
+/** Letters of one case carry no checksum. */
+const isMistyped = (address: string): boolean =>
+  /[a-f]/.test(address) && /[A-F]/.test(address) && checksumAddress(address) !== address
+
+/**
+ * The one spelling under which an address is kept; undefined when it is none of this network, is the zero address, or its case says
+ * that it was mistyped.
+ */
 export const parseAddress = (network: Network, text: string): string | undefined => {
-  if (isEvm(network)) return /^0x(?!0{40}$)[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined
+  if (isEvm(network)) {
+    return /^0x(?!0{40}$)[0-9a-f]{40}$/i.test(text) && !isMistyped(text) ? text.toLowerCase() : undefined
+  }
   if (text.length > 44) return undefined
   const bytes = decodeBase58(text)
   return bytes?.length === 32 && bytes.some((byte) => byte !== 0) ? text : undefined

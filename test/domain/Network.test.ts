@@ -4,6 +4,8 @@ import {
   addressForm,
   assetOf,
   caip2,
+  chainIdOf,
+  checksumAddress,
   decodeBase58,
   encodeBase58,
   Network,
@@ -28,6 +30,10 @@ describe("a network", () => {
     for (const name of ["ethereum", "eip155:1", "Base-Sepolia", "", "toString", "__proto__", null, 84532]) {
       assert.isTrue(Exit.isFailure(Schema.decodeUnknownExit(Network)(name)), String(name))
     }
+  })
+
+  it("has a chain id where signatures are bound to one", () => {
+    assert.deepStrictEqual(networks.map(chainIdOf), [undefined, undefined, 84_532n, 8_453n])
   })
 
   it("belongs to one environment: test networks to the sandbox, main networks to live", () => {
@@ -95,6 +101,26 @@ describe("an address", () => {
     for (const text of [hex, `0x${hex}0`, `0x${hex.slice(1)}`, `0x${hex.slice(1)}g`, ` 0x${hex}`, `0x${hex}\n`, ""]) {
       assert.isUndefined(parseAddress("base-sepolia", text), text)
     }
+  })
+
+  it("whose letters are of both cases must have the checksum of EIP-55", () => {
+    /** The vectors of the proposal. */
+    const published = [
+      "0x52908400098527886E0F7030069857D2E4169EE7",
+      "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
+      "0xde709f2102306220921060314715629080e2fb77",
+      "0x27b1fdb04752bbc536007a920d24acb045561c26",
+      "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+      "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+      "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"
+    ]
+    for (const address of published) {
+      assert.strictEqual(checksumAddress(address), address)
+      assert.strictEqual(parseAddress("base-mainnet", address), address.toLowerCase())
+    }
+    assert.isUndefined(parseAddress("base-mainnet", "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"))
+    assert.isUndefined(parseAddress("base-mainnet", "0xd1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"))
   })
 
   it("on Solana is 32 bytes of base58", () => {

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto"
+import type { Network } from "../Network.ts"
+
+/** One way to pay, as version 2 of x402 writes it (`PaymentRequirements`). */
+export interface Offer {
+  readonly scheme: "exact" | "upto"
+  /** CAIP-2. */
+  readonly network: string
+  /** Micro-units; what is taken under `exact`, the most that is taken under `upto`. */
+  readonly amount: string
+  readonly asset: string
+  readonly payTo: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
+/** The payer's signed word that this much may be taken, checked against what was asked for. */
+export interface Authorization {
+  readonly protocol: "x402v2" | "x402v1" | "mpp"
+  readonly scheme: "exact" | "upto"
+  readonly method: "eip3009" | "permit2" | "svm"
+  readonly network: Network
+  /** In its canonical spelling, as every address here. */
+  readonly asset: string
+  readonly payer: string
+  readonly payTo: string
+  /** Micro-units; at most this is taken. */
+  readonly amount: bigint
+  /** Unique per network, asset and payer: the nonce of the scheme, or the hash of the signed Solana message. */
+  readonly nonce: string
+  readonly validUntil: Date
+  /** The sealed terms that it answers. */
+  readonly quote: string | undefined
+  /** What a facilitator gets as `paymentPayload`, in version 2 whatever came in. */
+  readonly payload: unknown
+  /** What a facilitator gets as `paymentRequirements`. */
+  readonly requirements: Offer
+  /** The id of the `payment-identifier` extension, when the client sent one. */
+  readonly identifier: string | undefined
+}
+
+/** The id under which this authorisation reserves money: a UUIDv8, the same in every process, so any number of copies reserve once. */
+export const authorizationId = (network: Network, asset: string, payer: string, nonce: string): string => {
+  const bytes = createHash("sha256").update(`${network} ${asset} ${payer} ${nonce}`).digest()
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString("hex", 0, 16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,115 @@
+// The 402 for all: version 2 of x402 in a header, version 1 and the native flow in the body, MPP in another header.
+import { formatDecimal } from "../Money.ts"
+import { chainIdOf } from "../Network.ts"
+import type { TokenKey } from "../PaymentToken.ts"
+import { challengeOf, problemOf, writeChallenge } from "./Mpp.ts"
+import { signInExtension, signInFor } from "./Siwx.ts"
+import { svmMemo } from "./SvmExact.ts"
+import { bazaar, paymentIdentifier } from "./X402Extensions.ts"
+import { type Asked, type Occasion, offersOf, shortened, v1Requirements } from "./X402Offers.ts"
+
+/** What one 402 says that others of the same demand do not. */
+export interface Moment extends Occasion {
+  /** Something else in each answer, of the letters of base64url: payments of one payer are told apart by it. */
+  readonly salt: string
+  /** When the quote was issued (milliseconds). */
+  readonly issuedAt: number
+  /** The id for the native flow. */
+  readonly request: string
+}
+
+export interface Demanded {
+  /** `PAYMENT-REQUIRED`. */
+  readonly header: string
+  /** `WWW-Authenticate`; undefined where MPP is not offered. */
+  readonly challenge: string | undefined
+  readonly body: string
+}
+
+/** A 402 of an endpoint at a price for a reason. Quotes of one second are the same, and so is most of the answer. */
+export type Demand = (moment: Moment) => Demanded
+
+export interface DemandOptions {
+  readonly error: string
+  readonly key: TokenKey
+  /** Of the native flow (seconds). */
+  readonly expiresIn: number
+  readonly payUrl: string
+  /** Whether knowing the caller changes the price: then it may say who it is. */
+  readonly signIn: boolean
+}
+
+/** What both headers may have of the 4 KB that proxies on the way accept; the rest is for all others. */
+const maxHeaders = 3_500
+/** Stands where the salt will be; the quote before it makes it something that occurs nowhere else. */
+const placeholder = "salt"
+
+/** Prepares the 402: everything that does not change is made once, what changes with the quote once per quote. */
+export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
+  const { endpoint, price } = asked
+  const { error, expiresIn, key, payUrl } = options
+  const resource = {
+    url: endpoint.gatewayUrl,
+    description: shortened(endpoint.description ?? endpoint.name, 400),
+    mimeType: "application/json"
+  }
+  const native = {
+    price: formatDecimal(price),
+    currency: endpoint.currency,
+    network: endpoint.network,
+    receiver: endpoint.paymentAddress,
+    expires_in: expiresIn,
+    pay_url: payUrl
+  }
+  const some = { "payment-identifier": paymentIdentifier }
+  const all = { bazaar: bazaar(endpoint), ...some }
+  const problem = problemOf(error)
+  const offersMpp = endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
+
+  const required = ({ issuedAt, ...occasion }: Moment, room: number): string => {
+    const required = { x402Version: 2, error, resource, accepts: offersOf(asked, { ...occasion, salt: placeholder }) }
+    // The quote is issued in the second that ends; what is signed must not begin in the future.
+    const signIn = options.signIn
+      ? { "sign-in-with-x": signInExtension(signInFor(key, endpoint, issuedAt - 1000), endpoint.network) }
+      : {}
+    for (const extensions of [{ ...signIn, ...all }, { ...signIn, ...some }, signIn]) {
+      const text = JSON.stringify({ ...required, extensions })
+      if (Math.ceil(Buffer.byteLength(text) / 3) * 4 <= room) return text
+    }
+    return JSON.stringify(required)
+  }
+  const body = (occasion: Occasion): string =>
+    JSON.stringify({
+      x402Version: 1,
+      error,
+      code: "PAYMENT_REQUIRED",
+      accepts: v1Requirements(asked, { ...occasion, salt: placeholder }),
+      ...native,
+      ...(offersMpp ? problem : {})
+    })
+
+  let last: { readonly name: string; readonly answer: (moment: Moment) => Demanded } | undefined
+  return (moment) => {
+    const name = `${moment.quote} ${moment.recentBlockhash}`
+    if (last?.name === name) return last.answer(moment)
+    const salted = JSON.stringify(svmMemo(moment.quote, placeholder))
+    const before = parts(`${body(moment).slice(0, -1)},"payment_request_id":"`, salted)
+    const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt: placeholder })?.challenge : undefined
+    const written = asking === undefined ? undefined : writeChallenge(asking)
+    const challenge = written === undefined ? undefined : parts(written, `.${placeholder}"`)
+    const header = parts(required(moment, maxHeaders - (written?.length ?? 0)), salted)
+    const fixed = header.length === 1 ? Buffer.from(header.join("")).toString("base64") : undefined
+    const answer = ({ quote, request, salt }: Moment): Demanded => {
+      const memo = fixed === undefined ? JSON.stringify(svmMemo(quote, salt)) : ""
+      return {
+        header: fixed ?? Buffer.from(header.join(memo)).toString("base64"),
+        challenge: challenge?.join(`.${salt}"`),
+        body: `${before.join(memo)}${request}"}`
+      }
+    }
+    last = { name, answer }
+    return answer(moment)
+  }
+}
+
+const parts = (text: string, between: string): ReadonlyArray<string> => text.split(between)

@@ -1,0 +1,129 @@
+// MPP, method `evm`, intent `charge`: HTTP's own `WWW-Authenticate: Payment`. The payment is the same EIP-3009 authorisation as x402's.
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { DateTime } from "effect"
+import { chainIdOf } from "../Network.ts"
+import type { TokenKey } from "../PaymentToken.ts"
+import type { Offer } from "./Authorization.ts"
+import { keccakText } from "./Eip712.ts"
+import { quoteLife } from "./SealedQuote.ts"
+import { asFields, type Fields, type MppCredential, readJson } from "./X402Payload.ts"
+import { type Asked, offersOf } from "./X402Offers.ts"
+
+/** What is asked for, as the client echoes it. It is rebuilt from the quote inside, so nothing is stored. */
+export interface Challenge {
+  readonly id: string
+  readonly realm: string
+  readonly method: "evm"
+  readonly intent: "charge"
+  readonly request: string
+  readonly expires: string
+  readonly opaque: string
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
+
+/**
+ * The challenge for an `exact` offer at a sealed quote; undefined where the endpoint makes no such offer. The payer's nonce is made of
+ * the id, so the salt in it is what tells one payment of a payer from the next.
+ */
+export const challengeOf = (
+  key: TokenKey,
+  asked: Asked,
+  occasion: { readonly quote: string; readonly salt: string; readonly issuedAt: number }
+): { readonly challenge: Challenge; readonly offer: Offer } | undefined => {
+  const { gatewayUrl, network } = asked.endpoint
+  const chainId = chainIdOf(network)
+  const { issuedAt, quote, salt } = occasion
+  const offer = offersOf(asked, { quote }).find(({ scheme }) => scheme === "exact")
+  if (chainId === undefined || offer === undefined) return undefined
+  const realm = new URL(gatewayUrl).host
+  // Keys in the order of their letters: clients write the request anew in that order.
+  const request = encode({
+    amount: offer.amount,
+    currency: offer.asset,
+    methodDetails: { chainId: Number(chainId), credentialTypes: ["authorization"], decimals: 6 },
+    recipient: offer.payTo
+  })
+  const expires = DateTime.formatIso(DateTime.makeUnsafe(issuedAt + quoteLife))
+  const opaque = encode({ quote })
+  const bound = [realm, "evm", "charge", request, expires, "", opaque].join("|")
+  const seal = createHmac("sha256", key).update(bound).digest("base64url")
+  const id = `${seal}.${salt}`
+  return { challenge: { id, realm, method: "evm", intent: "charge", request, expires, opaque }, offer }
+}
+
+/** The value of `WWW-Authenticate`. */
+export const writeChallenge = (challenge: Challenge): string =>
+  `Payment ${Object.entries(challenge)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(", ")}`
+
+/** The quote and the salt inside a challenge that a client echoes; undefined when there are none. */
+export const occasionIn = (challenge: Fields): { readonly quote: string; readonly salt: string } | undefined => {
+  const { id, opaque } = challenge
+  const quote = typeof opaque === "string" ? readJson(opaque, "base64url")?.quote : undefined
+  const salt = typeof id === "string" ? /^[\w-]{43}\.([\w-]{1,64})$/.exec(id)?.[1] : undefined
+  return typeof quote === "string" && salt !== undefined ? { quote, salt } : undefined
+}
+
+export type CredentialRefusal =
+  | "invalid_payload"
+  | "invalid_challenge"
+  | "challenge_nonce_mismatch"
+  | "challenge_expiry_mismatch"
+  | "payer_mismatch"
+
+/** The payload of `exact` inside a credential that answers this challenge, or why it does not. The signature is checked later. */
+export const readCredential = (
+  { challenge: echoed, payload, source }: MppCredential,
+  asked: Challenge
+): Fields | CredentialRefusal => {
+  const { id } = echoed
+  if (typeof id !== "string" || id.length !== asked.id.length || !/^[\w.-]+$/.test(id)) return "invalid_challenge"
+  if (!timingSafeEqual(Buffer.from(id), Buffer.from(asked.id))) return "invalid_challenge"
+  const { id: _, ...rest } = asked
+  if (!Object.entries(rest).every(([name, value]) => echoed[name] === value)) return "invalid_challenge"
+  const { from, nonce, signature, to, type, validAfter, validBefore, value } = payload
+  if (type !== "authorization" || typeof nonce !== "string") return "invalid_payload"
+  if (nonce.toLowerCase() !== keccakText(asked.id + asked.realm)) return "challenge_nonce_mismatch"
+  if (validBefore !== String(Math.floor(Date.parse(asked.expires) / 1000))) return "challenge_expiry_mismatch"
+  return source === undefined || isSource(source, from, asked)
+    ? { signature, authorization: { from, to, value, validAfter, validBefore, nonce } }
+    : "payer_mismatch"
+}
+
+const isSource = (source: string, from: unknown, { request }: Challenge): boolean => {
+  const chainId = asFields(readJson(request, "base64url")?.methodDetails)?.chainId
+  return source.toLowerCase() === `did:pkh:eip155:${String(chainId)}:${String(from)}`.toLowerCase()
+}
+
+/** The value of `Payment-Receipt`. */
+export const receiptHeader = (receipt: {
+  readonly reference: string
+  readonly at: DateTime.Utc
+  readonly challenge?: string
+}): string =>
+  encode({
+    method: "evm",
+    reference: receipt.reference,
+    status: "success",
+    timestamp: DateTime.formatIso(receipt.at),
+    ...(receipt.challenge === undefined ? {} : { challengeId: receipt.challenge })
+  })
+
+const problems: Readonly<Record<string, readonly [type: string, title: string]>> = {
+  payment_required: ["payment-required", "Payment Required"],
+  invalid_payload: ["malformed-credential", "Malformed Credential"],
+  payment_header_too_large: ["malformed-credential", "Malformed Credential"],
+  multiple_payments: ["malformed-credential", "Malformed Credential"],
+  invalid_challenge: ["invalid-challenge", "Invalid Challenge"],
+  quote_unknown: ["invalid-challenge", "Invalid Challenge"],
+  quote_expired: ["payment-expired", "Payment Expired"],
+  insufficient_funds: ["payment-insufficient", "Payment Insufficient"]
+}
+
+/** The fields of a problem (RFC 9457) for this reason of a 402, as MPP names it. */
+export const problemOf = (reason: string) => {
+  const [type, title] = problems[reason] ?? ["verification-failed", "Verification Failed"]
+  return { type: `https://paymentauth.org/problems/${type}`, title, status: 402, detail: reason }
+}

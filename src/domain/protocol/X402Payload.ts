@@ -1,0 +1,116 @@
+// What callers of x402 (versions 1 and 2) and MPP show as payment. Decoded by hand: every paid call passes here, and an
+// interpreted schema takes as long as the signature.
+
+/** A JSON object of the caller's, every field still to be checked. */
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface X402V2 {
+  readonly _tag: "X402V2"
+  /** The offer that the caller says it took. */
+  readonly accepted: Fields
+  readonly payload: Fields
+  /** The id of the `payment-identifier` extension. */
+  readonly identifier: string | undefined
+}
+export interface X402V1 {
+  readonly _tag: "X402V1"
+  readonly scheme: string
+  readonly network: string
+  readonly payload: Fields
+}
+export interface MppCredential {
+  readonly _tag: "Mpp"
+  readonly challenge: Fields
+  readonly payload: Fields
+  readonly source: string | undefined
+}
+export type Presented = X402V2 | X402V1 | MppCredential
+
+export type MalformedReason =
+  | "payment_header_too_large"
+  | "multiple_payments"
+  | "invalid_payload"
+  | "invalid_x402_version"
+
+export interface Malformed {
+  readonly _tag: "Malformed"
+  readonly reason: MalformedReason
+}
+
+/** The largest header with a payment. */
+export const maxPaymentHeader = 8_192
+
+const malformed = (reason: MalformedReason): Malformed => ({ _tag: "Malformed", reason })
+const standardBase64 = /^[A-Za-z0-9+/]*={0,2}$/
+const credential = /^payment +([A-Za-z0-9_-]+)$/i
+const identifier = /^[A-Za-z0-9_-]{16,128}$/
+
+/** A JSON object in a header; undefined for anything else. */
+export const readJson = (text: string, encoding: "base64" | "base64url"): Fields | undefined => {
+  try {
+    return asFields(JSON.parse(Buffer.from(text, encoding).toString()))
+  } catch {
+    return undefined
+  }
+}
+
+/** A JSON object in standard base64, as every header of x402 is written; missing padding is accepted. */
+export const readHeader = (text: string): Fields | undefined =>
+  text.length <= maxPaymentHeader && standardBase64.test(text) ? readJson(text, "base64") : undefined
+
+export const asFields = (value: unknown): Fields | undefined => (isFields(value) ? value : undefined)
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The payment that a request shows, of whatever protocol; undefined when it shows none. */
+export const readPayment = (
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+): Presented | Malformed | undefined => {
+  const x402 = [headers["payment-signature"], headers["x-payment"]].filter((value) => value !== undefined)
+  const mpp = [headers.authorization, headers["payment-authorization"]].filter(
+    (value) => value !== undefined && /^payment(?: |$)/i.test(String(value))
+  )
+  const [value, ...more] = [...x402, ...mpp]
+  if (value === undefined) return undefined
+  if (more.length > 0 || typeof value !== "string") return malformed("multiple_payments")
+  if (value.length > maxPaymentHeader) return malformed("payment_header_too_large")
+  return x402.length > 0 ? readX402(value) : readMpp(value)
+}
+
+const readX402 = (value: string): Presented | Malformed => {
+  const fields = readHeader(value)
+  if (fields === undefined) return malformed("invalid_payload")
+  const { x402Version } = fields
+  if (x402Version !== 1 && x402Version !== 2) return malformed("invalid_x402_version")
+  const payload = asFields(fields.payload)
+  if (payload === undefined) return malformed("invalid_payload")
+  if (x402Version === 1) {
+    const { network, scheme } = fields
+    if (typeof scheme !== "string" || typeof network !== "string") return malformed("invalid_payload")
+    return { _tag: "X402V1", scheme, network, payload }
+  }
+  const accepted = asFields(fields.accepted)
+  const id = identifierOf(fields.extensions)
+  if (accepted === undefined || id === "invalid") return malformed("invalid_payload")
+  return { _tag: "X402V2", accepted, payload, identifier: id?.text }
+}
+
+/** Clients that do not know the extension echo it without an id. */
+const identifierOf = (extensions: unknown): { readonly text: string } | "invalid" | undefined => {
+  const text = asFields(asFields(asFields(extensions)?.["payment-identifier"])?.info)?.id
+  if (text === undefined) return undefined
+  return typeof text === "string" && identifier.test(text) ? { text } : "invalid"
+}
+
+const readMpp = (value: string): Presented | Malformed => {
+  const text = credential.exec(value)?.[1]
+  const fields = text === undefined ? undefined : readJson(text, "base64url")
+  const challenge = asFields(fields?.challenge)
+  const payload = asFields(fields?.payload)
+  const source = fields?.source
+  if (challenge === undefined || payload === undefined || (source !== undefined && typeof source !== "string")) {
+    return malformed("invalid_payload")
+  }
+  return { _tag: "Mpp", challenge, payload, source }
+}
