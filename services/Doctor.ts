@@ -110,9 +110,9 @@ export class Doctor extends Context.Service<
           sql`SELECT t.scope AS endpoint, t.subject AS payer, t.count, t.amount, p.count AS payments, p.amount AS charged
             FROM (SELECT * FROM tallies WHERE subject <> '00000000-0000-0000-0000-000000000000') t
             FULL JOIN (
-              SELECT endpoint_id, payer_wallet_id, count(*) AS count, sum(charged) AS amount FROM payments
-              WHERE state = 'captured' GROUP BY endpoint_id, payer_wallet_id
-            ) p ON p.endpoint_id = t.scope AND p.payer_wallet_id = t.subject
+              SELECT endpoint_id, payer_id, count(*) AS count, sum(charged) AS amount FROM payments
+              WHERE state = 'captured' GROUP BY endpoint_id, payer_id
+            ) p ON p.endpoint_id = t.scope AND p.payer_id = t.subject
             WHERE t.count IS DISTINCT FROM p.count OR t.amount IS DISTINCT FROM p.amount LIMIT 10`
         ),
         check(

@@ -1,6 +1,13 @@
 import { Context, DateTime, Effect, flow, Layer, Option, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Endpoint, type EndpointChange, mayBecome, type NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
+import {
+  Endpoint,
+  type EndpointChange,
+  mayBecome,
+  type NewEndpoint,
+  NoReceivingWallet,
+  schemesFit
+} from "#domain/Endpoint.ts"
 import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
 import { assetOf, networksOf } from "#domain/Network.ts"
@@ -74,7 +81,7 @@ export class Endpoints extends Context.Service<
           e.asset_address AS "assetAddress", w.address AS "paymentAddress", e.volume_discounts AS "volumeDiscounts",
           coalesce(t.count, 0) AS "totalCalls", coalesce(t.amount, 0) AS "totalRevenue",
           e.webhook_url AS "webhookUrl", e.origin_url AS "originUrl", e.timeout_ms AS "timeoutMs",
-          e.rate_limit AS "rateLimit", e.charge_on AS "chargeOn", e.forward_headers AS "forwardHeaders",
+          e.rate_limit AS "rateLimit", e.charge_on AS "chargeOn", e.schemes, e.mpp, e.forward_headers AS "forwardHeaders",
           ${`${publicUrl}/x402/`}::text || e.id AS "gatewayUrl", e.created_at AS "createdAt", e.updated_at AS "updatedAt"
         FROM endpoints e JOIN wallets w ON w.id = e.wallet_id
         LEFT JOIN tallies t ON t.log = 1 AND t.scope = e.id AND t.subject = '00000000-0000-0000-0000-000000000000'`
@@ -105,6 +112,11 @@ export class Endpoints extends Context.Service<
       })
       const checkedWebhook = (text: string | null) =>
         text === null ? Effect.succeed(null) : Effect.map(address(text), ({ href }) => href)
+
+      const checkedSchemes = (schemes: Endpoint["schemes"], network: Endpoint["network"]) =>
+        schemesFit(schemes, network)
+          ? Effect.succeed(schemes)
+          : Effect.fail(inField("schemes", `upto is not possible on ${network}`))
 
       const receiver = Effect.fnUntraced(function* (caller: Principal, wanted: NewEndpoint) {
         const account_id = wanted.accountId ?? caller.account_id
@@ -138,12 +150,13 @@ export class Endpoints extends Context.Service<
         const at = yield* DateTime.nowAsDate
         yield* Effect.orDie(sql`INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, description, path, method,
             origin_url, base_price, currency, network, asset_address, status, volume_discounts, webhook_url, timeout_ms,
-            rate_limit, charge_on, forward_headers, created_at, updated_at)
+            rate_limit, charge_on, schemes, mpp, forward_headers, created_at, updated_at)
           VALUES (${id}, ${tenant_id}, ${account_id}, ${wallet.id}, ${wanted.name}, ${wanted.description ?? null},
             ${wanted.path}, ${wanted.method}, ${origin_url}, ${wanted.basePrice ?? defaultBasePrice}, ${wallet.currency},
             ${wallet.network}, ${assetOf(wallet.network, wallet.currency).address}, 'active',
             ${yield* discountsText(wanted.volumeDiscounts ?? [])}::jsonb, ${webhook_url}, ${wanted.timeoutMs ?? 30_000},
             ${wanted.rateLimit ?? null}, ${wanted.chargeOn ?? "success"},
+            ${yield* checkedSchemes(wanted.schemes ?? ["exact"], wallet.network)}::text[], ${wanted.mpp ?? true},
             ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${at}, ${at})`)
       })
       const create = Effect.fn("Endpoints.create")(function* (caller: Principal, wanted: NewEndpoint) {
@@ -179,7 +192,7 @@ export class Endpoints extends Context.Service<
         yield* sql`UPDATE endpoints SET name = ${name}, description = ${description}, base_price = ${basePrice},
           volume_discounts = ${yield* discountsText(endpoint.volumeDiscounts)}::jsonb, status = ${status},
           webhook_url = ${webhookUrl}, origin_url = ${originUrl}, timeout_ms = ${timeoutMs}, rate_limit = ${rateLimit},
-          charge_on = ${endpoint.chargeOn}, forward_headers = ${yield* headersText(endpoint.forwardHeaders)}::jsonb,
+          charge_on = ${endpoint.chargeOn}, schemes = ${endpoint.schemes}::text[], mpp = ${endpoint.mpp}, forward_headers = ${yield* headersText(endpoint.forwardHeaders)}::jsonb,
           updated_at = ${endpoint.updatedAt} WHERE id = ${endpoint.id}`
         const record = yield* encode(endpoint)
         yield* events.append([
@@ -205,6 +218,7 @@ export class Endpoints extends Context.Service<
           const next = {
             ...current,
             ...wanted,
+            schemes: yield* checkedSchemes(wanted.schemes ?? current.schemes, current.network),
             originUrl: wanted.originUrl === undefined ? current.originUrl : yield* originBase(wanted.originUrl),
             webhookUrl: wanted.webhookUrl === undefined ? current.webhookUrl : yield* checkedWebhook(wanted.webhookUrl),
             updatedAt: yield* DateTime.nowAsDate

@@ -1,46 +1,40 @@
-import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { allowed, serves } from "#domain/Endpoint.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { AmbiguousPath, EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { fromTypeId } from "#domain/Ids.ts"
 import type { ProofRefusal } from "#domain/Payment.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { priceAt } from "#domain/Price.ts"
-import { type PreparedQuote, prepareQuote } from "#domain/protocol/X402.ts"
-import { type Allowance, type Bucket, take } from "#domain/RateLimit.ts"
+import { tokenKey } from "#domain/PaymentToken.ts"
+import type { Demanded } from "#domain/protocol/Demand.ts"
+import { signedIn } from "#domain/protocol/Siwx.ts"
+import type { Presented } from "#domain/protocol/X402Payload.ts"
+import * as RateLimit from "#domain/RateLimit.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Credentials } from "./Credentials.ts"
-import { Deployment } from "./Deployment.ts"
 import { Endpoints, type Snapshot } from "./Endpoints.ts"
+import * as Accepting from "./Gateway/Accepting.ts"
+import type { Call, Route } from "./Gateway/Call.ts"
+import * as Payers from "./Gateway/Payers.ts"
+import * as Quotes from "./Gateway/Quotes.ts"
+import * as Settlers from "./Gateway/Settlers.ts"
 import { Ledger } from "./Ledger.ts"
-import { Payments } from "./Payments.ts"
-import { PaymentPolicy } from "./Payments/Policy.ts"
+import type { Grant, UseRefused } from "./Payments.ts"
+import { Secrets } from "./Secrets.ts"
+import { SignatureRecovery } from "./SignatureRecovery.ts"
 import { Wallets } from "./Wallets.ts"
 
-/** A request that the gateway would forward once it is paid for: where to, byte for byte. */
-export interface Call {
-  readonly _tag: "Call"
-  readonly snapshot: Snapshot
-  readonly method: string
-  readonly origin: string
-  readonly path: string
+export type { Call, Route } from "./Gateway/Call.ts"
+
+/** How a caller says who it is before it is asked for money: a credential of ours, or an address that it proves. */
+export interface Identity {
+  readonly token?: string | undefined
+  readonly signIn?: string | undefined
 }
 
-export type Route =
-  | Call
-  | { readonly _tag: "Refused"; readonly refusal: AmbiguousPath | NotFound | EndpointPaused | OriginNotConfigured }
-  | { readonly _tag: "MethodNotAllowed"; readonly allow: string }
-  | { readonly _tag: "Preflight"; readonly allow: string }
-  /** The endpoint is not in memory: load it and ask again. */
-  | { readonly _tag: "Unloaded"; readonly endpoint: string }
-
-/** A 402: the value of `PAYMENT-REQUIRED`, and the body. */
-export interface Quote {
-  readonly header: string
-  readonly body: string
-}
-
-/** How many payers' call rates, and how many prices of one endpoint, are remembered. */
-const remembered = { payers: 50_000, quotes: 64 }
+/** How many payers' call rates are remembered. */
+const rememberedPayers = 50_000
 
 /** What becomes of a request to the gateway, decided in memory. Knows nothing of bytes. */
 export class Gateway extends Context.Service<
@@ -49,28 +43,32 @@ export class Gateway extends Context.Service<
     route(method: string, target: string): Route
     load(endpoint: string): Effect.Effect<void>
     /** Asks for the list price. Touches no database. */
-    quote(call: Call, reason: ProofRefusal): Quote
-    /** Asks this credential's holder for its own price, which its completed calls decide. The list price if that is unknown. */
-    quoteFor(call: Call, token: string, reason: ProofRefusal): Effect.Effect<Quote>
+    quote(call: Call, reason: ProofRefusal): Demanded
+    /** Asks a caller who says who it is for its own price, which its completed calls decide. The list price if that is unknown. */
+    quoteFor(call: Call, identity: Identity, reason: ProofRefusal): Effect.Effect<Demanded>
+    /** Takes what the caller signed as payment for this call; see `Payments.present`. */
+    take(call: Call, presented: Presented, fingerprint: string): Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>
     /** Whether some callers pay less than the list price. */
     hasDiscounts(call: Call): boolean
     /** Counts a call of this payer; undefined when the endpoint sets no limit. Counted by each process for itself. */
-    count(call: Call, payer: string): Allowance | undefined
+    count(call: Call, payer: string): RateLimit.Allowance | undefined
   }
 >()("turnpike/services/Gateway") {
   static readonly layer = Layer.effect(
     Gateway,
     Effect.gen(function* () {
       const { directory } = yield* Endpoints
-      const payments = yield* Payments
       const credentials = yield* Credentials
       const wallets = yield* Wallets
       const ledger = yield* Ledger
       const clock = yield* Clock.Clock
-      const { publicUrl } = yield* Deployment
-      const { requestLife } = yield* PaymentPolicy
-      const expiresIn = Math.floor(Duration.toSeconds(requestLife))
-      const payUrl = `${publicUrl}/v1/x402/pay`
+      const { recover } = yield* SignatureRecovery
+      const { secret } = yield* Secrets
+      const key = tokenKey(yield* secret("payments"))
+      const settlers = yield* Settlers.make
+      const payers = yield* Payers.make
+      const quoteAt = yield* Quotes.make(key, settlers)
+      const take = yield* Accepting.make(key, settlers, payers)
 
       const refused = (refusal: Extract<Route, { _tag: "Refused" }>["refusal"]): Route => ({ _tag: "Refused", refusal })
       const notFound = (id: string) => refused(new NotFound({ resource: "endpoint", id: id.slice(0, 100) }))
@@ -94,47 +92,43 @@ export class Gateway extends Context.Service<
         return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query }
       }
 
-      const prepared = new WeakMap<Snapshot, Map<string, PreparedQuote>>()
-      const prepare = (snapshot: Snapshot, price: bigint, error: string): PreparedQuote => {
-        const quotes = prepared.get(snapshot) ?? new Map<string, PreparedQuote>()
-        if (quotes.size === 0) prepared.set(snapshot, quotes)
-        const name = price === snapshot.price.base ? error : `${price} ${error}`
-        let quote = quotes.get(name)
-        if (quote === undefined) {
-          quote = prepareQuote(snapshot.endpoint, price, { error, expiresIn, payUrl })
-          if (quotes.size < remembered.quotes) quotes.set(name, quote)
-        }
-        return quote
-      }
-      const quoteAt = ({ method, snapshot }: Call, price: bigint, reason: ProofRefusal): Quote => {
-        const { after, before, header } = prepare(snapshot, price, reason)
-        return { header, body: before + payments.request(snapshot, method) + after }
-      }
-      const quote = (call: Call, reason: ProofRefusal) => quoteAt(call, call.snapshot.price.base, reason)
+      const quote = ({ method, snapshot }: Call, reason: ProofRefusal) =>
+        quoteAt(snapshot, method, snapshot.price.base, reason)
 
-      const priceFor = Effect.fnUntraced(function* ({ endpoint, price }: Snapshot, token: string) {
+      const priceOfHolder = Effect.fnUntraced(function* ({ endpoint, price }: Snapshot, token: string) {
         const principal = yield* credentials.authenticate(token)
         const wallet = yield* wallets.byAccount(principal.account_id, endpoint.currency, endpoint.network)
-        if (Option.isNone(wallet)) return price.base
+        if (Option.isNone(wallet)) return { price: price.base, payer: undefined }
         const { count } = yield* ledger.tally(endpoint.id, wallet.value.id)
-        return priceAt(price, count)
+        return { price: priceAt(price, count), payer: wallet.value.address }
       })
-      const quoteFor = Effect.fn("Gateway.quoteFor")((call: Call, token: string, reason: ProofRefusal) =>
-        priceFor(call.snapshot, token).pipe(
-          Effect.map((price) => quoteAt(call, price, reason)),
+      const priceOfAddress = Effect.fnUntraced(function* (snapshot: Snapshot, header: string) {
+        const proven = signedIn(header, snapshot.endpoint, { key, now: clock.currentTimeMillisUnsafe(), recover })
+        if (proven._tag === "Refused") return { price: snapshot.price.base, payer: undefined }
+        return { price: yield* payers.priceAt(snapshot, proven.address), payer: proven.address }
+      })
+      const quoteFor = Effect.fn("Gateway.quoteFor")((call: Call, identity: Identity, reason: ProofRefusal) => {
+        const { method, snapshot } = call
+        const { signIn, token = "" } = identity
+        return (signIn === undefined ? priceOfHolder(snapshot, token) : priceOfAddress(snapshot, signIn)).pipe(
+          Effect.map(({ payer, price }) => quoteAt(snapshot, method, price, reason, payer)),
           // Whoever cannot be told apart, for whatever cause, is asked for what everybody is asked for.
           Effect.catchCause(() => Effect.sync(() => quote(call, reason)))
         )
-      )
+      })
 
-      const buckets = new Map<string, Bucket>()
-      const count = ({ snapshot: { endpoint } }: Call, payer: string): Allowance | undefined => {
+      const buckets = new Map<string, RateLimit.Bucket>()
+      const count = ({ snapshot: { endpoint } }: Call, payer: string): RateLimit.Allowance | undefined => {
         if (endpoint.rateLimit === null) return undefined
         const name = `${endpoint.id} ${payer}`
-        const { allowance, bucket } = take(buckets.get(name), endpoint.rateLimit, clock.currentTimeMillisUnsafe())
+        const { allowance, bucket } = RateLimit.take(
+          buckets.get(name),
+          endpoint.rateLimit,
+          clock.currentTimeMillisUnsafe()
+        )
         buckets.delete(name)
         buckets.set(name, bucket)
-        if (buckets.size > remembered.payers) buckets.delete(buckets.keys().next().value ?? "")
+        if (buckets.size > rememberedPayers) buckets.delete(buckets.keys().next().value ?? "")
         return allowance
       }
 
@@ -143,6 +137,7 @@ export class Gateway extends Context.Service<
         load: (endpoint) => Effect.asVoid(directory.load(endpoint)),
         quote,
         quoteFor,
+        take,
         hasDiscounts: ({ snapshot }) => snapshot.price.tiers.length > 0,
         count
       })

@@ -1,21 +1,22 @@
-import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { type EndpointId, toTypeId } from "#domain/Ids.ts"
-import { formatDecimal } from "#domain/Money.ts"
+import type { EndpointId } from "#domain/Ids.ts"
 import {
   type Paid,
   type Pay,
-  Payment,
-  PaymentAlreadyUsed,
-  PaymentInProgress,
+  type Payment,
   PaymentRow,
   type ProofRefusal,
+  recordOf,
+  type SettlementPending,
+  type SettlementRefused,
   type Standing,
   standing
 } from "#domain/Payment.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { readProof, requestOf, sealTerms, tokenKey } from "#domain/PaymentToken.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
-import type { PostingRefused } from "#domain/PostingRefused.ts"
+import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import type { NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "./Deployment.ts"
@@ -24,29 +25,26 @@ import { Ledger } from "./Ledger.ts"
 import * as Claims from "./Payments/Claims.ts"
 import * as Delivery from "./Payments/Delivery.ts"
 import * as Due from "./Payments/Due.ts"
+import * as OnChain from "./Payments/OnChain.ts"
 import * as Paying from "./Payments/Paying.ts"
 import { PaymentPolicy } from "./Payments/Policy.ts"
 import * as Settling from "./Payments/Settling.ts"
+import * as Signed from "./Payments/Signed.ts"
+import * as Using from "./Payments/Using.ts"
 import { Secrets } from "./Secrets.ts"
 
 export type { PayRefused } from "./Payments/Paying.ts"
 export type { Answer } from "./Payments/Delivery.ts"
+export type { OriginAnswer } from "./Payments/Settling.ts"
+export type { SignedCall } from "./Payments/Signed.ts"
+export type { Grant, ProvenCall, UseRefused } from "./Payments/Using.ts"
 
-/** A call that shows a proof. The fingerprint tells it from other calls: an answer is repeated only to the same call. */
-export interface ProvenCall {
-  readonly proof: string
-  readonly endpoint: Snapshot["endpoint"]
-  readonly method: string
-  readonly fingerprint: string
+/** What a 402 names for the native flow. Requests of one second share their terms; `issuedAt` is milliseconds since 1970. */
+export interface NewRequest {
+  readonly request: string
+  readonly terms: string
+  readonly issuedAt: number
 }
-
-/** What a proof is good for at this moment. `Granted` is given to one call at a time. */
-export type Grant =
-  | { readonly _tag: "Granted"; readonly payment: PaymentRow }
-  /** Nothing was taken, and nothing will be for this proof. */
-  | { readonly _tag: "Refused"; readonly reason: ProofRefusal }
-  /** Charged before, and the answer may not have arrived. */
-  | { readonly _tag: "Answered"; readonly payment: PaymentRow; readonly answer: Delivery.Answer }
 
 /** What a proof is worth, to whoever holds it. */
 export interface Verdict {
@@ -58,8 +56,8 @@ export interface Verdict {
 export class Payments extends Context.Service<
   Payments,
   {
-    /** A new payment request of this endpoint; nothing is stored. */
-    request(snapshot: Snapshot, method: string): string
+    /** A new payment request of this endpoint, and the sealed terms in it; nothing is stored. */
+    request(snapshot: Snapshot, method: string): NewRequest
     /** Reserves the price in the caller's wallet. Paying one payment request twice is one payment. */
     pay(
       caller: Principal,
@@ -67,17 +65,24 @@ export class Payments extends Context.Service<
       idempotency?: IdempotencyClaim
     ): Effect.Effect<{ readonly paid: Paid; readonly replayed: boolean }, Paying.PayRefused>
     /** Takes the payment for this call until it is captured or released, or its lease ends. */
-    claim(call: ProvenCall): Effect.Effect<Grant, PaymentInProgress | PaymentAlreadyUsed>
+    claim(call: Using.ProvenCall): Effect.Effect<Using.Grant, Using.UseRefused>
+    /** Reserves what its payer signed and takes it for this call, in one step; copies of it get what became of the first. */
+    present(call: Signed.SignedCall): Effect.Effect<Using.Grant, Using.UseRefused | IdempotencyKeyReused>
+    /** What became of a signed payment that was brought before, whether or not it would still be accepted. */
+    again(call: Signed.SignedCall): Effect.Effect<Using.Grant | undefined, Using.UseRefused>
     /** Gives a claim back as if it had never been made: the origin was not called. */
     unclaim(payment: PaymentRow): Effect.Effect<void>
-    /** Charges the price at the payer's count, at most what is reserved: micro-units. Refused when the lease had ended. */
+    /**
+     * Charges the price at the payer's count, at most what is reserved: micro-units. Refused when the lease had ended. Money on a
+     * chain moves by what its payer `signed`, which may be refused or take longer than a caller waits.
+     */
     capture(
       payment: PaymentRow,
-      originStatus: number,
-      answer: Delivery.Answer | undefined
-    ): Effect.Effect<bigint, PostingRefused>
+      answer: Settling.OriginAnswer,
+      signed?: Authorization
+    ): Effect.Effect<bigint, PostingRefused | SettlementPending | SettlementRefused>
     /** Gives the money back; the proof may be used again until it expires. */
-    release(payment: PaymentRow, failure: string, originStatus?: number): Effect.Effect<void>
+    release(payment: PaymentRow, failure: string, answer?: Settling.OriginAnswer): Effect.Effect<void>
     /** Says whether the last byte of a charged answer left for the caller; recorded soon, not now. */
     seen(payment: string, delivered: boolean): void
     verify(proof: string): Effect.Effect<Verdict>
@@ -105,13 +110,15 @@ export class Payments extends Context.Service<
 
       const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints })
       const settling = Settling.make(ledger, policy)
-      const take = yield* Claims.make
       const delivery = yield* Delivery.make
+      const onChain = yield* OnChain.make({ policy, ledger })
+      const using = yield* Using.make({ key, policy, settling, delivery, onChain })
+      const signed = yield* Signed.make({ policy, ledger, using, onChain })
       const resolveDue = yield* Due.make(ledger, settling.release)
 
       // Requests of one second share their terms, and so the seal on them.
       const seals = new WeakMap<Snapshot, Map<string, { readonly issuedAt: number; readonly terms: string }>>()
-      const request = (snapshot: Snapshot, method: string): string => {
+      const request = (snapshot: Snapshot, method: string): NewRequest => {
         const now = clock.currentTimeMillisUnsafe()
         const issuedAt = Math.ceil(now / 1000) * 1000
         const byMethod = seals.get(snapshot) ?? new Map<string, { issuedAt: number; terms: string }>()
@@ -122,65 +129,15 @@ export class Payments extends Context.Service<
           seal = { issuedAt, terms: sealTerms(key, { endpoint: id, method, limit, issuedAt }) }
           byMethod.set(method, seal)
         }
-        return requestOf(seal.terms, now)
+        return { ...seal, request: requestOf(seal.terms, now) }
       }
 
-      const retake = (payment: PaymentRow, claim: Claims.Claim) =>
-        settling.retake(payment, claim).pipe(
-          Effect.flatMap(
-            (taken): Effect.Effect<Grant, PaymentInProgress> =>
-              taken === undefined
-                ? Effect.fail(inProgress(payment.id, 1000))
-                : Effect.succeed({ _tag: "Granted", payment: taken })
-          ),
-          Effect.catchTags({
-            INSUFFICIENT_BALANCE: () => refused("insufficient_balance"),
-            WALLET_FROZEN: () => refused("wallet_frozen"),
-            NOT_FOUND: Effect.die,
-            SAME_WALLET: Effect.die,
-            CURRENCY_MISMATCH: Effect.die,
-            AMOUNT_TOO_LARGE: Effect.die,
-            HOLD_NOT_OPEN: Effect.die,
-            IDEMPOTENCY_KEY_REUSED: Effect.die
-          })
-        )
-      const claim = Effect.fn("Payments.claim")(function* ({ endpoint, fingerprint, method, proof }: ProvenCall) {
-        const payment = readProof(key, proof)
-        if (payment === undefined) return yield* refused("proof_unknown")
-        const lease = Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
-        const wanted: Claims.Claim = { payment, endpoint: endpoint.id, method, fingerprint, lease }
-        const { at, row, won } = yield* take(wanted)
-        if (row === undefined) return yield* refused("proof_unknown")
-        if (won) return { _tag: "Granted", payment: row } satisfies Grant
-        const now = standing(row, { endpoint: endpoint.id, method, fingerprint }, at)
-        switch (now._tag) {
-          case "Refused":
-            return yield* refused(now.reason)
-          case "InProgress":
-            if (delivery.isSeen(row.id)) return yield* used(row)
-            return yield* inProgress(row.id, now.retryAfterMillis)
-          // It was free when this statement began, and another call took it meanwhile.
-          case "Usable":
-            return yield* inProgress(row.id, 1000)
-          case "Reusable":
-            return yield* retake(row, wanted)
-          case "Used":
-            return yield* used(row)
-          case "Undelivered": {
-            const answer = yield* delivery.stored(row.id)
-            if (Option.isNone(answer)) return yield* used(row)
-            return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
-          }
-        }
-      })
-
-      const unclaim = Effect.fn("Payments.unclaim")(
-        ({ attempt, id }: PaymentRow) =>
-          sql`UPDATE payments SET state = 'authorized', lease_until = NULL
-            WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight'`,
-        Effect.orDie,
-        Effect.asVoid
-      )
+      const unclaimProof = ({ attempt, id }: PaymentRow) =>
+        sql`UPDATE payments SET state = 'authorized', lease_until = NULL
+          WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight'`.pipe(Effect.orDie, Effect.asVoid)
+      // A proof ends soon, and its money with it. What was signed lasts longer: its money is free meanwhile.
+      const unclaim = (payment: PaymentRow) =>
+        payment.protocol === "native" ? unclaimProof(payment) : settling.release(payment, "not_called")
 
       const rowById = SqlSchema.findOneOption({
         Request: Schema.String,
@@ -199,10 +156,9 @@ export class Payments extends Context.Service<
 
       const listPage = SqlSchema.findAll({
         Request: Schema.Struct({ endpoint: Schema.String, before: Schema.String, limit: Schema.Int }),
-        Result: Schema.toType(Payment),
+        Result: PaymentRow,
         execute: ({ endpoint, before, limit }) =>
-          sql`SELECT p.id, p.endpoint_id, p.state AS status, p.payer_wallet_id, p.payee_wallet_id, p.amount, p.charged,
-              p.currency, p.network, p.method, p.origin_status, p.failure, p.created_at, p.completed_at
+          sql`SELECT ${sql.literal(Claims.paymentColumns)}
             FROM payments p WHERE p.endpoint_id = ${endpoint} AND p.id < ${before} ORDER BY p.id DESC LIMIT ${limit}`
       })
       const list = Effect.fn("Payments.list")(function* (
@@ -212,7 +168,8 @@ export class Payments extends Context.Service<
       ) {
         yield* endpoints.get(caller, endpoint)
         const before = range.before ?? "ffffffff-ffff-ffff-ffff-ffffffffffff"
-        return yield* Effect.orDie(listPage({ endpoint, before, limit: range.limit }))
+        const rows = yield* Effect.orDie(listPage({ endpoint, before, limit: range.limit }))
+        return rows.map(recordOf)
       })
 
       const dropOld = Effect.flatMap(DateTime.nowAsDate, delivery.dropOld)
@@ -220,14 +177,24 @@ export class Payments extends Context.Service<
       return Payments.of({
         request,
         pay,
-        claim,
+        claim: using.claim,
+        present: signed.present,
+        again: signed.again,
         unclaim,
-        capture: settling.capture,
+        capture: (payment, answer, signed) =>
+          payment.rail === "chain" && onChain !== undefined && signed !== undefined
+            ? onChain.capture(payment, answer, signed)
+            : settling.capture(payment, answer),
         release: settling.release,
         seen: delivery.seen,
         verify,
         list,
-        resolveDue: Effect.tap(resolveDue, dropOld)
+        resolveDue: Effect.tap(
+          onChain === undefined
+            ? resolveDue
+            : Effect.zipWith(resolveDue, onChain.resolveDue, (one, other) => one + other),
+          dropOld
+        )
       })
     })
   )
@@ -245,22 +212,6 @@ export class Payments extends Context.Service<
   )
 }
 
-const refused = (reason: ProofRefusal): Effect.Effect<Grant> => Effect.succeed({ _tag: "Refused", reason })
-
-const inProgress = (id: string, retryAfterMillis: number) =>
-  new PaymentInProgress({
-    payment_id: toTypeId("pay", id),
-    retry_after: Math.min(60, Math.max(1, Math.ceil(retryAfterMillis / 1000)))
-  })
-
-const used = (payment: PaymentRow) =>
-  new PaymentAlreadyUsed({
-    payment_id: toTypeId("pay", payment.id),
-    charged: formatDecimal(payment.charged ?? 0n),
-    currency: payment.currency,
-    origin_status: payment.origin_status
-  })
-
 const verdicts = (now: Standing): Verdict["reason"] => {
   switch (now._tag) {
     case "Usable":
@@ -269,9 +220,10 @@ const verdicts = (now: Standing): Verdict["reason"] => {
     case "Refused":
       return now.reason
     case "InProgress":
+    case "Settling":
       return "proof_in_use"
     case "Used":
-    case "Undelivered":
+    case "Answerable":
       return "proof_used"
   }
 }

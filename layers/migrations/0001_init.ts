@@ -191,17 +191,24 @@ export default Effect.gen(function* () {
     timeout_ms integer NOT NULL,
     rate_limit integer,
     charge_on text NOT NULL CHECK (charge_on IN ('success', 'response')),
+    schemes text[] NOT NULL CHECK (schemes <> '{}' AND schemes <@ ARRAY['exact', 'upto']),
+    mpp boolean NOT NULL,
     forward_headers jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL
   )`
   yield* sql`CREATE INDEX endpoints_tenant ON endpoints (tenant_id, id)`
+  // What anybody may find: read in order, and counted, without touching a row.
+  yield* sql`CREATE INDEX endpoints_public ON endpoints (id) WHERE status = 'active' AND origin_url IS NOT NULL`
   yield* sql`CREATE TABLE payments (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL,
     endpoint_id uuid NOT NULL REFERENCES endpoints,
-    payer_tenant_id uuid NOT NULL,
-    payer_wallet_id uuid NOT NULL,
+    protocol text NOT NULL CHECK (protocol IN ('native', 'x402v2', 'x402v1', 'mpp')),
+    rail text NOT NULL CHECK (rail IN ('ledger', 'chain')),
+    reservation uuid,
+    payer_id uuid NOT NULL,
+    payer_address text,
     payee_wallet_id uuid NOT NULL,
     method text NOT NULL,
     currency text NOT NULL,
@@ -209,22 +216,27 @@ export default Effect.gen(function* () {
     price jsonb NOT NULL,
     amount bigint NOT NULL CHECK (amount >= 0),
     charged bigint,
-    state text NOT NULL CHECK (state IN ('authorized', 'in_flight', 'captured', 'released', 'expired')),
+    state text NOT NULL CHECK (state IN ('authorized', 'in_flight', 'settling', 'captured', 'released', 'expired')),
     hold_id uuid,
     attempt smallint NOT NULL,
     lease_until timestamptz,
     proof_expires_at timestamptz NOT NULL,
     origin_status smallint,
+    origin_ms integer,
+    transaction text,
     failure text,
     request_fingerprint text,
     delivered_at timestamptz,
     created_at timestamptz NOT NULL,
     completed_at timestamptz,
     CHECK (charged IS NULL OR charged BETWEEN 0 AND amount),
-    CHECK ((state = 'captured') = (charged IS NOT NULL))
+    CHECK ((state = 'captured') = (charged IS NOT NULL)),
+    CHECK ((protocol = 'native') = (reservation IS NULL))
   ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX payments_endpoint ON payments (endpoint_id, id)`
+  yield* sql`CREATE UNIQUE INDEX payments_reservation ON payments (reservation) WHERE reservation IS NOT NULL`
   yield* sql`CREATE INDEX payments_leased ON payments (lease_until) WHERE state = 'in_flight'`
+  yield* sql`CREATE INDEX payments_settling ON payments (lease_until) WHERE state = 'settling'`
   yield* sql`CREATE INDEX payments_unused ON payments (proof_expires_at) WHERE state IN ('authorized', 'released')`
   // The answer of a captured call whose delivery was not seen to finish; small answers only, dropped with the proof.
   yield* sql`CREATE TABLE payment_answers (

@@ -1,6 +1,9 @@
-import { DateTime, type Duration, Effect, Schema, type Scope } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { DateTime, Duration, Effect, Schema, type Scope } from "effect"
 import { PaymentRow } from "#domain/Payment.ts"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { Database } from "../Database.ts"
+import * as Pipeline from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
 import * as Batch from "./Batch.ts"
 
 /** A call that wants to use a payment. */
@@ -13,80 +16,84 @@ export interface Claim {
   readonly lease: Duration.Duration
 }
 
-/** The payment as it was before the claim, and whether this claim took it; undefined when there is none. */
+/** The payment as it is now, and whether this claim took it; undefined when there is none. */
 export interface Claimed {
   readonly row: PaymentRow | undefined
   readonly won: boolean
   readonly at: Date
 }
 
-export const paymentColumns = `p.id, p.tenant_id, p.endpoint_id, p.payer_tenant_id, p.payer_wallet_id, p.payee_wallet_id,
-  p.method, p.currency, p.network, p.price, p.amount, p.charged, p.state, p.hold_id, p.attempt, p.lease_until,
-  p.proof_expires_at, p.origin_status, p.failure, p.request_fingerprint, p.delivered_at, p.created_at, p.completed_at`
+const columns = Object.keys(PaymentRow.fields)
+export const paymentColumns = columns.map((name) => `p.${name}`).join(", ")
 
-const Found = Schema.Struct({ ...PaymentRow.fields, won: Schema.Boolean })
+const decode = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const named = (row: Pipeline.Row): object => {
+  const record: { [column: string]: unknown } = {}
+  for (const [index, name] of columns.entries()) record[name] = row[index]
+  return record
+}
+
+// The state is judged in a way that no index on a state can serve: the planner, whose statistics never know about times after
+// now, would walk every unused payment there is instead of looking up the few that are named.
+const take = Pipeline.statement(
+  [OID.uuidArray, OID.uuidArray, OID.textArray, OID.textArray, OID.timestamptzArray, OID.timestamptz],
+  `UPDATE payments p SET state = 'in_flight', lease_until = a.until, request_fingerprint = a.fingerprint,
+      origin_status = NULL, origin_ms = NULL, failure = NULL
+    FROM unnest($1, $2, $3, $4, $5) AS a (payment, endpoint, method, fingerprint, until)
+    WHERE p.id = a.payment AND p.endpoint_id = a.endpoint AND p.method IN ('ANY', a.method) AND p.proof_expires_at > $6
+      AND CASE p.state WHEN 'authorized' THEN true WHEN 'released' THEN p.hold_id IS NULL ELSE false END
+    RETURNING ${paymentColumns}`
+)
+const look = Pipeline.statement([OID.uuidArray], `SELECT ${paymentColumns} FROM payments p WHERE p.id = ANY($1)`)
+
+/** How long a call waits for its turn with the database. */
+const patience = Duration.seconds(8)
 
 /** Takes payments for calls: of any number of calls, in any number of processes, one gets a payment. One statement for all that wait. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { config } = yield* Database
+  const pipeline = yield* Pipeline.lasting(Pipeline.byKey(config, "turnpike-claims"), patience)
 
-  // Found by their ids first, and only then judged: a condition on state or time beside the ids makes the planner walk every
-  // unused payment there is, because its statistics never know about times after now.
-  const take = SqlSchema.findAll({
-    Request: Schema.Struct({
-      claims: Schema.Array(
-        Schema.Struct({
-          payment: Schema.String,
-          endpoint: Schema.String,
-          method: Schema.String,
-          fingerprint: Schema.String,
-          until: Schema.Date
-        })
-      ),
-      now: Schema.Date
-    }),
-    Result: Found,
-    execute: ({ claims, now }) =>
-      sql`WITH asked AS (
-          SELECT * FROM unnest(
-            ${claims.map((one) => one.payment)}::uuid[], ${claims.map((one) => one.endpoint)}::uuid[],
-            ${claims.map((one) => one.method)}::text[], ${claims.map((one) => one.fingerprint)}::text[],
-            ${claims.map((one) => one.until)}::timestamptz[]
-          ) AS a (payment, endpoint, method, fingerprint, until)
-        ), found AS (
-          SELECT ${sql.literal(paymentColumns)} FROM asked a JOIN payments p ON p.id = a.payment ORDER BY p.id FOR NO KEY UPDATE OF p
-        ), taken AS (
-          UPDATE payments p SET state = 'in_flight', lease_until = a.until, request_fingerprint = a.fingerprint,
-            origin_status = NULL, failure = NULL
-          FROM asked a JOIN found f ON f.id = a.payment
-          WHERE p.id = f.id AND f.endpoint_id = a.endpoint AND f.method IN ('ANY', a.method)
-            AND (f.state = 'authorized' OR (f.state = 'released' AND f.hold_id IS NULL)) AND f.proof_expires_at > ${now}
-          RETURNING p.id
-        )
-        SELECT f.*, t.id IS NOT NULL AS won FROM found f LEFT JOIN taken t ON t.id = f.id`
+  const fly = Effect.fnUntraced(function* (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) {
+    const [rows = []] = yield* pipeline.fly([{ statement, values }])
+    return new Map((yield* decode(rows.map(named))).map((row) => [row.id, row]))
   })
 
-  const takeAll = Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>) {
-    const now = yield* DateTime.now
-    const at = DateTime.toDate(now)
-    // Of several claims for one payment the first is asked for; the others see that it was taken.
-    const first = new Map<string, Claim>()
-    for (const claim of claims) if (!first.has(claim.payment)) first.set(claim.payment, claim)
-    const asked = [...first.values()].map((claim) => ({
-      ...claim,
-      until: DateTime.toDate(DateTime.addDuration(now, claim.lease))
-    }))
-    const found = new Map((yield* take({ claims: asked, now: at })).map((row) => [row.id, row]))
-    return claims.map((claim): Claimed => {
-      const row = found.get(claim.payment)
-      if (row === undefined) return { row, won: false, at }
-      const isFirst = first.get(claim.payment) === claim
-      if (isFirst || !row.won) return { row, won: row.won, at }
-      const lease_until = DateTime.toDate(DateTime.addDuration(now, claim.lease))
-      return { row: { ...row, state: "in_flight", lease_until }, won: false, at }
-    })
-  }, Effect.orDie)
+  const takeAll = Effect.fnUntraced(
+    function* (claims: ReadonlyArray<Claim>) {
+      const now = yield* DateTime.now
+      const at = DateTime.toDate(now)
+      // Of several claims for one payment the first is asked for; the others see that it was taken. In the order of their ids,
+      // so that two processes that ask for the same payments never wait for each other.
+      const first = new Map<string, Claim>()
+      for (const claim of claims) if (!first.has(claim.payment)) first.set(claim.payment, claim)
+      const asked = [...first.values()].toSorted((one, other) => (one.payment < other.payment ? -1 : 1))
+      const taken = yield* fly(take, [
+        asked.map(({ payment }) => payment),
+        asked.map(({ endpoint }) => endpoint),
+        asked.map(({ method }) => method),
+        asked.map(({ fingerprint }) => fingerprint),
+        asked.map(({ lease }) => DateTime.toDate(DateTime.addDuration(now, lease))),
+        at
+      ])
+      const missed = asked.filter(({ payment }) => !taken.has(payment))
+      const others = missed.length === 0 ? taken : yield* fly(look, [missed.map(({ payment }) => payment)])
+      return claims.map((claim): Claimed => {
+        const row = taken.get(claim.payment)
+        return row === undefined
+          ? { row: others.get(claim.payment), won: false, at }
+          : { row, won: first.get(claim.payment) === claim, at }
+      })
+    },
+    Effect.mapError(unavailableIfAway),
+    Effect.orDie
+  )
 
   const { ask } = yield* Batch.make(takeAll)
   return ask
-}) satisfies Effect.Effect<unknown, never, SqlClient.SqlClient | Scope.Scope>
+}) satisfies Effect.Effect<unknown, never, Database | Scope.Scope>
+
+const unavailableIfAway = (failure: Pipeline.FlightFailure | Schema.SchemaError) =>
+  failure._tag === "ConnectionLost" || (failure._tag === "StatementFailed" && Pipeline.isContention(failure))
+    ? new ServiceUnavailable({ retry_after: 2 })
+    : failure

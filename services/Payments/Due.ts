@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (
               {
                 kind: "release",
                 hold: payment.hold_id,
-                debit: payment.payer_wallet_id,
+                debit: payment.payer_id,
                 credit: payment.payee_wallet_id,
                 currency: payment.currency,
                 as: "expired",

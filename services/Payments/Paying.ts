@@ -16,7 +16,7 @@ import type { Endpoints, Snapshot } from "../Endpoints.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newUuid } from "../NewId.ts"
 import type { PaymentPolicy } from "./Policy.ts"
-import { insertPayment, storedPrice } from "./Records.ts"
+import { insertPayment, storedPayment } from "./Records.ts"
 
 export type PayRefused =
   | NotFound
@@ -124,7 +124,6 @@ export const make = Effect.fnUntraced(function* (options: {
     Effect.map(Effect.orDie(decodeKept(result)), (stored) => ({ ...stored, proof: writeProof(key, stored.id) }))
 
   const reserve = Effect.fnUntraced(function* (
-    caller: Principal,
     pay: Pay,
     wanted: Order,
     snapshot: Snapshot,
@@ -165,22 +164,30 @@ export const make = Effect.fnUntraced(function* (options: {
       rows: (posted) => {
         const amount = posted.movements[0]?.amount ?? 0n
         return [
-          insertPayment.of({
-            id,
-            tenant_id: endpoint.tenantId,
-            endpoint_id: endpoint.id,
-            payer_tenant_id: caller.tenant_id,
-            payer_wallet_id: pay.from_wallet_id,
-            payee_wallet_id: endpoint.walletId,
-            method: wanted.method ?? endpoint.method,
-            currency: endpoint.currency,
-            network: endpoint.network,
-            price: storedPrice(price),
-            amount: String(amount),
-            hold_id: amount === 0n ? null : id,
-            proof_expires_at: expiry(posted.at).toISOString(),
-            created_at: posted.at.toISOString()
-          })
+          insertPayment.of(
+            storedPayment({
+              id,
+              tenant_id: endpoint.tenantId,
+              endpoint_id: endpoint.id,
+              protocol: "native",
+              rail: "ledger",
+              reservation: null,
+              payer_id: pay.from_wallet_id,
+              payer_address: null,
+              payee_wallet_id: endpoint.walletId,
+              method: wanted.method ?? endpoint.method,
+              currency: endpoint.currency,
+              network: endpoint.network,
+              price,
+              amount,
+              state: "authorized",
+              hold_id: amount === 0n ? null : id,
+              lease_until: null,
+              proof_expires_at: expiry(posted.at),
+              request_fingerprint: null,
+              created_at: posted.at
+            })
+          )
         ]
       }
     })
@@ -197,7 +204,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const first = Effect.gen(function* () {
       const wanted = yield* order(pay)
       const snapshot = yield* payable(wanted.endpoint)
-      return yield* Effect.catchTag(reserve(caller, pay, wanted, snapshot, idempotency), "HOLD_NOT_OPEN", Effect.die)
+      return yield* Effect.catchTag(reserve(pay, wanted, snapshot, idempotency), "HOLD_NOT_OPEN", Effect.die)
     })
     if (idempotency === undefined) return yield* first
     // What was answered under a key is answered again, also when it could not be done any more.

@@ -10,6 +10,12 @@ export interface PaymentPolicy {
   readonly leaseMargin: Duration.Duration
   /** How long a stored answer waits for the caller to come back. */
   readonly answerLife: Duration.Duration
+  /** How long the same signed payment may ask for its stored answer again, at least. */
+  readonly repeatLife: Duration.Duration
+  /** How long an answer waits for a chain to decide about its payment. */
+  readonly settlementLife: Duration.Duration
+  /** How long a signed payment may be tried again after the origin failed, at most. */
+  readonly retryLife: Duration.Duration
   /** The platform's share of a charge, in basis points. */
   readonly feeBasisPoints: number
 }
@@ -21,6 +27,9 @@ export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services
     proofLife: Duration.seconds(60),
     leaseMargin: Duration.seconds(10),
     answerLife: Duration.minutes(15),
+    repeatLife: Duration.minutes(5),
+    settlementLife: Duration.hours(24),
+    retryLife: Duration.minutes(15),
     feeBasisPoints: 0
   })
 })

@@ -6,30 +6,43 @@ import type { Posted } from "#domain/Command.ts"
 import type { Price } from "#domain/Price.ts"
 import { companion } from "../Ledger/Companion.ts"
 
+/** A payment as it begins: to be used later, or by the call that brought it. */
+export type NewPayment = Omit<
+  PaymentRow,
+  "charged" | "attempt" | "origin_status" | "origin_ms" | "transaction" | "failure" | "delivered_at" | "completed_at"
+>
+
 /** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
-export const insertPayment = companion<{
-  readonly id: string
-  readonly tenant_id: string
-  readonly endpoint_id: string
-  readonly payer_tenant_id: string
-  readonly payer_wallet_id: string
-  readonly payee_wallet_id: string
-  readonly method: string
-  readonly currency: string
-  readonly network: string
-  readonly price: { readonly base: string; readonly tiers: ReadonlyArray<{ threshold: number; amount: string }> }
-  readonly amount: string
-  readonly hold_id: string | null
-  readonly proof_expires_at: string
-  readonly created_at: string
-}>(`INSERT INTO payments (id, tenant_id, endpoint_id, payer_tenant_id, payer_wallet_id, payee_wallet_id, method, currency,
-    network, price, amount, state, hold_id, attempt, proof_expires_at, created_at)
-  SELECT id, tenant_id, endpoint_id, payer_tenant_id, payer_wallet_id, payee_wallet_id, method, currency, network, price,
-    amount, 'authorized', hold_id, 1, proof_expires_at, created_at
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, endpoint_id uuid, payer_tenant_id uuid,
-    payer_wallet_id uuid, payee_wallet_id uuid, method text, currency text, network text, price jsonb, amount bigint,
-    hold_id uuid, proof_expires_at timestamptz, created_at timestamptz)
-  ON CONFLICT (id) DO NOTHING`)
+export const insertPayment = companion<{ readonly [Column in keyof NewPayment]: unknown }>(`INSERT INTO payments
+    (id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method, currency,
+    network, price, amount, state, hold_id, attempt, lease_until, proof_expires_at, request_fingerprint, created_at)
+  SELECT id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method, currency,
+    network, price, amount, state, hold_id, 1, lease_until, proof_expires_at, request_fingerprint, created_at
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, endpoint_id uuid, protocol text, rail text,
+    reservation uuid, payer_id uuid, payer_address text, payee_wallet_id uuid, method text, currency text, network text,
+    price jsonb, amount bigint, state text, hold_id uuid, lease_until timestamptz, proof_expires_at timestamptz,
+    request_fingerprint text, created_at timestamptz)
+  ON CONFLICT DO NOTHING`)
+
+/** The row of a new payment, as its statement takes it. */
+export const storedPayment = (payment: NewPayment) => ({
+  ...payment,
+  price: storedPrice(payment.price),
+  amount: String(payment.amount)
+})
+
+/** The same payment as it will be read. */
+export const begun = (payment: NewPayment): PaymentRow => ({
+  ...payment,
+  charged: null,
+  attempt: 1,
+  origin_status: null,
+  origin_ms: null,
+  transaction: null,
+  failure: null,
+  delivered_at: null,
+  completed_at: null
+})
 
 /** Takes a released payment for another attempt; commits with the new hold, whose id only one attempt can have. */
 export const retakePayment = companion<{
@@ -39,7 +52,7 @@ export const retakePayment = companion<{
   readonly lease_until: string
   readonly request_fingerprint: string
 }>(`UPDATE payments p SET state = 'in_flight', hold_id = r.hold_id, attempt = r.attempt, lease_until = r.lease_until,
-    request_fingerprint = r.request_fingerprint, origin_status = NULL, failure = NULL
+    request_fingerprint = r.request_fingerprint, origin_status = NULL, origin_ms = NULL, failure = NULL
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, hold_id uuid, attempt smallint, lease_until timestamptz,
     request_fingerprint text)
   WHERE p.id = r.id`)
@@ -49,10 +62,13 @@ export const capturePayment = companion<{
   readonly id: string
   readonly charged: string
   readonly origin_status: number
+  readonly origin_ms: number | null
+  readonly transaction: string | null
   readonly completed_at: string
-}>(`UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status, failure = NULL,
-    completed_at = r.completed_at
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, charged bigint, origin_status smallint, completed_at timestamptz)
+}>(`UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status,
+    origin_ms = r.origin_ms, transaction = r.transaction, failure = NULL, completed_at = r.completed_at
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, charged bigint, origin_status smallint, origin_ms integer,
+    transaction text, completed_at timestamptz)
   WHERE p.id = r.id`)
 
 /** Commits with the release of this attempt's hold; a later attempt is left alone. */
@@ -60,12 +76,21 @@ export const releasePayment = companion<{
   readonly id: string
   readonly attempt: number
   readonly origin_status: number | null
+  readonly origin_ms: number | null
   readonly failure: string
-}>(`UPDATE payments p SET state = 'released', lease_until = NULL, origin_status = r.origin_status, failure = r.failure
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, origin_status smallint, failure text)
+}>(`UPDATE payments p SET state = 'released', lease_until = NULL, origin_status = r.origin_status, origin_ms = r.origin_ms,
+    failure = r.failure
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, origin_status smallint, origin_ms integer, failure text)
   WHERE p.id = r.id AND p.attempt = r.attempt AND p.state = 'in_flight'`)
 
-/** Keeps a small answer together with its charge, until its delivery is seen. */
+/** Ends an attempt that the chain refused. A payment that was charged meanwhile stays charged. */
+export const refusePayment = companion<{ readonly id: string; readonly attempt: number; readonly failure: string }>(
+  `UPDATE payments p SET state = 'released', lease_until = NULL, failure = r.failure
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, failure text)
+  WHERE p.id = r.id AND p.attempt = r.attempt AND p.state = 'settling'`
+)
+
+/** Keeps a small answer together with its charge: until its delivery is seen, or while the same payment may ask for it again. */
 export const insertAnswer = companion<{
   readonly payment_id: string
   readonly status: number
@@ -78,7 +103,7 @@ export const insertAnswer = companion<{
     expires_at timestamptz)
   ON CONFLICT (payment_id) DO NOTHING`)
 
-export const storedPrice = (price: Price) => ({
+const storedPrice = (price: Price) => ({
   base: String(price.base),
   tiers: price.tiers.map(({ amount, threshold }) => ({ threshold, amount: String(amount) }))
 })
@@ -95,6 +120,8 @@ export const paymentEvent = (
     readonly status: "captured" | "released"
     readonly charged: bigint | null
     readonly origin_status: number | null
+    readonly origin_ms: number | null
+    readonly transaction: string | null
     readonly failure: string | null
     readonly completed_at: Date | null
   }
@@ -106,7 +133,9 @@ export const paymentEvent = (
       id: toTypeId("pay", payment.id),
       endpoint_id: payment.endpoint_id,
       status: outcome.status,
-      payer_wallet_id: toTypeId("wal", payment.payer_wallet_id),
+      protocol: payment.protocol,
+      payer_wallet_id: payment.rail === "chain" ? null : toTypeId("wal", payment.payer_id),
+      payer_address: payment.payer_address,
       payee_wallet_id: toTypeId("wal", payment.payee_wallet_id),
       amount: formatDecimal(payment.amount),
       charged: outcome.charged === null ? null : formatDecimal(outcome.charged),
@@ -114,6 +143,8 @@ export const paymentEvent = (
       network: payment.network,
       method: payment.method,
       origin_status: outcome.origin_status,
+      origin_ms: outcome.origin_ms,
+      transaction: outcome.transaction,
       failure: outcome.failure,
       created_at: payment.created_at.toISOString(),
       completed_at: outcome.completed_at?.toISOString() ?? null

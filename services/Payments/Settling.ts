@@ -1,6 +1,6 @@
 import { DateTime, Duration, Effect } from "effect"
 import { systemAccount } from "#domain/LedgerAccount.ts"
-import type { PaymentRow } from "#domain/Payment.ts"
+import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Posted, Step } from "#domain/Command.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
@@ -11,23 +11,33 @@ import type { Answer } from "./Delivery.ts"
 import type { PaymentPolicy } from "./Policy.ts"
 import { capturePayment, chargedIn, insertAnswer, paymentEvent, releasePayment, retakePayment } from "./Records.ts"
 
+/** What the origin answered to a call, and how long it took. */
+export interface OriginAnswer {
+  readonly status: number
+  readonly millis: number
+  /** The whole answer, when it is small enough to keep. */
+  readonly kept: Answer | undefined
+  /** What the origin itself says the call costs, micro-units; for payers who signed a maximum. */
+  readonly reported?: bigint | undefined
+}
+
 /** Ends calls: takes the money, or frees it. Each outcome has an id of its own, so saying it twice changes nothing. */
 export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
   const between = (payment: PaymentRow) => ({
-    debit: payment.payer_wallet_id,
+    debit: payment.payer_id,
     credit: payment.payee_wallet_id,
     currency: payment.currency
   })
-  const tallyOf = (payment: PaymentRow) => ({ scope: payment.endpoint_id, subject: payment.payer_wallet_id })
+  const tallyOf = (payment: PaymentRow) => ({ scope: payment.endpoint_id, subject: payment.payer_id })
 
-  const captureSteps = (payment: PaymentRow): ReadonlyArray<Step> => {
+  const captureSteps = (payment: PaymentRow, reported: bigint | undefined): ReadonlyArray<Step> => {
     const tally = tallyOf(payment)
     if (payment.hold_id === null) return [{ ...between(payment), kind: "count", tally, code: "payment" }]
     const capture: Step = {
       ...between(payment),
       kind: "capture",
       hold: payment.hold_id,
-      price: payment.price,
+      price: reported === undefined ? payment.price : flat(reported),
       tally,
       code: "payment"
     }
@@ -48,26 +58,30 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
   /** What was charged, in micro-units. Refused when the money was freed meanwhile. */
   const capture = Effect.fnUntraced(function* (
     payment: PaymentRow,
-    origin_status: number,
-    answer: Answer | undefined
+    { kept, millis: origin_ms, reported, status: origin_status }: OriginAnswer
   ): Effect.fn.Return<bigint, PostingRefused> {
+    const transaction = transactionOf(payment)
     const posted = yield* ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
-      steps: captureSteps(payment),
+      steps: captureSteps(payment, reported),
       rows: (posted) => {
         const row = capturePayment.of({
           id: payment.id,
           charged: String(chargedIn(posted)),
           origin_status,
+          origin_ms,
+          transaction: null,
           completed_at: posted.at.toISOString()
         })
-        return answer === undefined ? [row] : [row, storedAnswer(payment, answer, posted)]
+        return kept === undefined ? [row] : [row, storedAnswer(payment, kept, posted)]
       },
       events: (posted) => [
         paymentEvent("x402.payment.completed", payment, {
           status: "captured",
           charged: chargedIn(posted),
           origin_status,
+          origin_ms,
+          transaction,
           failure: null,
           completed_at: posted.at
         })
@@ -82,12 +96,20 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
       status: answer.status,
       headers: answer.headers,
       body: Buffer.from(answer.body).toString("base64"),
-      expires_at: later(posted.at, policy.answerLife).toISOString()
+      expires_at: keptUntil(payment, posted.at).toISOString()
     })
 
+  // What was signed for one request may ask for its answer for as long as a client may still hold it for unused.
+  const keptUntil = (payment: PaymentRow, at: Date): Date => {
+    const answered = later(at, payment.protocol === "native" ? policy.answerLife : policy.repeatLife)
+    return answered > payment.proof_expires_at ? answered : payment.proof_expires_at
+  }
+
   /** Frees the money of a call that failed. A call that was charged meanwhile stays charged. */
-  const release = (payment: PaymentRow, failure: string, origin_status: number | null = null): Effect.Effect<void> => {
-    const row = releasePayment.of({ id: payment.id, attempt: payment.attempt, origin_status, failure })
+  const release = (payment: PaymentRow, failure: string, answer?: OriginAnswer): Effect.Effect<void> => {
+    const origin_status = answer?.status ?? null
+    const origin_ms = answer?.millis ?? null
+    const row = releasePayment.of({ id: payment.id, attempt: payment.attempt, origin_status, origin_ms, failure })
     return ledger
       .post({
         id: stepId(payment.id, payment.attempt, "release"),
@@ -101,6 +123,8 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
             status: "released",
             charged: null,
             origin_status,
+            origin_ms,
+            transaction: null,
             failure,
             completed_at: null
           })
@@ -120,7 +144,7 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
   /** Reserves the money again for another call with the same proof; undefined when another call was faster. */
   const retake = Effect.fnUntraced(function* (
     payment: PaymentRow,
-    claim: Claim
+    claim: Pick<Claim, "fingerprint" | "lease">
   ): Effect.fn.Return<PaymentRow | undefined, PostingRefused> {
     const attempt = payment.attempt + 1
     const hold_id = stepId(payment.id, attempt, "hold")

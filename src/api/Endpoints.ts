@@ -12,6 +12,7 @@ import { Authorization, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
+import { statistics } from "./Statistics.ts"
 
 const params = { id: EndpointId }
 const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
@@ -40,6 +41,8 @@ const endpoint = {
   timeoutMs: 30_000,
   rateLimit: null,
   chargeOn: "success",
+  schemes: ["exact"],
+  mpp: true,
   forwardHeaders: {},
   createdAt: "2026-01-02T03:04:05.678Z",
   updatedAt: "2026-01-02T03:04:05.678Z"
@@ -64,7 +67,9 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
         "arrives (the account's oldest wallet of that currency and network when left out). `timeoutMs` (100 to 120000) is how long the " +
         "origin may take to answer, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
-        "`response` every answer. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
+        "`response` every answer. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
+        'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
+        "taken. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
         "gateway; events leave them out.",
       body: {
         name: "Weather",
@@ -138,7 +143,9 @@ const payments = HttpApiEndpoint.get("payments", "/endpoints/:id/payments", {
     documented({
       summary: "List an endpoint's payments",
       description:
-        "Newest first. `amount` is what was reserved, `charged` what was taken: null while nothing was. Pass `next_cursor` as `cursor` " +
+        "Newest first. `amount` is what was reserved, `charged` what was taken: null while nothing was. `protocol` is how the payer paid: " +
+        "with a proof of ours (`native`), or signed for x402 or MPP; then `payer_address` and `transaction` are as the chain shows them " +
+        "(in the sandbox the ledger is the chain). Pass `next_cursor` as `cursor` " +
         "to read on.",
       answer: {
         data: [
@@ -146,7 +153,9 @@ const payments = HttpApiEndpoint.get("payments", "/endpoints/:id/payments", {
             id: "pay_01h455vb4pex5vsknk084sn02q",
             endpoint_id: endpoint.id,
             status: "captured",
+            protocol: "native",
             payer_wallet_id: "wal_01h455vb4pex5vsknk084sn02r",
+            payer_address: null,
             payee_wallet_id: endpoint.walletId,
             amount: "0.01",
             charged: "0.01",
@@ -154,6 +163,8 @@ const payments = HttpApiEndpoint.get("payments", "/endpoints/:id/payments", {
             network: "solana-devnet",
             method: "GET",
             origin_status: 200,
+            origin_ms: 42,
+            transaction: null,
             failure: null,
             created_at: "2026-01-02T03:05:06.789Z",
             completed_at: "2026-01-02T03:05:07.012Z"
@@ -203,7 +214,7 @@ const test = HttpApiEndpoint.post("test", "/endpoints/:id/test", {
   )
 
 export class EndpointsApi extends HttpApiGroup.make("endpoints")
-  .add(create, list, get, update, remove, payments, test)
+  .add(create, list, get, update, remove, payments, statistics, test)
   .middleware(Authorization)
   .prefix("/v1/x402")
   .annotateMerge(

@@ -19,7 +19,7 @@ interface Between {
 
 /** One movement to make. Accounts are named by id; amounts are micro-units. */
 export type Step =
-  | (Between & { readonly kind: "transfer"; readonly amount: bigint })
+  | (Between & { readonly kind: "transfer"; readonly amount: bigint; readonly tally?: TallyRef })
   | (Between & {
       readonly kind: "hold"
       readonly hold: string

@@ -16,6 +16,16 @@ export type EndpointStatus = typeof EndpointStatus.Type
 /** Which answers of the origin cost money: those below 400, or every one. */
 export const ChargeOn = Schema.Literals(["success", "response"])
 
+/** How a caller of x402 may pay: the price itself, or (EVM only) a signed maximum of which the origin says how much is taken. */
+export const EndpointScheme = Schema.Literals(["exact", "upto"])
+export type EndpointScheme = typeof EndpointScheme.Type
+
+const Schemes = Schema.Array(EndpointScheme).check(
+  Schema.makeFilter(
+    (schemes) =>
+      (schemes.length > 0 && new Set(schemes).size === schemes.length) || "must name one scheme or both, each once"
+  )
+)
 const EndpointName = name(255)
 const Description = text(1000)
 const Url = Schema.String.check(Schema.isMaxLength(maxOriginUrlLength))
@@ -74,6 +84,8 @@ export const Endpoint = Schema.Struct({
   timeoutMs: TimeoutMs,
   rateLimit: Schema.NullOr(RateLimit),
   chargeOn: ChargeOn,
+  schemes: Schemes,
+  mpp: Schema.Boolean,
   forwardHeaders: ForwardHeaders,
   createdAt: Schema.DateFromString,
   updatedAt: Schema.DateFromString
@@ -97,6 +109,8 @@ export const NewEndpoint = Schema.Struct({
   timeoutMs: Schema.optionalKey(TimeoutMs),
   rateLimit: Schema.optionalKey(Schema.NullOr(RateLimit)),
   chargeOn: Schema.optionalKey(ChargeOn),
+  schemes: Schema.optionalKey(Schemes),
+  mpp: Schema.optionalKey(Schema.Boolean),
   forwardHeaders: Schema.optionalKey(ForwardHeaders)
 }).annotate({ identifier: "NewEndpoint" })
 export type NewEndpoint = typeof NewEndpoint.Type
@@ -113,6 +127,8 @@ export const EndpointChange = Schema.Struct({
   timeoutMs: Schema.optionalKey(TimeoutMs),
   rateLimit: Schema.optionalKey(Schema.NullOr(RateLimit)),
   chargeOn: Schema.optionalKey(ChargeOn),
+  schemes: Schema.optionalKey(Schemes),
+  mpp: Schema.optionalKey(Schema.Boolean),
   forwardHeaders: Schema.optionalKey(ForwardHeaders)
 }).annotate({ identifier: "EndpointChange" })
 export type EndpointChange = typeof EndpointChange.Type
@@ -125,6 +141,10 @@ export const serves = (endpoint: EndpointMethod, method: string): boolean =>
   endpoint === "ANY" ? anyMethod.has(method) : endpoint === method
 
 const anyMethod = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+
+/** A maximum is signed through contracts that exist on EVM chains only. */
+export const schemesFit = (schemes: ReadonlyArray<EndpointScheme>, network: Network): boolean =>
+  !schemes.includes("upto") || network.startsWith("base-")
 
 /** The value of `Allow` when the method does not match. */
 export const allowed = (endpoint: EndpointMethod): string =>

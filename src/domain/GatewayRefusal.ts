@@ -39,3 +39,10 @@ export class OriginTimeout extends Schema.TaggedError<OriginTimeout>()("ORIGIN_T
   httpApiStatus: 504,
   title: "The origin did not answer in time"
 }) {}
+
+/** The header of a payment says nothing that any protocol here means. */
+export class PaymentMalformed extends Schema.TaggedError<PaymentMalformed>()(
+  "PAYMENT_MALFORMED",
+  { reason: Schema.String },
+  { httpApiStatus: 400, title: "The payment cannot be read" }
+) {}

@@ -21,6 +21,7 @@ const hopByHop = [
 ]
 
 const payment = [
+  "payment-authorization",
   "payment-receipt",
   "payment-required",
   "payment-response",

@@ -3,21 +3,36 @@ import { StoredPrice } from "./EndpointPrice.ts"
 import { EndpointId, PaymentId, TenantId, WalletId } from "./Ids.ts"
 import { Amount, Currency, Micros } from "./Money.ts"
 import { Network } from "./Network.ts"
+import { sandboxTransaction } from "./SandboxTransaction.ts"
 import { IdempotencyKey } from "./Text.ts"
 
 /**
- * `authorized`: paid for, not used. `in_flight`: a call uses it. `released`: the call failed and the money is free; the proof may
- * be used again until it expires. `captured`: used and charged. `expired`: never used.
+ * `authorized`: paid for, not used. `in_flight`: a call uses it. `settling`: used, and the chain has not decided yet. `released`: the
+ * call failed and the money is free; the proof may be used again until it expires. `captured`: used and charged. `expired`: never
+ * used.
  */
-export const PaymentState = Schema.Literals(["authorized", "in_flight", "captured", "released", "expired"])
+export const PaymentState = Schema.Literals(["authorized", "in_flight", "settling", "captured", "released", "expired"])
 export type PaymentState = typeof PaymentState.Type
 
-/** One paid call. `amount` is what was reserved at most, `charged` what was taken. */
+/** How the payer showed that it pays: a proof of ours, or what it signed for a protocol. */
+export const PaymentProtocol = Schema.Literals(["native", "x402v2", "x402v1", "mpp"])
+export type PaymentProtocol = typeof PaymentProtocol.Type
+
+/** Where the payer's money is: in a wallet of this ledger, or on the chain itself. */
+export const PaymentRail = Schema.Literals(["ledger", "chain"])
+export type PaymentRail = typeof PaymentRail.Type
+
+/**
+ * One paid call. `amount` is what was reserved at most, `charged` what was taken. A payer on the chain has an address and no wallet;
+ * `transaction` is where the chain shows the payment. `origin_ms` is how long the origin took to answer.
+ */
 export const Payment = Schema.Struct({
   id: PaymentId,
   endpoint_id: EndpointId,
   status: PaymentState,
-  payer_wallet_id: WalletId,
+  protocol: PaymentProtocol,
+  payer_wallet_id: Schema.NullOr(WalletId),
+  payer_address: Schema.NullOr(Schema.String),
   payee_wallet_id: WalletId,
   amount: Micros,
   charged: Schema.NullOr(Micros),
@@ -25,19 +40,27 @@ export const Payment = Schema.Struct({
   network: Network,
   method: Schema.String,
   origin_status: Schema.NullOr(Schema.Int),
+  origin_ms: Schema.NullOr(Schema.Int),
+  transaction: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Schema.String),
   created_at: Schema.DateFromString,
   completed_at: Schema.NullOr(Schema.DateFromString)
 }).annotate({ identifier: "Payment" })
 export type Payment = typeof Payment.Type
 
-/** The whole row of a payment, as the services that move it read it. */
+/**
+ * The whole row of a payment, as the services that move it read it. `payer_id` is the payer's wallet, or on the chain an id made of
+ * its address. `reservation` is what a signed authorisation reserves under; a proof of ours has none.
+ */
 export const PaymentRow = Schema.Struct({
   id: Schema.String,
   tenant_id: TenantId,
   endpoint_id: Schema.String,
-  payer_tenant_id: Schema.String,
-  payer_wallet_id: Schema.String,
+  protocol: PaymentProtocol,
+  rail: PaymentRail,
+  reservation: Schema.NullOr(Schema.String),
+  payer_id: Schema.String,
+  payer_address: Schema.NullOr(Schema.String),
   payee_wallet_id: Schema.String,
   method: Schema.String,
   currency: Currency,
@@ -51,6 +74,8 @@ export const PaymentRow = Schema.Struct({
   lease_until: Schema.NullOr(Schema.Date),
   proof_expires_at: Schema.Date,
   origin_status: Schema.NullOr(Schema.Int),
+  origin_ms: Schema.NullOr(Schema.Int),
+  transaction: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Schema.String),
   request_fingerprint: Schema.NullOr(Schema.String),
   delivered_at: Schema.NullOr(Schema.Date),
@@ -58,6 +83,32 @@ export const PaymentRow = Schema.Struct({
   completed_at: Schema.NullOr(Schema.Date)
 })
 export type PaymentRow = typeof PaymentRow.Type
+
+/** Where the chain shows a charged payment; null for payments that have nothing to do with one. */
+export const transactionOf = ({ id, network, protocol, rail, transaction }: PaymentRow): string | null =>
+  protocol === "native" || rail === "chain" ? transaction : sandboxTransaction(network, id)
+
+/** The payment as it is shown. */
+export const recordOf = (row: PaymentRow): Payment => ({
+  id: PaymentId.make(row.id),
+  endpoint_id: EndpointId.make(row.endpoint_id),
+  status: row.state,
+  protocol: row.protocol,
+  payer_wallet_id: row.rail === "chain" ? null : WalletId.make(row.payer_id),
+  payer_address: row.payer_address,
+  payee_wallet_id: WalletId.make(row.payee_wallet_id),
+  amount: row.amount,
+  charged: row.charged,
+  currency: row.currency,
+  network: row.network,
+  method: row.method,
+  origin_status: row.origin_status,
+  origin_ms: row.origin_ms,
+  transaction: row.state === "captured" ? transactionOf(row) : row.transaction,
+  failure: row.failure,
+  created_at: row.created_at,
+  completed_at: row.completed_at
+})
 
 /** What a caller pays for: the request that a 402 named, or the address of an endpoint. */
 export const Pay = Schema.Struct({
@@ -107,16 +158,19 @@ export class PriceAboveMaximum extends Schema.TaggedError<PriceAboveMaximum>()(
   { httpApiStatus: 422, title: "The price is above max_amount" }
 ) {}
 
-/** Why a proof pays for nothing here; the words of `error` in a 402. */
+/** Why a proof pays for nothing here; the words of `error` in a 402. Reasons of x402 are the published ones. */
 export type ProofRefusal =
   | "payment_required"
   | "proof_unknown"
   | "proof_for_another_endpoint"
   | "proof_for_another_method"
   | "proof_expired"
-  | "payment_header_not_supported"
   | "insufficient_balance"
   | "wallet_frozen"
+  | SchemeRefusal
+
+/** A reason that the specification of a payment scheme publishes, such as `invalid_exact_evm_signature`. */
+export type SchemeRefusal = string & {}
 
 /** What a call with this payment may do now. Pure; `now` decides about expiry. */
 export type Standing =
@@ -125,8 +179,10 @@ export type Standing =
   | { readonly _tag: "Refused"; readonly reason: ProofRefusal }
   | { readonly _tag: "InProgress"; readonly retryAfterMillis: number }
   | { readonly _tag: "Used" }
-  /** Charged, and nobody saw the answer arrive: the stored answer may be given to the same request. */
-  | { readonly _tag: "Undelivered" }
+  /** The chain decides; nothing is known yet. */
+  | { readonly _tag: "Settling" }
+  /** Charged, and the stored answer may be given to the same request. */
+  | { readonly _tag: "Answerable" }
 
 /** `Used` and `InProgress` come before expiry: money that moved is never asked for again. */
 export const standing = (
@@ -142,8 +198,13 @@ export const standing = (
   const leased = Math.max(0, (payment.lease_until?.getTime() ?? 0) - now.getTime())
   switch (payment.state) {
     case "captured":
-      if (payment.delivered_at !== null || payment.request_fingerprint !== call.fingerprint) return { _tag: "Used" }
-      return leased > 0 ? { _tag: "InProgress", retryAfterMillis: leased } : { _tag: "Undelivered" }
+      if (payment.request_fingerprint !== call.fingerprint) return { _tag: "Used" }
+      // What was signed for one request may ask for its answer again; a proof of ours only until the answer arrived.
+      if (payment.protocol !== "native") return { _tag: "Answerable" }
+      if (payment.delivered_at !== null) return { _tag: "Used" }
+      return leased > 0 ? { _tag: "InProgress", retryAfterMillis: leased } : { _tag: "Answerable" }
+    case "settling":
+      return payment.request_fingerprint === call.fingerprint ? { _tag: "Settling" } : { _tag: "Used" }
     case "in_flight":
       return { _tag: "InProgress", retryAfterMillis: leased }
     case "expired":
@@ -164,6 +225,20 @@ export class PaymentInProgress extends Schema.TaggedError<PaymentInProgress>()(
   "PAYMENT_IN_PROGRESS",
   { payment_id: Schema.String, retry_after: Schema.Int },
   { httpApiStatus: 409, title: "Another call is using this payment" }
+) {}
+
+/** The payment was sent to the chain, which has not decided. Asking again with the same payment tells; nothing is taken twice. */
+export class SettlementPending extends Schema.TaggedError<SettlementPending>()(
+  "SETTLEMENT_PENDING",
+  { payment_id: Schema.String, transaction: Schema.NullOr(Schema.String), retry_after: Schema.Int },
+  { httpApiStatus: 503, title: "The payment is being settled" }
+) {}
+
+/** The chain did not give the money: nothing was taken, and the answer was not handed out. */
+export class SettlementRefused extends Schema.TaggedError<SettlementRefused>()(
+  "SETTLEMENT_REFUSED",
+  { reason: Schema.String },
+  { httpApiStatus: 402, title: "The payment did not go through" }
 ) {}
 
 /** The payment was used and charged; nothing more is taken, and the call is not made again. */

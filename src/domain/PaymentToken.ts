@@ -100,6 +100,10 @@ export const paymentIdOf = (request: string, askedAt: number, wallet: string): s
 export const stepId = (payment: string, attempt: number, step: string): string =>
   asUuid(createHash("sha256").update(`${payment} ${attempt} ${step}`).digest(), 0x80)
 
+/** One text for several: as different as they are, and of one length. */
+export const fingerprintOf = (...parts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(parts.join("\n")).digest("base64url")
+
 const asUuid = (bytes: Buffer, kind: number): string => {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | kind
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80

@@ -138,6 +138,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
           if (amount === 0n && step.kind === "fee") break
           if (!covers(debit, amount)) return Result.fail(insufficient(debit, amount))
           if (credit.posted + amount > maxMicros) return Result.fail(tooLarge)
+          if (step.kind === "transfer") count(step.tally, amount)
           move(
             "transfer",
             step,

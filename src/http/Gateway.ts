@@ -1,16 +1,22 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { MethodNotAllowed } from "#api/Refusals.ts"
-import { UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
+import { PaymentMalformed, UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
+import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { formatDecimal } from "#domain/Money.ts"
 import type { ProofRefusal } from "#domain/Payment.ts"
+import type { Demanded } from "#domain/protocol/Demand.ts"
+import { failureHeaders } from "#domain/protocol/Receipt.ts"
+import { readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
-import { type Call, Gateway, type Quote } from "#services/Gateway.ts"
+import { type Call, Gateway } from "#services/Gateway.ts"
 import { Payments } from "#services/Payments.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
 import * as Headers from "./Gateway/Headers.ts"
 import { type Ground, PaidCall } from "./Gateway/PaidCall.ts"
+import { paywallHeaders, paywallPage, wantsHtml } from "./Gateway/Paywall.ts"
 import * as RawRoutes from "./RawRoutes.ts"
 import { hasBody } from "./ReadableBody.ts"
 
@@ -19,22 +25,36 @@ const askForMoney = (
   request: IncomingMessage,
   response: ServerResponse,
   always: ReadonlyArray<string>,
-  quote: Quote
+  { body, challenge, header }: Demanded,
+  { kind, page }: { readonly kind: RawHeaders; readonly page?: string | undefined }
 ) => {
-  const length = String(Buffer.byteLength(quote.body))
-  response.writeHead(402, [...Headers.ofQuote, ...always, "PAYMENT-REQUIRED", quote.header, "Content-Length", length])
-  response.end(quote.body)
+  const shown = page ?? body
+  const headers = [...kind, ...Headers.ofQuote, ...always, "PAYMENT-REQUIRED", header]
+  if (challenge !== undefined) headers.push("WWW-Authenticate", challenge)
+  headers.push("Content-Length", String(Buffer.byteLength(shown)))
+  response.writeHead(402, headers)
+  response.end(request.method === "HEAD" ? undefined : shown)
   if (hasBody(request.headers)) dropRest(request)
 }
 
+const asJson: RawHeaders = ["Content-Type", "application/json"]
+
 const bearer = /^bearer +((?:pk|agent|sess)_[!-~]{1,200})$/i
+
+/** Tells this request from others of the same caller without reading its body. */
+const fingerprintOf = ({ headers, url = "" }: IncomingMessage): string => {
+  const length = headers["content-length"]
+  return hash("sha256", length === undefined ? url : `${url}\n${length}\n${headers["content-type"] ?? ""}`)
+}
 
 /** The gateway: everything below `/x402/`. */
 const route = Effect.gen(function* () {
   const gateway = yield* Gateway
   const payments = yield* Payments
   const http = yield* PublicHttp
-  const publicUrl = new URL((yield* Deployment).publicUrl)
+  const deployment = yield* Deployment
+  const publicUrl = new URL(deployment.publicUrl)
+  const clock = yield* Clock.Clock
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
   const ground: Ground = {
     payments,
@@ -42,25 +62,50 @@ const route = Effect.gen(function* () {
     http,
     host: publicUrl.host,
     scheme: publicUrl.protocol.slice(0, -1),
+    now: () => clock.currentTimeMillisUnsafe(),
     run: (effect, onExit) => {
       runCallback(effect, { onExit })
     }
   }
 
+  const pageFor = (call: Call, request: IncomingMessage) => {
+    if (!wantsHtml(request.headers.accept)) return undefined
+    const { endpoint } = call.snapshot
+    return paywallPage({
+      title: endpoint.name,
+      method: call.method,
+      url: deployment.publicUrl + (request.url ?? ""),
+      gatewayUrl: endpoint.gatewayUrl,
+      price: formatDecimal(endpoint.basePrice),
+      currency: endpoint.currency,
+      network: endpoint.network,
+      payUrl: `${deployment.publicUrl}/v1/x402/pay`,
+      docsUrl: `${deployment.publicUrl}/docs`,
+      environment: deployment.environment
+    })
+  }
   const unpaid = (
     call: Call,
     request: IncomingMessage,
     response: ServerResponse,
     exchange: RawRoutes.RawExchange,
-    reason: ProofRefusal
+    reason: ProofRefusal,
+    failed: boolean
   ) => {
-    const token = bearer.exec(request.headers.authorization ?? "")?.[1]
-    if (token === undefined || !gateway.hasDiscounts(call)) {
-      return askForMoney(request, response, exchange.headers, gateway.quote(call, reason))
+    const ask = (demanded: Demanded) => {
+      const page = failed ? undefined : pageFor(call, request)
+      const kind = page === undefined ? asJson : paywallHeaders
+      const verdict = failed ? failureHeaders(call.snapshot.endpoint.network, reason) : []
+      askForMoney(request, response, [...exchange.headers, ...verdict], demanded, { kind, page })
     }
-    ground.run(gateway.quoteFor(call, token, reason), (exit) => {
-      const quote = exit._tag === "Success" ? exit.value : gateway.quote(call, reason)
-      askForMoney(request, response, exchange.headers, quote)
+    const token = bearer.exec(request.headers.authorization ?? "")?.[1]
+    const header = request.headers["sign-in-with-x"]
+    const signIn = typeof header === "string" ? header : undefined
+    if ((token === undefined && signIn === undefined) || !gateway.hasDiscounts(call)) {
+      return ask(gateway.quote(call, reason))
+    }
+    ground.run(gateway.quoteFor(call, { token, signIn }, reason), (exit) => {
+      ask(exit._tag === "Success" ? exit.value : gateway.quote(call, reason))
     })
   }
 
@@ -86,12 +131,18 @@ const route = Effect.gen(function* () {
           return exchange.refuse(new UpgradeNotSupported(), ["Upgrade", "HTTP/1.1", "Connection", "Upgrade"])
         }
         const proof = headers["x-payment-proof"]
-        const ask = (reason: ProofRefusal) => unpaid(decision, request, response, exchange, reason)
+        const ask = (reason: ProofRefusal, failed = false) =>
+          unpaid(decision, request, response, exchange, reason, failed)
         if (typeof proof === "string") {
-          return new PaidCall(ground, decision, request, response, exchange, ask).start(proof, hash("sha256", url))
+          const { snapshot } = decision
+          const call = new PaidCall(ground, decision, request, response, exchange, ask)
+          return call.start(payments.claim({ proof, snapshot, method, fingerprint: fingerprintOf(request) }))
         }
-        const other = headers["payment-signature"] ?? headers["x-payment"]
-        return ask(other === undefined ? "payment_required" : "payment_header_not_supported")
+        const presented = readPayment(headers)
+        if (presented === undefined) return ask("payment_required")
+        if (presented._tag === "Malformed") return exchange.refuse(new PaymentMalformed({ reason: presented.reason }))
+        const call = new PaidCall(ground, decision, request, response, exchange, (reason) => ask(reason, true))
+        return call.start(gateway.take(decision, presented, fingerprintOf(request)))
       }
     }
   }

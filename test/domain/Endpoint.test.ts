@@ -208,6 +208,8 @@ describe("an endpoint", () => {
       "timeoutMs",
       "rateLimit",
       "chargeOn",
+      "schemes",
+      "mpp",
       "forwardHeaders"
     ])
   })

@@ -95,8 +95,11 @@ describe("what a call may do with a payment", () => {
     id: endpoint,
     tenant_id: TenantId.make(wallet),
     endpoint_id: endpoint,
-    payer_tenant_id: wallet,
-    payer_wallet_id: wallet,
+    protocol: "native",
+    rail: "ledger",
+    reservation: null,
+    payer_id: wallet,
+    payer_address: null,
     payee_wallet_id: wallet,
     method: "GET",
     currency: "USDC",
@@ -110,6 +113,8 @@ describe("what a call may do with a payment", () => {
     lease_until: null,
     proof_expires_at: at(60),
     origin_status: null,
+    origin_ms: null,
+    transaction: null,
     failure: null,
     request_fingerprint: null,
     delivered_at: null,
@@ -137,8 +142,8 @@ describe("what a call may do with a payment", () => {
     ["never used", says({ state: "expired" }, 1), "proof_expired"],
     ["charged and delivered", says({ ...captured, delivered_at: at(2) }, 50), "Used"],
     ["charged, answer on its way", says(captured, 3), "InProgress"],
-    ["charged, answer lost", says(captured, 41), "Undelivered"],
-    ["charged, answer lost, long ago", says(captured, 600), "Undelivered"],
+    ["charged, answer lost", says(captured, 41), "Answerable"],
+    ["charged, answer lost, long ago", says(captured, 600), "Answerable"],
     ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"]
   ]
   for (const [name, is, expected] of table) it(`${name}: ${expected}`, () => assert.strictEqual(is, expected))

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { balance, buyer, charged, pay, paidCall, seller, send, server, tenant } from "./GatewayHarness.ts"
+import { baseSeller } from "./X402Harness.ts"
 
 const decoded = (header: unknown) => JSON.parse(Buffer.from(String(header), "base64").toString())
 
@@ -41,32 +42,32 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
     })
   )
 
-  it.effect("a 402 speaks to native, x402 v2 and x402 v1 clients at once", () =>
+  it.effect("a 402 speaks to native, x402 v2, x402 v1 and MPP clients at once", () =>
     Effect.gen(function* () {
-      const shop = yield* seller((_, response) => response.end(), {
+      const shop = yield* baseSeller((_, response) => response.end(), {
         description: "Prévisions ☀",
         basePrice: 1_500_000n
       })
       const { body, headers, json, status } = yield* send(shop.path)
       assert.strictEqual(status, 402)
       const { endpoint } = shop
-      const { payment_request_id, ...rest } = json
-      assert.match(payment_request_id, /^pr_[\w-]{75}$/)
+      assert.match(json.payment_request_id, /^pr_[\w-]{75}$/)
+      const { quote } = json.accepts[0].extra
       const common = {
         scheme: "exact",
         asset: endpoint.assetAddress,
         payTo: endpoint.paymentAddress,
         maxTimeoutSeconds: 300,
-        extra: { name: "USDC", version: "2" }
+        extra: { name: "USDC", version: "2", quote }
       }
-      assert.deepStrictEqual(rest, {
+      assert.deepInclude(json, {
         x402Version: 1,
         error: "payment_required",
         code: "PAYMENT_REQUIRED",
         accepts: [
           {
             ...common,
-            network: "solana-devnet",
+            network: "base-sepolia",
             maxAmountRequired: "1500000",
             resource: endpoint.gatewayUrl,
             description: "Prévisions ☀",
@@ -75,20 +76,24 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
         ],
         price: "1.50",
         currency: "USDC",
-        network: "solana-devnet",
+        network: "base-sepolia",
         receiver: endpoint.paymentAddress,
         expires_in: 60,
         pay_url: endpoint.gatewayUrl.replace(/\/x402\/.*/, "/v1/x402/pay")
       })
       const header = String(headers["payment-required"])
       assert.match(header, /^[A-Za-z0-9+/]*={0,2}$/)
-      assert.isBelow(header.length, 4096)
-      assert.deepStrictEqual(decoded(header), {
+      assert.isBelow(header.length + String(headers["www-authenticate"]).length, 4096)
+      assert.deepInclude(decoded(header), {
         x402Version: 2,
         error: "payment_required",
         resource: { url: endpoint.gatewayUrl, description: "Prévisions ☀", mimeType: "application/json" },
-        accepts: [{ ...common, network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", amount: "1500000" }]
+        accepts: [{ ...common, network: "eip155:84532", amount: "1500000" }]
       })
+      assert.match(
+        String(headers["www-authenticate"]),
+        /^Payment id="[\w.-]+", realm="[^"]+", method="evm", intent="charge", /
+      )
       assert.strictEqual(headers["x-payment-required"], "true")
       assert.strictEqual(headers["cache-control"], "no-store")
       assert.strictEqual(headers["access-control-allow-origin"], "*")
@@ -98,6 +103,20 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
       assert.match(String(headers["x-request-id"]), /^req_/)
       assert.strictEqual(Number(headers["content-length"]), Buffer.byteLength(body))
       assert.strictEqual(shop.backend.seen.length, 0)
+    })
+  )
+
+  it.effect("a browser sees a page with the price, and the headers for programs beside it", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((_, response) => response.end(), { name: "<b>Weather</b>", mpp: false })
+      const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+      const { body, headers, status } = yield* send(shop.path, { headers: { accept } })
+      assert.strictEqual(status, 402)
+      assert.match(String(headers["content-type"]), /^text\/html/)
+      assert.include(body, "0.01 USDC")
+      assert.include(body, "&lt;b&gt;Weather&lt;/b&gt;")
+      assert.strictEqual(decoded(headers["payment-required"]).accepts.length, 1)
+      assert.isUndefined(headers["www-authenticate"])
     })
   )
 
@@ -232,10 +251,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
         yield* reason(one.path, proof(`${forOne.json.proof}, ${forOne.json.proof}`)),
         refused("proof_unknown")
       )
-      assert.deepStrictEqual(
-        yield* reason(one.path, { "payment-signature": "e30=" }),
-        refused("payment_header_not_supported")
-      )
+      const unreadable = yield* send(one.path, { headers: { "payment-signature": "e30=" } })
+      assert.deepStrictEqual([unreadable.status, unreadable.json.code], [400, "PAYMENT_MALFORMED"])
       assert.strictEqual(one.backend.seen.length + two.backend.seen.length, 0)
       assert.strictEqual((yield* send(one.path, { headers: proof(forOne.json.proof) })).status, 200)
     })

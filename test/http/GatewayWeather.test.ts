@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { fromTypeId } from "#domain/Ids.ts"
+import { flat } from "#domain/Price.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
 import { balance, buyer, charged, openStream, pay, paidCall, seller, send, server } from "./GatewayHarness.ts"
@@ -83,15 +84,15 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
       const payments = yield* Payments
       const claimed = yield* payments.claim({
         proof: paid.json.proof,
-        endpoint: shop.endpoint,
+        snapshot: { endpoint: shop.endpoint, price: flat(shop.endpoint.basePrice), origin: undefined },
         method: "GET",
         fingerprint: hash("sha256", `${shop.path}/b`)
       })
       assert.strictEqual(claimed._tag, "Granted")
       if (claimed._tag !== "Granted") return
       // The process that called the origin charged it, and died before its last byte.
-      const answer = { status: 200, headers: ["X-Hit", "1"], body: Buffer.from("the stored one") }
-      yield* payments.capture(claimed.payment, 200, answer)
+      const kept = { status: 200, headers: ["X-Hit", "1"], body: Buffer.from("the stored one") }
+      yield* payments.capture(claimed.payment, { status: 200, millis: 5, kept })
       const early = yield* send(`${shop.path}/b`, { headers })
       assert.deepStrictEqual([early.status, early.json.code], [409, "PAYMENT_IN_PROGRESS"])
       assert.isDefined(early.headers["retry-after"])

@@ -16,8 +16,8 @@ const open = new Set(words("payment_request_id url proof"))
 /** Fields that name nothing of anybody's: facts, choices, addresses of the outside, places in a list. */
 const facts = new Set(
   words(`name type email country metadata scopes environment owner_type currency network address amount max_amount
-    idempotency_key reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn
-    forwardHeaders status page limit cursor`)
+    idempotency_key reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn schemes mpp
+    forwardHeaders status page limit cursor offset x402Version paymentPayload paymentRequirements window`)
 )
 
 const named = (operation: Operation) => [

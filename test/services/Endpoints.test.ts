@@ -45,6 +45,8 @@ layer(Test.layer, { timeout: "60 seconds" })("an endpoint", (it) => {
         timeoutMs: 30_000,
         rateLimit: null,
         chargeOn: "success",
+        schemes: ["exact"],
+        mpp: true,
         forwardHeaders: {},
         gatewayUrl: `http://turnpike.test/x402/${id}`
       })

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { NewEndpoint } from "#domain/Endpoint.ts"
+import { priceOf } from "#domain/EndpointPrice.ts"
 import type { WalletId } from "#domain/Ids.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import * as Platform from "#layers/Platform.ts"
@@ -15,6 +16,8 @@ import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "../http/GatewayHarness.ts"
 
 const funds = 1_000_000n
+/** An origin's answer that nobody keeps. */
+const answered = (status: number) => ({ status, millis: 5, kept: undefined })
 
 /** A buyer with money, and a seller's endpoint. */
 const market = Effect.fnUntraced(function* (endpoint: Partial<NewEndpoint> = {}) {
@@ -32,14 +35,16 @@ const market = Effect.fnUntraced(function* (endpoint: Partial<NewEndpoint> = {})
   })
   const payments = yield* Payments
   const reserve = Effect.map(payments.pay(buyer, { url: record.gatewayUrl, from_wallet_id: purse }), ({ paid }) => paid)
-  const claim = (proof: string) => payments.claim({ proof, endpoint: record, method: "GET", fingerprint: "f" })
+  const snapshot = { endpoint: record, price: priceOf(record.basePrice, record.volumeDiscounts), origin: undefined }
+  const call = (proof: string) => ({ proof, snapshot, method: "GET", fingerprint: "f" })
+  const claim = (proof: string) => payments.claim(call(proof))
   const granted = Effect.fnUntraced(function* (proof: string) {
     const grant = yield* claim(proof)
     return grant._tag === "Granted" ? grant.payment : yield* Effect.die(grant)
   })
   const money = (id: WalletId) =>
     Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.account(id), ({ held, posted }) => ({ held, posted })))
-  return { seller, buyer, till, purse, record, payments, reserve, claim, granted, money }
+  return { seller, buyer, till, purse, record, payments, reserve, call, claim, granted, money }
 })
 
 const stateOf = Effect.fnUntraced(function* (id: string) {
@@ -79,7 +84,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const again = yield* granted(paid.proof)
       assert.strictEqual(again.attempt, 2)
       assert.deepStrictEqual(yield* money(purse), { held: 10_000n, posted: funds })
-      assert.strictEqual(yield* payments.capture(again, 200, undefined), 10_000n)
+      assert.strictEqual(yield* payments.capture(again, answered(200)), 10_000n)
       assert.deepStrictEqual(yield* money(till), { held: 0n, posted: 10_000n })
     })
   )
@@ -91,9 +96,9 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const slow = yield* granted(paid.proof)
       yield* TestClock.adjust("16 seconds")
       yield* payments.resolveDue
-      assert.strictEqual((yield* Effect.flip(payments.capture(slow, 200, undefined)))._tag, "HOLD_NOT_OPEN")
+      assert.strictEqual((yield* Effect.flip(payments.capture(slow, answered(200))))._tag, "HOLD_NOT_OPEN")
       const next = yield* granted(paid.proof)
-      yield* payments.capture(next, 200, undefined)
+      yield* payments.capture(next, answered(200))
       yield* payments.release(next, "too_late")
       yield* payments.release(slow, "too_late")
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: funds - 10_000n })
@@ -106,7 +111,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const { granted, money, payments, purse, reserve } = yield* market()
       const payment = yield* granted((yield* reserve).proof)
       const all = yield* Effect.all(
-        Array.from({ length: 20 }, () => payments.capture(payment, 200, undefined)),
+        Array.from({ length: 20 }, () => payments.capture(payment, answered(200))),
         {
           concurrency: 20
         }
@@ -120,7 +125,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
     Effect.gen(function* () {
       const { claim, granted, money, payments, purse, reserve } = yield* market()
       const paid = yield* reserve
-      yield* payments.release(yield* granted(paid.proof), "origin_status", 500)
+      yield* payments.release(yield* granted(paid.proof), "origin_status", answered(500))
       const grants = yield* Effect.all(
         Array.from({ length: 30 }, () => Effect.result(claim(paid.proof))),
         {
@@ -140,7 +145,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const payQuoted = Effect.fnUntraced(function* (to: bigint) {
         const snapshot = yield* endpoints.directory.load(record.id)
         if (snapshot === null) return yield* Effect.die("gone")
-        const payment_request_id = payments.request(snapshot, "GET")
+        const payment_request_id = payments.request(snapshot, "GET").request
         yield* endpoints.update(seller, record.id, { basePrice: to })
         return (yield* payments.pay(buyer, { payment_request_id, from_wallet_id: purse })).paid.amount
       })
@@ -155,7 +160,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const { buyer, payments, purse, record } = yield* market()
       const snapshot = yield* (yield* Endpoints).directory.load(record.id)
       if (snapshot === null) return yield* Effect.die("gone")
-      const payment_request_id = payments.request(snapshot, "GET")
+      const payment_request_id = payments.request(snapshot, "GET").request
       yield* TestClock.adjust("61 seconds")
       const refused = yield* Effect.flip(payments.pay(buyer, { payment_request_id, from_wallet_id: purse }))
       assert.strictEqual(refused._tag, "QUOTE_EXPIRED")
@@ -168,7 +173,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const paid = yield* reserve
       yield* (yield* Wallets).freeze(buyer, purse, "lost")
       assert.strictEqual((yield* Effect.flip(reserve))._tag, "WALLET_FROZEN")
-      assert.strictEqual(yield* payments.capture(yield* granted(paid.proof), 200, undefined), 10_000n)
+      assert.strictEqual(yield* payments.capture(yield* granted(paid.proof), answered(200)), 10_000n)
     })
   )
 
@@ -198,7 +203,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const endpoints = yield* Endpoints
       const snapshot = yield* endpoints.directory.load(record.id)
       const pay = {
-        payment_request_id: snapshot === null ? "" : payments.request(snapshot, "GET"),
+        payment_request_id: snapshot === null ? "" : payments.request(snapshot, "GET").request,
         from_wallet_id: purse
       }
       const claim = { tenant_id: buyer.tenant_id, operation: "x402.pay", key: "day", fingerprint: "f" }
@@ -217,12 +222,12 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const { granted, money, payments, purse, record, reserve, seller } = yield* market({
         volumeDiscounts: [{ threshold: 1, priceMultiplier: 0 }]
       })
-      yield* payments.capture(yield* granted((yield* reserve).proof), 200, undefined)
+      yield* payments.capture(yield* granted((yield* reserve).proof), answered(200))
       const free = yield* reserve
       assert.strictEqual(free.amount, 0n)
       const payment = yield* granted(free.proof)
-      yield* payments.release(payment, "origin_status", 500)
-      assert.strictEqual(yield* payments.capture(yield* granted(free.proof), 200, undefined), 0n)
+      yield* payments.release(payment, "origin_status", answered(500))
+      assert.strictEqual(yield* payments.capture(yield* granted(free.proof), answered(200)), 0n)
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: funds - 10_000n })
       const { totalCalls, totalRevenue } = yield* (yield* Endpoints).get(seller, record.id)
       assert.deepStrictEqual([totalCalls, totalRevenue], [2n, 10_000n])
@@ -240,12 +245,11 @@ layer(Test.layer, { timeout: "60 seconds" })("two processes", (it) => {
   it.effect("one of them wins a payment; both together end each due payment once", () =>
     Effect.gen(function* () {
       const { first, second } = yield* twoProcesses
-      const { money, purse, record, reserve } = yield* market()
+      const { call, money, purse, reserve } = yield* market()
       const proofs = yield* Effect.all(
         Array.from({ length: 20 }, () => reserve),
         { concurrency: 20 }
       )
-      const call = (proof: string) => ({ proof, endpoint: record, method: "GET", fingerprint: "f" })
       const grants = yield* Effect.all(
         proofs.flatMap(({ proof }) => [first, second].map((one) => Effect.result(one.claim(call(proof))))),
         { concurrency: 40 }
@@ -280,7 +284,7 @@ layer(
   it.effect("is taken from the payee, rounded down, with the charge", () =>
     Effect.gen(function* () {
       const { granted, money, payments, purse, reserve, till } = yield* market({ basePrice: 12_345n })
-      yield* payments.capture(yield* granted((yield* reserve).proof), 200, undefined)
+      yield* payments.capture(yield* granted((yield* reserve).proof), answered(200))
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: funds - 12_345n })
       assert.deepStrictEqual(yield* money(till), { held: 0n, posted: 12_345n - 358n })
     })

@@ -8,12 +8,11 @@ const exposed =
 export const crossOrigin: RawHeaders = ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed]
 
 /** Caches keep apart what was paid for and what was not. */
-export const vary = "Authorization, X-Payment-Proof, PAYMENT-SIGNATURE, X-PAYMENT"
+export const vary =
+  "Accept, Authorization, X-Payment-Proof, PAYMENT-SIGNATURE, X-PAYMENT, Payment-Authorization, sign-in-with-x"
 
 /** What every 402 of the gateway says. */
 export const ofQuote: RawHeaders = [
-  "Content-Type",
-  "application/json",
   "X-Payment-Required",
   "true",
   "Cache-Control",
@@ -34,7 +33,8 @@ export const ofPreflight = (allow: string): Array<string> => [
   "Access-Control-Allow-Methods",
   allow,
   "Access-Control-Allow-Headers",
-  "authorization, content-type, accept, x-payment-proof, payment-signature, x-payment, access-control-expose-headers, " +
+  "authorization, content-type, accept, accept-payment, x-payment-proof, payment-signature, payment-authorization, x-payment, " +
+    "access-control-expose-headers, " +
     "sign-in-with-x, idempotency-key, x-request-id, last-event-id",
   "Access-Control-Max-Age",
   "600"
@@ -44,8 +44,14 @@ export const ofPreflight = (allow: string): Array<string> => [
 export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
   const added = [...ours, ...crossOrigin, "Vary", merged(headerValue(origin, "vary"), vary)]
   if (paid) added.push("Cache-Control", privately(headerValue(origin, "cache-control")))
-  return withHeaders(origin, added)
+  return withHeaders(withoutField(origin, "settlement-overrides"), added)
 }
+
+/** What the origin says to us about its price is not for the caller. */
+const withoutField = (headers: RawHeaders, name: string): RawHeaders =>
+  headerValue(headers, name) === undefined
+    ? headers
+    : headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== name)
 
 const merged = (theirs: string | undefined, own: string): string =>
   theirs === undefined || theirs === "*" ? (theirs ?? own) : `${theirs}, ${own}`

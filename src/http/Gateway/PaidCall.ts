@@ -1,16 +1,26 @@
-import { Cause, Effect, Exit } from "effect"
+import { Cause, DateTime, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
-import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
-import { isCharged, type PaymentRow, type ProofRefusal } from "#domain/Payment.ts"
-import { settlementHeaders } from "#domain/protocol/X402.ts"
+import {
+  isCharged,
+  type PaymentRow,
+  type ProofRefusal,
+  type SettlementPending,
+  type SettlementRefused,
+  transactionOf
+} from "#domain/Payment.ts"
+import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { receiptHeaders } from "#domain/protocol/Receipt.ts"
+import { settlementAmount } from "#domain/protocol/SettlementOverrides.ts"
 import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Call, Gateway } from "#services/Gateway.ts"
-import type { Answer, Grant, Payments } from "#services/Payments.ts"
+import type { Answer, Grant, OriginAnswer, Payments, UseRefused } from "#services/Payments.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import type { Exchange, ForwardFailure } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
@@ -23,6 +33,8 @@ export interface Ground {
   readonly http: PublicHttp["Service"]
   readonly host: string
   readonly scheme: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly run: <A, E>(effect: Effect.Effect<A, E>, onExit: (exit: Exit.Exit<A, E>) => void) => void
 }
 
@@ -45,6 +57,12 @@ export class PaidCall {
   #capturing = false
   #givenBack = false
   #brokenBy: ForwardFailure | undefined
+  #signed: Authorization | undefined
+  /** What the origin says the call costs, to a payer who signed a maximum. */
+  #reported: bigint | undefined
+  #forwardedAt = 0
+  /** Milliseconds until the origin's headers. */
+  #took = 0
 
   constructor(
     ground: Ground,
@@ -62,10 +80,9 @@ export class PaidCall {
     this.#ask = ask
   }
 
-  start(proof: string, fingerprint: string) {
-    const { endpoint } = this.#call.snapshot
-    const claim = this.#ground.payments.claim({ proof, endpoint, method: this.#call.method, fingerprint })
-    this.#ground.run(claim, (exit) => {
+  /** Goes on when the payment was taken for this call. */
+  start(taking: Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>) {
+    this.#ground.run(taking, (exit) => {
       if (Exit.isSuccess(exit)) return this.#granted(exit.value)
       const refusal = Cause.findErrorOption(exit.cause)
       if (refusal._tag === "Some") this.#raw.refuse(refusal.value)
@@ -80,18 +97,20 @@ export class PaidCall {
       case "Answered":
         return this.#repeat(grant.payment, grant.answer)
       case "Granted":
+        this.#signed = grant.signed
         return this.#use(grant.payment)
     }
   }
 
   #use(payment: PaymentRow) {
     if (this.#response.destroyed) return this.#background(this.#ground.payments.unclaim(payment))
-    const allowance = this.#ground.gateway.count(this.#call, payment.payer_wallet_id)
+    const allowance = this.#ground.gateway.count(this.#call, payment.payer_id)
     if (allowance !== undefined && !allowance.allowed) {
       const refusal = new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
       return this.#then(this.#ground.payments.unclaim(payment), () => this.#raw.refuse(refusal))
     }
     const { endpoint } = this.#call.snapshot
+    this.#forwardedAt = this.#ground.now()
     this.#ground.http.forward(
       {
         request: this.#request,
@@ -108,7 +127,7 @@ export class PaidCall {
             ? this.#charge(payment, exchange)
             : this.#giveBack(payment, exchange),
         onComplete: () => {
-          if (this.#capturing) this.#ground.payments.seen(payment.id, true)
+          if (this.#capturing) this.#seen(payment, true)
         },
         onError: (failure) => this.#broken(payment, failure)
       }
@@ -128,7 +147,7 @@ export class PaidCall {
       "X-Request-Id",
       this.#raw.requestId,
       "X-Payment-Payer",
-      toTypeId("wal", payment.payer_wallet_id),
+      payerOf(payment),
       "X-Payment-Id",
       toTypeId("pay", payment.id),
       "X-Payment-Amount",
@@ -138,6 +157,16 @@ export class PaidCall {
 
   /** Headers of a length-less answer leave at once, and its last byte when the money is there; others wait for the money. */
   #charge(payment: PaymentRow, exchange: Exchange) {
+    this.#took = this.#ground.now() - this.#forwardedAt
+    const asked = this.#signed?.scheme === "upto" ? headerValue(exchange.headers, "settlement-overrides") : undefined
+    if (asked !== undefined) {
+      this.#reported = settlementAmount(asked, payment.amount)
+      // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
+      if (this.#reported === undefined) {
+        exchange.abort()
+        return this.#broken(payment, "BadResponse")
+      }
+    }
     const streams = exchange.length < 0
     if (streams) exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
     if (streams || exchange.length > keptBytes) return this.#capture(payment, exchange, undefined)
@@ -150,16 +179,21 @@ export class PaidCall {
     })
   }
 
-  #captureOnce(payment: PaymentRow, exchange: Exchange, answer: Answer | undefined) {
-    if (!this.#capturing && this.#brokenBy === undefined) this.#capture(payment, exchange, answer)
+  #captureOnce(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
+    if (!this.#capturing && this.#brokenBy === undefined) this.#capture(payment, exchange, kept)
   }
 
-  #capture(payment: PaymentRow, exchange: Exchange, answer: Answer | undefined) {
+  #answerOf({ status }: Exchange, kept: Answer | undefined): OriginAnswer {
+    return { status, millis: this.#took, kept, reported: this.#reported }
+  }
+
+  #capture(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
     this.#capturing = true
-    this.#ground.run(this.#ground.payments.capture(payment, exchange.status, answer), (exit) => {
+    const capture = this.#ground.payments.capture(payment, this.#answerOf(exchange, kept), this.#signed)
+    this.#ground.run(capture, (exit) => {
       if (Exit.isFailure(exit)) {
         exchange.abort()
-        return this.#raw.fail(Cause.hasDies(exit.cause) ? exit.cause : new ServiceUnavailable({ retry_after: 1 }))
+        return this.#notCharged(exit.cause)
       }
       if (this.#brokenBy !== undefined) return this.#cutShort(payment, exit.value)
       exchange.send(this.#paidHeaders(payment, exchange.headers, exit.value))
@@ -167,25 +201,35 @@ export class PaidCall {
     })
   }
 
+  /** The money did not come, or not yet. The answer is not handed out without it. */
+  #notCharged(cause: Cause.Cause<PostingRefused | SettlementPending | SettlementRefused>) {
+    const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
+    if (Cause.hasDies(cause)) return this.#raw.fail(cause)
+    if (refusal?._tag === "SETTLEMENT_PENDING") return this.#raw.refuse(refusal)
+    if (refusal?._tag === "SETTLEMENT_REFUSED" && !this.#response.headersSent) return this.#ask(refusal.reason)
+    this.#raw.fail(new ServiceUnavailable({ retry_after: 1 }))
+  }
+
   /** The answer broke while its charge was being written: the money has moved, so this must not look unpaid. */
   #cutShort(payment: PaymentRow, charged: bigint) {
-    this.#ground.payments.seen(payment.id, false)
+    this.#seen(payment, false)
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
     this.#raw.refuse(this.#originRefusal(payment, this.#brokenBy ?? "Unreachable"), this.#receipt(payment, charged))
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
     this.#givenBack = true
+    this.#took = this.#ground.now() - this.#forwardedAt
     exchange.send(Headers.ofAnswer(exchange.headers, this.#raw.headers, false))
     // The answer ends when the proof can be used again. If that fails, the lease ends and it can be used then.
-    const release = this.#ground.payments.release(payment, "origin_status", exchange.status)
+    const release = this.#ground.payments.release(payment, "origin_status", this.#answerOf(exchange, undefined))
     this.#then(release, () => exchange.finish())
   }
 
   #broken(payment: PaymentRow, failure: ForwardFailure) {
     this.#brokenBy = failure
     if (this.#capturing) {
-      if (this.#response.headersSent || failure === "CallerGone") this.#ground.payments.seen(payment.id, false)
+      if (this.#response.headersSent || failure === "CallerGone") this.#seen(payment, false)
       return
     }
     const release = this.#givenBack ? Effect.void : this.#ground.payments.release(payment, failureCodes[failure])
@@ -212,17 +256,28 @@ export class PaidCall {
   #repeat(payment: PaymentRow, answer: Answer) {
     const headers = this.#paidHeaders(payment, answer.headers, payment.charged ?? 0n)
     this.#response.once("close", () => {
-      if (this.#response.writableFinished) this.#ground.payments.seen(payment.id, true)
+      if (this.#response.writableFinished) this.#seen(payment, true)
     })
     this.#response.writeHead(answer.status, [...headers])
     this.#response.end(answer.body)
   }
 
+  /** A proof of ours is good until its answer arrived; what was signed may ask for the answer again, so it stays. */
+  #seen({ id, protocol }: PaymentRow, delivered: boolean) {
+    if (protocol === "native") this.#ground.payments.seen(id, delivered)
+  }
+
   #receipt(payment: PaymentRow, charged: bigint | undefined): Array<string> {
     const id = toTypeId("pay", payment.id)
-    const payer = toTypeId("wal", payment.payer_wallet_id)
-    const [v2, v1] = settlementHeaders({ id, payer, network: payment.network, charged })
-    const receipt = ["PAYMENT-RESPONSE", v2, "X-PAYMENT-RESPONSE", v1, "X-Payment-Id", id]
+    const headers = receiptHeaders({
+      transaction: transactionOf(payment) ?? id,
+      payer: payerOf(payment),
+      network: payment.network,
+      charged,
+      protocol: payment.protocol,
+      at: DateTime.makeUnsafe(this.#ground.now())
+    })
+    const receipt = [...headers, "X-Payment-Id", id]
     if (charged !== undefined) receipt.push("X-Payment-Amount", formatDecimal(charged))
     return receipt
   }
@@ -247,6 +302,9 @@ export class PaidCall {
     this.#ground.run(Effect.logWarning("A payment could not be given back at once", cause), () => undefined)
   }
 }
+
+/** The payer as the payer calls itself. */
+const payerOf = ({ payer_address, payer_id }: PaymentRow): string => payer_address ?? toTypeId("wal", payer_id)
 
 const failureCodes: Record<ForwardFailure, string> = {
   ForbiddenAddress: "origin_forbidden_address",

@@ -1,0 +1,20 @@
+import type { AmbiguousPath, EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
+import type { NotFound } from "#domain/Refusal.ts"
+import type { Snapshot } from "../Endpoints.ts"
+
+/** A request that the gateway would forward once it is paid for: where to, byte for byte. */
+export interface Call {
+  readonly _tag: "Call"
+  readonly snapshot: Snapshot
+  readonly method: string
+  readonly origin: string
+  readonly path: string
+}
+
+export type Route =
+  | Call
+  | { readonly _tag: "Refused"; readonly refusal: AmbiguousPath | NotFound | EndpointPaused | OriginNotConfigured }
+  | { readonly _tag: "MethodNotAllowed"; readonly allow: string }
+  | { readonly _tag: "Preflight"; readonly allow: string }
+  /** The endpoint is not in memory: load it and ask again. */
+  | { readonly _tag: "Unloaded"; readonly endpoint: string }

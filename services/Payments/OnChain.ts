@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { Outcome } from "#domain/ChainSettlement.ts"
+import type { Posted, Step } from "#domain/Command.ts"
+import { toTypeId } from "#domain/Ids.ts"
+import { systemAccount } from "#domain/LedgerAccount.ts"
+import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Payment.ts"
+import { stepId } from "#domain/PaymentToken.ts"
+import type { PostingRefused } from "#domain/PostingRefused.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
+import { EventLog } from "../EventLog.ts"
+import type { Ledger } from "../Ledger.ts"
+import { Rail } from "../Rail.ts"
+import { paymentColumns } from "./Claims.ts"
+import type { PaymentPolicy } from "./Policy.ts"
+import { capturePayment, type NewPayment, paymentEvent, refusePayment, storedPayment } from "./Records.ts"
+import type { OriginAnswer } from "./Settling.ts"
+
+/** The id under which a payer who has an address and no wallet here is counted: the same each time. */
+export const payerIdOf = (network: string, address: string): string => {
+  const bytes = createHash("sha256").update(`payer ${network} ${address}`).digest()
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString("hex", 0, 16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** How the step is called that takes one attempt's money, and whose id the settlement has. */
+const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")
+
+/**
+ * Payments whose money is on a chain. Nothing can be held there: the authorisation is reserved here, and the money moves when the
+ * origin has answered. The books follow the chain: what arrived is a deposit for the receiver.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly policy: PaymentPolicy
+  readonly ledger: Ledger["Service"]
+}) {
+  const { ledger, policy } = options
+  const sql = yield* SqlClient.SqlClient
+  const events = yield* EventLog
+  const rail = yield* Effect.serviceOption(Rail)
+  const settlements = yield* Effect.serviceOption(ChainSettlements)
+  if (Option.isNone(rail) || Option.isNone(settlements)) return undefined
+  const { verify } = rail.value
+  const { deliverDue, settle } = settlements.value
+
+  const insert = SqlSchema.findOneOption({
+    Request: Schema.Unknown,
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: (payment) =>
+      sql`INSERT INTO payments (id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address,
+          payee_wallet_id, method, currency, network, price, amount, state, hold_id, attempt, lease_until, proof_expires_at,
+          request_fingerprint, created_at)
+        SELECT id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method,
+          currency, network, price, amount, state, hold_id, 1, lease_until, proof_expires_at, request_fingerprint, created_at
+        FROM jsonb_populate_record(NULL::payments, ${JSON.stringify(payment)}::jsonb)
+        ON CONFLICT DO NOTHING RETURNING id`
+  })
+  /** Reserves the authorisation for one call; false when it was brought before. */
+  const reserve = (payment: NewPayment) => Effect.map(Effect.orDie(insert(storedPayment(payment))), Option.isSome)
+
+  const retakeRow = SqlSchema.findOneOption({
+    Request: Schema.Struct({ id: Schema.String, attempt: Schema.Int, until: Schema.Date, fingerprint: Schema.String }),
+    Result: PaymentRow,
+    execute: ({ attempt, fingerprint, id, until }) =>
+      sql`UPDATE payments p SET state = 'in_flight', attempt = p.attempt + 1, lease_until = ${until}, origin_status = NULL,
+          origin_ms = NULL, failure = NULL, request_fingerprint = ${fingerprint}
+        WHERE p.id = ${id} AND p.attempt = ${attempt} AND p.state = 'released'
+        RETURNING ${sql.literal(paymentColumns)}`
+  })
+  /** Takes a payment that was given back for another call; undefined when another call was faster. */
+  const retake = Effect.fnUntraced(function* (payment: PaymentRow, fingerprint: string, lease: Duration.Duration) {
+    const until = DateTime.toDate(DateTime.addDuration(yield* DateTime.now, lease))
+    const { attempt, id } = payment
+    return Option.getOrUndefined(yield* Effect.orDie(retakeRow({ id, attempt, until, fingerprint })))
+  })
+
+  const begin = SqlSchema.findOneOption({
+    Request: Schema.Struct({ id: Schema.String, attempt: Schema.Int, status: Schema.Int, millis: Schema.Int }),
+    Result: PaymentRow,
+    execute: ({ attempt, id, millis, status }) =>
+      sql`UPDATE payments p SET state = 'settling', origin_status = ${status}, origin_ms = ${millis}
+        WHERE p.id = ${id} AND p.attempt = ${attempt} AND p.state = 'in_flight'
+        RETURNING ${sql.literal(paymentColumns)}`
+  })
+
+  /** Kept before the chain is asked: whatever it says, the origin is not called again for this payment. */
+  const keepAnswer = (payment: PaymentRow, { kept }: OriginAnswer, now: DateTime.Utc) => {
+    if (kept === undefined) return Effect.void
+    const until = DateTime.toDate(DateTime.addDuration(now, policy.settlementLife))
+    return Effect.asVoid(
+      sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
+        VALUES (${payment.id}, ${kept.status}, ${JSON.stringify(kept.headers)}::jsonb, ${kept.body}, ${until})
+        ON CONFLICT (payment_id) DO UPDATE SET status = EXCLUDED.status, headers = EXCLUDED.headers,
+          body = EXCLUDED.body, expires_at = EXCLUDED.expires_at`
+    )
+  }
+
+  /** The books of a charge: a deposit for the receiver, our share of it, and the count. */
+  const steps = (payment: PaymentRow, amount: bigint): ReadonlyArray<Step> => {
+    const between = {
+      debit: systemAccount("issuance", payment.currency),
+      credit: payment.payee_wallet_id,
+      currency: payment.currency
+    }
+    const tally = { scope: payment.endpoint_id, subject: payment.payer_id }
+    if (amount === 0n) return [{ ...between, kind: "count", tally, code: "payment" }]
+    const deposit: Step = { ...between, kind: "transfer", amount, tally, code: "payment" }
+    if (policy.feeBasisPoints === 0) return [deposit]
+    return [
+      deposit,
+      {
+        kind: "fee",
+        debit: payment.payee_wallet_id,
+        credit: systemAccount("fees", payment.currency),
+        currency: payment.currency,
+        basis_points: policy.feeBasisPoints,
+        code: "fee"
+      }
+    ]
+  }
+  const booked = (payment: PaymentRow, posted: Posted) =>
+    bookChainSettlement.of({ id: settlementId(payment), booked_at: posted.at.toISOString() })
+
+  const charge = (payment: PaymentRow, amount: bigint, transaction: string | null) =>
+    ledger.post({
+      id: stepId(payment.id, payment.attempt, "capture"),
+      steps: steps(payment, amount),
+      rows: (posted) => [
+        capturePayment.of({
+          id: payment.id,
+          charged: String(amount),
+          origin_status: payment.origin_status ?? 200,
+          origin_ms: payment.origin_ms,
+          transaction,
+          completed_at: posted.at.toISOString()
+        }),
+        booked(payment, posted)
+      ],
+      events: (posted) => [
+        paymentEvent("x402.payment.completed", payment, {
+          status: "captured",
+          charged: amount,
+          origin_status: payment.origin_status,
+          origin_ms: payment.origin_ms,
+          transaction,
+          failure: null,
+          completed_at: posted.at
+        })
+      ]
+    })
+
+  // A refusal moves nothing, so the ledger would not know it the second time: the row does.
+  const failedEvent = (payment: PaymentRow, failure: string) =>
+    paymentEvent("x402.payment.failed", payment, {
+      status: "released",
+      charged: null,
+      origin_status: payment.origin_status,
+      origin_ms: payment.origin_ms,
+      transaction: null,
+      failure,
+      completed_at: null
+    })
+  const refuse = (payment: PaymentRow) =>
+    ledger.post({
+      id: stepId(payment.id, payment.attempt, "refuse"),
+      steps: [],
+      rows: (posted) => [
+        refusePayment.of({ id: payment.id, attempt: payment.attempt, failure: "settlement_refused" }),
+        booked(payment, posted)
+      ],
+      events: () => [failedEvent(payment, "settlement_refused")]
+    })
+
+  const conclude = (payment: PaymentRow, amount: bigint, outcome: Exclude<Outcome, { _tag: "Pending" }>) =>
+    outcome._tag === "Settled" ? charge(payment, amount, outcome.transaction) : refuse(payment)
+
+  /** Takes the money; micro-units. Refused when the lease had ended, or when the chain did not give it. */
+  const capture = Effect.fnUntraced(function* (
+    payment: PaymentRow,
+    answer: OriginAnswer,
+    authorization: Authorization
+  ): Effect.fn.Return<bigint, PostingRefused | SettlementPending | SettlementRefused> {
+    const { id, attempt } = payment
+    const amount = answer.reported ?? payment.amount
+    const now = yield* DateTime.now
+    const settling = yield* sql
+      .withTransaction(
+        Effect.tap(begin({ id, attempt, status: answer.status, millis: answer.millis }), (row) =>
+          Option.isNone(row) ? Effect.void : keepAnswer(row.value, answer, now)
+        )
+      )
+      .pipe(Effect.orDie)
+    // The lease had ended, and the payment was given back: nothing was taken.
+    if (Option.isNone(settling)) return yield* new SettlementRefused({ reason: "invalid_transaction_state" })
+    const row = settling.value
+    if (amount === 0n) {
+      yield* charge(row, 0n, null)
+      return 0n
+    }
+    const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount })
+    if (outcome._tag === "Pending") {
+      const transaction = outcome.transaction ?? null
+      return yield* new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })
+    }
+    yield* conclude(row, amount, outcome)
+    if (outcome._tag === "Refused") return yield* new SettlementRefused({ reason: outcome.reason })
+    return amount
+  })
+
+  const byId = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: PaymentRow,
+    execute: (id) => sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.id = ${id}`
+  })
+  const book = Effect.fnUntraced(function* ({ amount, id, outcome, payment_id }: Concluded) {
+    const payment = Option.getOrUndefined(yield* byId(payment_id))
+    if (payment === undefined || settlementId(payment) !== id) {
+      return yield* Effect.die(`Settlement ${id} is of no attempt of payment ${payment_id} that is known`)
+    }
+    yield* conclude(payment, amount, outcome)
+  }, Effect.orDie)
+
+  const abandoned = SqlSchema.findAll({
+    Request: Schema.Date,
+    Result: PaymentRow,
+    execute: (before) =>
+      sql`WITH dead AS (
+          SELECT id FROM payments s WHERE s.state = 'settling' AND s.lease_until < ${before}
+            AND NOT EXISTS (SELECT 1 FROM chain_settlements c WHERE c.payment_id = s.id)
+          ORDER BY s.lease_until LIMIT 200 FOR NO KEY UPDATE SKIP LOCKED
+        )
+        UPDATE payments p SET state = 'released', lease_until = NULL, failure = 'interrupted' FROM dead
+        WHERE p.id = dead.id RETURNING ${sql.literal(paymentColumns)}`
+  })
+  const giveBackAbandoned = Effect.fnUntraced(function* () {
+    const before = DateTime.toDate(DateTime.subtractDuration(yield* DateTime.now, Duration.minutes(1)))
+    const dead = yield* abandoned(before)
+    yield* events.append(dead.map((payment) => failedEvent(payment, "interrupted")))
+    return dead.length
+  }, sql.withTransaction)
+  /** Books outcomes that came late, and gives back payments whose process died before it asked for their money. */
+  const resolveDue = Effect.gen(function* () {
+    const delivered = yield* deliverDue(book)
+    return delivered + (yield* Effect.orDie(giveBackAbandoned()))
+  })
+
+  return { verify, reserve, retake, capture, resolveDue }
+})

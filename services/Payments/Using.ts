@@ -1,0 +1,151 @@
+import { Duration, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { toTypeId } from "#domain/Ids.ts"
+import { formatDecimal } from "#domain/Money.ts"
+import {
+  PaymentAlreadyUsed,
+  PaymentInProgress,
+  type PaymentRow,
+  type ProofRefusal,
+  SettlementPending,
+  standing
+} from "#domain/Payment.ts"
+import { readProof, type TokenKey } from "#domain/PaymentToken.ts"
+import type { Snapshot } from "../Endpoints.ts"
+import type { RailUnavailable } from "../Rail.ts"
+import * as Claims from "./Claims.ts"
+import type * as Delivery from "./Delivery.ts"
+import type * as OnChain from "./OnChain.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import type { PaymentPolicy } from "./Policy.ts"
+import type * as Settling from "./Settling.ts"
+
+export interface Use {
+  readonly snapshot: Snapshot
+  readonly method: string
+  /** Tells this request from others: an answer is repeated only to the same request. */
+  readonly fingerprint: string
+}
+
+/** A call that shows a proof of ours. */
+export interface ProvenCall extends Use {
+  readonly proof: string
+}
+
+/** What a payment is good for at this moment. `Granted` is given to one call at a time. */
+export type Grant =
+  | { readonly _tag: "Granted"; readonly payment: PaymentRow; readonly signed?: Authorization }
+  /** Nothing was taken, and nothing will be for this payment. */
+  | { readonly _tag: "Refused"; readonly reason: ProofRefusal }
+  /** Charged before, and the answer may not have arrived. */
+  | { readonly _tag: "Answered"; readonly payment: PaymentRow; readonly answer: Delivery.Answer }
+
+export type UseRefused = PaymentInProgress | PaymentAlreadyUsed | SettlementPending | RailUnavailable
+
+/** Takes payments for calls: each is used once, by one call at a time. */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly key: TokenKey
+  readonly policy: PaymentPolicy
+  readonly settling: ReturnType<typeof Settling.make>
+  readonly delivery: Effect.Success<typeof Delivery.make>
+  readonly onChain: Effect.Success<ReturnType<typeof OnChain.make>>
+}) {
+  const { delivery, key, onChain, policy, settling } = options
+  const _sql = yield* SqlClient.SqlClient
+  const take = yield* Claims.make
+
+  const leaseOf = ({ endpoint }: Snapshot) => Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
+
+  const claimOf = (payment: string, { fingerprint, method, snapshot }: Use): Claims.Claim => ({
+    payment,
+    endpoint: snapshot.endpoint.id,
+    method,
+    fingerprint,
+    lease: leaseOf(snapshot)
+  })
+  const retakeOnChain = Effect.fnUntraced(function* (payment: PaymentRow, { fingerprint, snapshot }: Use) {
+    const taken = yield* onChain?.retake(payment, fingerprint, leaseOf(snapshot)) ?? Effect.succeed(undefined)
+    if (taken === undefined) return yield* inProgress(payment.id, 1000)
+    return { _tag: "Granted", payment: taken } satisfies Grant
+  })
+  const retake = (payment: PaymentRow, { fingerprint, snapshot }: Use) =>
+    settling.retake(payment, { fingerprint, lease: leaseOf(snapshot) }).pipe(
+      Effect.flatMap(
+        (taken): Effect.Effect<Grant, PaymentInProgress> =>
+          taken === undefined
+            ? Effect.fail(inProgress(payment.id, 1000))
+            : Effect.succeed({ _tag: "Granted", payment: taken })
+      ),
+      Effect.catchTags({
+        INSUFFICIENT_BALANCE: () => refused("insufficient_balance"),
+        WALLET_FROZEN: () => refused("wallet_frozen"),
+        NOT_FOUND: Effect.die,
+        SAME_WALLET: Effect.die,
+        CURRENCY_MISMATCH: Effect.die,
+        AMOUNT_TOO_LARGE: Effect.die,
+        HOLD_NOT_OPEN: Effect.die,
+        IDEMPOTENCY_KEY_REUSED: Effect.die
+      })
+    )
+
+  /** What becomes of a call whose payment was there before it. */
+  const judge = Effect.fnUntraced(function* (
+    row: PaymentRow,
+    call: Use,
+    at: Date
+  ): Effect.fn.Return<Grant, UseRefused> {
+    const { fingerprint, method, snapshot } = call
+    const now = standing(row, { endpoint: snapshot.endpoint.id, method, fingerprint }, at)
+    switch (now._tag) {
+      case "Refused":
+        return yield* refused(now.reason)
+      case "InProgress":
+        if (row.protocol === "native" && delivery.isSeen(row.id)) return yield* used(row)
+        return yield* inProgress(row.id, now.retryAfterMillis)
+      // It was free when this statement began, and another call took it meanwhile.
+      case "Usable":
+        return yield* inProgress(row.id, 1000)
+      case "Reusable":
+        return yield* row.rail === "chain" ? retakeOnChain(row, call) : retake(row, call)
+      case "Settling":
+        return yield* settlementPending(row)
+      case "Used":
+        return yield* used(row)
+      case "Answerable": {
+        const answer = yield* delivery.stored(row.id)
+        if (Option.isNone(answer)) return yield* used(row)
+        return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
+      }
+    }
+  })
+
+  const claim = Effect.fnUntraced(function* (call: ProvenCall) {
+    const payment = readProof(key, call.proof)
+    if (payment === undefined) return yield* refused("proof_unknown")
+    const claimed = yield* take(claimOf(payment, call))
+    if (claimed.row === undefined) return yield* refused("proof_unknown")
+    if (claimed.won) return { _tag: "Granted", payment: claimed.row } satisfies Grant
+    return yield* judge(claimed.row, call, claimed.at)
+  })
+
+  return { claim, judge, leaseOf }
+})
+
+export const refused = (reason: ProofRefusal): Effect.Effect<Grant> => Effect.succeed({ _tag: "Refused", reason })
+
+const inProgress = (id: string, retryAfterMillis: number) =>
+  new PaymentInProgress({
+    payment_id: toTypeId("pay", id),
+    retry_after: Math.min(60, Math.max(1, Math.ceil(retryAfterMillis / 1000)))
+  })
+
+const settlementPending = ({ id, transaction }: PaymentRow) =>
+  new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })
+
+const used = (payment: PaymentRow) =>
+  new PaymentAlreadyUsed({
+    payment_id: toTypeId("pay", payment.id),
+    charged: formatDecimal(payment.charged ?? 0n),
+    currency: payment.currency,
+    origin_status: payment.origin_status
+  })
