@@ -31,6 +31,7 @@ const accepted = [
   "x-payment-proof",
   "payment-signature",
   "x-payment",
+  "solana-client",
   "last-event-id"
 ].join(", ")
 

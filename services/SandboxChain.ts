@@ -1,0 +1,52 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { createHmac } from "node:crypto"
+import { Currency } from "#domain/Money.ts"
+import { assetOf, encodeBase58 } from "#domain/Network.ts"
+import { keyPair } from "#domain/protocol/SolanaKeys.ts"
+import { answerRpc, type RpcAnswer, type RpcRequest } from "#domain/protocol/SolanaRpc.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { Deployment } from "./Deployment.ts"
+import { Secrets } from "./Secrets.ts"
+
+const slotMillis = 400
+
+/** What a client sees of Solana where the ledger is the chain. */
+export class SandboxChain extends Context.Service<
+  SandboxChain,
+  {
+    /** The address that pays the fees of transactions: of a key of ours, the same in every process. */
+    readonly feePayer: string
+    /** A blockhash for offers, the same in every process and for everybody within a minute. `now` in milliseconds. */
+    recentBlockhash(now: number): string
+    /** What a node answers to a request or a batch of them; there is no node outside the sandbox. */
+    ask(asked: RpcRequest | ReadonlyArray<RpcRequest>): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
+  }
+>()("turnpike/services/SandboxChain") {
+  static readonly layer = Layer.effect(
+    SandboxChain,
+    Effect.gen(function* () {
+      const { environment } = yield* Deployment
+      const secret = yield* (yield* Secrets).secret("sandbox chain")
+      const mints = Currency.literals.map((currency) => assetOf("solana-devnet", currency).address)
+
+      return SandboxChain.of({
+        feePayer: keyPair(secret).address,
+        recentBlockhash: (now) =>
+          encodeBase58(
+            createHmac("sha256", secret)
+              .update(`blockhash ${Math.floor(now / 60_000)}`)
+              .digest()
+          ),
+        ask: Effect.fn("SandboxChain.ask")(function* (asked) {
+          if (environment !== "sandbox") return yield* new NotFound({ resource: "chain", id: "solana-rpc" })
+          const slot = Math.floor((yield* Clock.currentTimeMillis) / slotMillis)
+          // A new one each time: two payments that are alike in everything else are then two transactions.
+          const blockhash = () => encodeBase58(SecureRandom.randomBytesUnsafe(32))
+          const answer = (request: RpcRequest) => answerRpc(request, { slot, blockhash: blockhash(), mints })
+          return "method" in asked ? answer(asked) : asked.map(answer)
+        })
+      })
+    })
+  )
+}

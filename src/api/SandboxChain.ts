@@ -1,0 +1,30 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RpcAnswer, rpcLimits, RpcRequest } from "#domain/protocol/SolanaRpc.ts"
+import { documented } from "./Documented.ts"
+import { Visitors } from "./Visitors.ts"
+
+const batch = [Schema.isMinLength(1), Schema.isMaxLength(rpcLimits.batch)] as const
+
+const solanaRpc = HttpApiEndpoint.post("solanaRpc", "/solana-rpc", {
+  payload: Schema.Union([RpcRequest, Schema.Array(RpcRequest).check(...batch)]),
+  success: Schema.Union([RpcAnswer, Schema.Array(RpcAnswer)])
+}).annotateMerge(
+  documented({
+    summary: "Ask the sandbox's Solana node",
+    description:
+      "JSON-RPC 2.0 for clients that pay on Solana: give this address as their RPC URL, and they need no network but this. " +
+      "`getAccountInfo` (of the mints of USDC and EURC; any other account is null), `getLatestBlockhash`, `getVersion` and " +
+      "`getHealth`; any other method is error -32601. One request, or a batch of up to 32. Sandbox only, 404 live.",
+    body: { jsonrpc: "2.0", id: 1, method: "getHealth", params: [] },
+    answer: { jsonrpc: "2.0", id: 1, result: "ok" }
+  })
+)
+
+export class SandboxChainApi extends HttpApiGroup.make("sandbox")
+  .add(solanaRpc)
+  .middleware(Visitors)
+  .prefix("/v1/sandbox")
+  .annotateMerge(
+    OpenApi.annotations({ title: "Sandbox", description: "What stands for the outside in the sandbox." })
+  ) {}

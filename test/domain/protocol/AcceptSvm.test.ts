@@ -1,0 +1,117 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Endpoint } from "#domain/Endpoint.ts"
+import { sealQuote } from "#domain/protocol/SealedQuote.ts"
+import { svmMemo } from "#domain/protocol/SvmExact.ts"
+import { offersOf } from "#domain/protocol/X402Offers.ts"
+import * as Payers from "./Payers.ts"
+import { recordings } from "./SvmRecordings.ts"
+import { keysOf, partsOf, signed } from "./SvmTransactions.ts"
+
+const recorded = recordings.usdc
+const feePayer = String(recorded.offer.extra["feePayer"])
+const payer = keysOf("payer")
+const endpoint: Endpoint = {
+  ...Payers.endpoint,
+  network: "solana-devnet",
+  paymentAddress: recorded.offer.payTo,
+  assetAddress: null,
+  schemes: ["exact"],
+  mpp: false
+}
+const settlers = { facilitator: undefined, feePayer }
+const on = { endpoint, settlers, feePayers: [feePayer] }
+
+const offerFor = (quote = Payers.quote, salt = "AAAAAAAAAAA") => {
+  const asked = { endpoint, price: Payers.price, settlers }
+  const [offer] = offersOf(asked, { quote, salt, recentBlockhash: "now" })
+  return offer ?? assert.fail("no offer")
+}
+/** What the client signed once, with another memo. */
+const transactionOf = (memo: string) => {
+  const parts = partsOf(recorded.transaction)
+  const instructions = parts.instructions.map((one, place) => (place === 3 ? { ...one, data: Buffer.from(memo) } : one))
+  return signed({ ...parts, instructions }, payer)
+}
+const offer = offerFor()
+const memo = svmMemo(Payers.quote, "AAAAAAAAAAA")
+const paid = (transaction: string, accepted: object = offer, more: Parameters<typeof Payers.outcome>[1] = {}) =>
+  Payers.outcome(Payers.v2({ transaction }, accepted), { ...on, ...more })
+const paidV1 = (transaction: string, more: Parameters<typeof Payers.outcome>[1] = {}) =>
+  Payers.outcome(Payers.v1({ transaction }, "solana-devnet"), { ...on, ...more })
+
+describe("a payment on Solana", () => {
+  it("is accepted for the offer that its memo names", () => {
+    const authorization = Payers.authorized(paid(transactionOf(memo)))
+    assert.strictEqual(authorization.method, "svm")
+    assert.strictEqual(authorization.payer, payer.address)
+    assert.strictEqual(authorization.asset, recorded.offer.asset)
+    assert.strictEqual(authorization.amount, Payers.price)
+    assert.strictEqual(authorization.quote, Payers.quote)
+    assert.match(authorization.nonce, /^[0-9a-f]{64}$/)
+  })
+
+  it("may echo the blockhash of another moment", () => {
+    for (const recentBlockhash of ["then", undefined]) {
+      const accepted = { ...offer, extra: { ...offer.extra, recentBlockhash } }
+      assert.strictEqual(Payers.reasonOf(paid(transactionOf(memo), accepted)), "Accepted")
+    }
+  })
+
+  it("for one offer is none for another of the same quote", () => {
+    const other = offerFor(Payers.quote, "BBBBBBBBBBB")
+    const reason = "invalid_exact_svm_payload_memo_mismatch"
+    assert.strictEqual(Payers.reasonOf(paid(transactionOf(memo), other)), reason)
+    const fresh = Payers.authorized(paid(transactionOf(svmMemo(Payers.quote, "BBBBBBBBBBB")), other))
+    assert.notStrictEqual(fresh.nonce, Payers.authorized(paid(transactionOf(memo))).nonce)
+  })
+
+  it("must echo what was offered", () => {
+    const changes = [
+      ["invalid_network", { network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" }],
+      ["unsupported_scheme", { scheme: "upto" }],
+      ["invalid_payment_requirements", { payTo: payer.address }],
+      ["invalid_payment_requirements", { extra: { ...offer.extra, feePayer: payer.address } }],
+      ["invalid_payment_requirements", { extra: { ...offer.extra, memo: "mine" } }],
+      ["quote_unknown", { extra: { ...offer.extra, quote: "mine" } }]
+    ] as const
+    for (const [reason, change] of changes) {
+      assert.strictEqual(Payers.reasonOf(paid(transactionOf(memo), { ...offer, ...change })), reason)
+    }
+  })
+
+  it("is bound to the endpoint, the method and the time of its quote in both versions", () => {
+    const elsewhere = { ...endpoint, id: Payers.otherId }
+    for (const pay of [
+      (more: object) => paid(transactionOf(memo), offer, more),
+      (more: object) => paidV1(transactionOf(memo), more)
+    ]) {
+      assert.strictEqual(Payers.reasonOf(pay({})), "Accepted")
+      assert.strictEqual(Payers.reasonOf(pay({ endpoint: elsewhere })), "quote_for_another_endpoint")
+      assert.strictEqual(Payers.reasonOf(pay({ method: "POST" })), "quote_for_another_method")
+      const late = pay({ now: Payers.now + 300_001 })
+      assert.strictEqual(Payers.reasonOf(late), "quote_expired")
+      assert.property(late, "outdated")
+    }
+  })
+
+  it("at one payer's price is for that payer only, in both versions", () => {
+    const others = sealQuote(Payers.key, Payers.terms, keysOf("stranger").address)
+    const transaction = transactionOf(svmMemo(others, "AAAAAAAAAAA"))
+    assert.strictEqual(Payers.reasonOf(paid(transaction, offerFor(others))), "quote_for_another_payer")
+    assert.strictEqual(Payers.reasonOf(paidV1(transaction)), "quote_for_another_payer")
+  })
+
+  it("of version 1 without a quote pays the price of the moment", () => {
+    const { transaction } = recorded
+    assert.strictEqual(Payers.reasonOf(paidV1(transaction)), "Accepted")
+    const reason = "invalid_exact_svm_payload_amount_mismatch"
+    assert.strictEqual(Payers.reasonOf(paidV1(transaction, { prices: [20_000n] })), reason)
+  })
+
+  it("needs somebody who pays the fee", () => {
+    const reason = Payers.reasonOf(
+      paidV1(recorded.transaction, { settlers: { facilitator: undefined, feePayer: undefined } })
+    )
+    assert.strictEqual(reason, "invalid_exact_svm_payload_missing_fee_payer")
+  })
+})

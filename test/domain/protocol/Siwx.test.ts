@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createHash } from "node:crypto"
+import { createSiweMessage } from "viem/siwe"
+import { encodeBase58 } from "#domain/Network.ts"
+import { tokenKey } from "#domain/PaymentToken.ts"
+import { keyPair } from "#domain/protocol/SolanaKeys.ts"
+import { signedIn, signInFor, signInText } from "#domain/protocol/Siwx.ts"
+import { base64, endpoint, key, now, payer, recover, stranger } from "./Payers.ts"
+
+const info = signInFor(key, endpoint, now)
+const context = { key, now, recover }
+
+const proof = async (change: object = {}) => ({
+  ...info,
+  address: payer.address,
+  chainId: "eip155:84532",
+  type: "eip191",
+  signature: await payer.signMessage({ message: signInText(info, "base-sepolia", payer.address) }),
+  ...change
+})
+const outcome = (fields: object, at = now, where: Parameters<typeof signedIn>[1] = endpoint) => {
+  const answer = signedIn(base64(fields), where, { ...context, now: at })
+  return answer._tag === "SignedIn" ? answer.address : answer.reason
+}
+
+describe("signing in", () => {
+  it("is by the text of EIP-4361, to the byte", () => {
+    const expected = createSiweMessage({
+      address: payer.address,
+      chainId: 84_532,
+      domain: info.domain,
+      nonce: info.nonce,
+      uri: info.uri,
+      version: "1",
+      issuedAt: new Date(info.issuedAt),
+      expirationTime: new Date(info.expirationTime),
+      resources: [...info.resources]
+    })
+    // The libraries disagree about a statement that is not there; clients of x402 keep both empty lines.
+    const text = signInText(info, "base-sepolia", payer.address).replace("\n\n\nURI", "\n\nURI")
+    assert.strictEqual(text, expected.replace("\n\n\nURI", "\n\nURI"))
+  })
+
+  it("proves an address on EVM chains", async () => {
+    assert.strictEqual(outcome(await proof()), payer.address.toLowerCase())
+  })
+
+  it("proves an address on Solana", () => {
+    const solana = { ...endpoint, network: "solana-devnet" as const }
+    const pair = keyPair(createHash("sha256").update("sign in").digest())
+    const message = Buffer.from(signInText(info, "solana-devnet", pair.address))
+    const fields = {
+      ...info,
+      address: pair.address,
+      chainId: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+      signature: encodeBase58(pair.sign(message))
+    }
+    assert.strictEqual(outcome(fields, now, solana), pair.address)
+    const changed = { ...fields, address: keyPair(createHash("sha256").update("other").digest()).address }
+    assert.strictEqual(outcome(changed, now, solana), "invalid_siwx_signature")
+  })
+
+  it("is for five minutes", async () => {
+    assert.strictEqual(outcome(await proof(), now + 300_000), payer.address.toLowerCase())
+    assert.strictEqual(outcome(await proof(), now + 300_001), "invalid_siwx_expired")
+  })
+
+  it("is for this endpoint, and under a nonce of ours", async () => {
+    const other = { ...endpoint, gatewayUrl: "https://pay.example/x402/another" }
+    assert.strictEqual(outcome(await proof(), now, other), "invalid_siwx_nonce")
+    const later = new Date(now + 1000).toISOString()
+    const changes = [{ nonce: "0".repeat(32) }, { nonce: "" }, { nonce: 1 }, { issuedAt: later }]
+    for (const change of changes) {
+      assert.strictEqual(outcome(await proof(change)), "invalid_siwx_nonce", JSON.stringify(change))
+    }
+    const forged = signInFor(tokenKey(Buffer.alloc(32, 9)), endpoint, now)
+    assert.strictEqual(outcome(await proof({ nonce: forged.nonce })), "invalid_siwx_nonce")
+    const respelled = info.issuedAt.replace("Z", "+00:00")
+    assert.strictEqual(outcome(await proof({ issuedAt: respelled })), "invalid_siwx_nonce")
+  })
+
+  it("is refused with a signature of somebody else, or on another chain", async () => {
+    assert.strictEqual(outcome(await proof({ address: stranger.address })), "invalid_siwx_signature")
+    const short = { signature: (await proof()).signature.slice(0, -2) }
+    assert.strictEqual(outcome(await proof(short)), "invalid_siwx_signature")
+    assert.strictEqual(outcome(await proof({ chainId: "eip155:8453" })), "invalid_siwx_unsupported_chain")
+  })
+
+  it("is refused when it is not what it must be", async () => {
+    const changes = [
+      { address: 1 },
+      { address: "me" },
+      { signature: undefined },
+      { issuedAt: "now" },
+      { issuedAt: now }
+    ]
+    for (const change of changes) {
+      assert.strictEqual(outcome(await proof(change)), "invalid_siwx_header", JSON.stringify(change))
+    }
+    for (const header of ["", "x", "%", base64([]), base64(await proof({ x: "x".repeat(9_000) }))]) {
+      assert.deepInclude(signedIn(header, endpoint, context), { reason: "invalid_siwx_header" })
+    }
+  })
+})

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Schema } from "effect"
+import { assetOf, encodeBase58 } from "#domain/Network.ts"
+import { answerRpc } from "#domain/protocol/SolanaRpc.ts"
+import { keysOf } from "./SvmTransactions.ts"
+
+const mint = assetOf("solana-devnet", "USDC").address
+const chain = { slot: 7, blockhash: keysOf("hash").address, mints: [mint] }
+const ask = (method: string, ...params: ReadonlyArray<Schema.Json>) => {
+  const answer = answerRpc({ jsonrpc: "2.0", id: "a", method, params }, chain)
+  assert.strictEqual(answer.jsonrpc, "2.0")
+  assert.strictEqual(answer.id, "a")
+  return "result" in answer ? Object(answer.result) : Object(answer.error)
+}
+
+describe("the Solana node of the sandbox", () => {
+  it("shows a mint with 6 decimals that belongs to the token program, in every encoding the same", () => {
+    const { context, value } = ask("getAccountInfo", mint, { encoding: "base64" })
+    assert.strictEqual(context.slot, 7)
+    assert.strictEqual(value.owner, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+    assert.deepStrictEqual([value.executable, value.space, value.lamports], [false, 82, 1_461_600])
+    const bytes = Buffer.from(value.data[0], "base64")
+    assert.strictEqual(bytes.length, 82)
+    assert.deepStrictEqual([bytes[44], bytes[45]], [6, 1], "decimals, initialised")
+    assert.deepStrictEqual([bytes.readUInt32LE(0), bytes.readUInt32LE(46)], [0, 0], "nobody mints, nobody freezes")
+    const { parsed } = ask("getAccountInfo", mint, { encoding: "jsonParsed" }).value.data
+    assert.deepStrictEqual(parsed, {
+      type: "mint",
+      info: {
+        decimals: 6,
+        freezeAuthority: null,
+        isInitialized: true,
+        mintAuthority: null,
+        supply: String(bytes.readBigUInt64LE(36))
+      }
+    })
+    assert.deepStrictEqual(ask("getAccountInfo", mint, { encoding: "base58" }).value.data, [
+      encodeBase58(bytes),
+      "base58"
+    ])
+    assert.strictEqual(ask("getAccountInfo", mint).value.data, encodeBase58(bytes))
+    const slice = { encoding: "base64", dataSlice: { offset: 44, length: 1 } }
+    assert.deepStrictEqual(ask("getAccountInfo", mint, slice).value.data, ["Bg==", "base64"])
+  })
+
+  it("has no other account, and says what is no address or no encoding", () => {
+    assert.isNull(ask("getAccountInfo", keysOf("nobody").address, { encoding: "base64" }).value)
+    for (const params of [[], [1], ["0"], ["x".repeat(1_000_000)], [null]]) {
+      assert.strictEqual(ask("getAccountInfo", ...params).code, -32602)
+    }
+    assert.strictEqual(ask("getAccountInfo", mint, { encoding: "base64+zstd" }).code, -32602)
+  })
+
+  it("gives a blockhash that lives 150 blocks, its health and its version", () => {
+    assert.deepStrictEqual(ask("getLatestBlockhash").value, { blockhash: chain.blockhash, lastValidBlockHeight: 157 })
+    assert.strictEqual(String(ask("getHealth")), "ok")
+    assert.match(ask("getVersion")["solana-core"], /^\d+\.\d+\.\d+$/)
+  })
+
+  it("does not know other methods", () => {
+    for (const method of ["sendTransaction", "toString", "__proto__", "getaccountinfo"]) {
+      assert.deepStrictEqual(ask(method), { code: -32601, message: "Method not found" })
+    }
+  })
+})

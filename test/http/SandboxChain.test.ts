@@ -1,0 +1,97 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { assetOf, parseAddress } from "#domain/Network.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { SandboxChain } from "#services/SandboxChain.ts"
+import { send, server } from "./GatewayHarness.ts"
+
+const request = (id: number | string, method: string, params: ReadonlyArray<unknown> = []) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params
+})
+const ask = (body: string | object, headers: Record<string, string> = {}) =>
+  send("/v1/sandbox/solana-rpc", { method: "POST", body, headers })
+const blockhashOf = (answer: unknown): string => Object(answer).result.value.blockhash
+
+/** Another process on the same database, deployed like this. */
+const elsewhere = (environment: "sandbox" | "live") =>
+  Effect.gen(function* () {
+    const deployment = { ...(yield* Deployment), environment }
+    const context = yield* Layer.build(Layer.fresh(SandboxChain.layer)).pipe(
+      Effect.provideService(Deployment, deployment)
+    )
+    return yield* Effect.provideContext(SandboxChain, context)
+  })
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox's Solana node", (it) => {
+  it.effect("shows a mint to anybody who asks as the client does", () =>
+    Effect.gen(function* () {
+      const mint = assetOf("solana-devnet", "EURC").address
+      const body = JSON.stringify(request("0", "getAccountInfo", [mint, { encoding: "base64" }]))
+      const headers = {
+        "content-type": "application/json; charset=utf-8",
+        accept: "application/json",
+        "solana-client": "js/5.5.1"
+      }
+      const { json, status } = yield* ask(body, headers)
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual([json.jsonrpc, json.id], ["2.0", "0"])
+      assert.strictEqual(json.result.value.owner, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+      assert.strictEqual(Buffer.from(json.result.value.data[0], "base64")[44], 6)
+    })
+  )
+
+  it.effect("answers a batch in order, and each blockhash it gives is another", () =>
+    Effect.gen(function* () {
+      const batch = [request(1, "getHealth"), request(2, "sendTransaction"), request(3, "getLatestBlockhash")]
+      const [health, unknown, latest] = (yield* ask(batch)).json
+      assert.deepStrictEqual(health, { jsonrpc: "2.0", id: 1, result: "ok" })
+      assert.deepStrictEqual(unknown, { jsonrpc: "2.0", id: 2, error: { code: -32601, message: "Method not found" } })
+      assert.strictEqual(latest.id, 3)
+      const again = (yield* ask(request(1, "getLatestBlockhash"))).json
+      assert.strictEqual(new Set([latest, again].map(blockhashOf)).size, 2)
+      assert.isDefined(parseAddress("solana-devnet", blockhashOf(again)), "32 bytes in base58")
+    })
+  )
+
+  it.effect("refuses what is no JSON-RPC, and a batch of none or of more than 32", () =>
+    Effect.gen(function* () {
+      const one = request(1, "getHealth")
+      const batches = [
+        [],
+        Array.from({ length: 33 }, () => one),
+        [[one]],
+        { ...one, jsonrpc: "1.0" },
+        { ...one, id: {} }
+      ]
+      for (const body of batches) {
+        const { json, status } = yield* ask(JSON.stringify(body), { "content-type": "application/json" })
+        assert.deepStrictEqual([status, json.code], [400, "INVALID_REQUEST"])
+      }
+      assert.strictEqual((yield* ask(Array.from({ length: 32 }, () => one))).status, 200)
+    })
+  )
+
+  it.effect("has one fee payer and one blockhash a minute, in every process", () =>
+    Effect.gen(function* () {
+      const here = yield* SandboxChain
+      const there = yield* elsewhere("sandbox")
+      assert.strictEqual(here.feePayer, there.feePayer)
+      assert.strictEqual(parseAddress("solana-devnet", here.feePayer), here.feePayer)
+      const minute = Date.UTC(2026, 10, 21, 16, 30)
+      assert.strictEqual(here.recentBlockhash(minute), there.recentBlockhash(minute + 59_999))
+      assert.notStrictEqual(here.recentBlockhash(minute), here.recentBlockhash(minute + 60_000))
+      assert.isDefined(parseAddress("solana-devnet", here.recentBlockhash(minute)))
+    })
+  )
+
+  it.effect("is not there on a live server", () =>
+    Effect.gen(function* () {
+      const live = yield* elsewhere("live")
+      const refusal = yield* Effect.flip(live.ask({ jsonrpc: "2.0", id: 1, method: "getHealth" }))
+      assert.strictEqual(refusal._tag, "NOT_FOUND")
+    })
+  )
+})
