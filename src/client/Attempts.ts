@@ -1,0 +1,58 @@
+import { discard } from "./Body.ts"
+import { isObject } from "./Encoding.ts"
+
+type Input = Parameters<typeof fetch>[0]
+
+/** The headers by which a payment is shown. */
+const paymentHeaders = ["x-payment-proof", "payment-signature", "x-payment"]
+
+/** One call of `fetch`, that can be made again with other headers. */
+export interface Attempts {
+  readonly method: string
+  /** The absolute address. */
+  readonly url: string
+  readonly signal: AbortSignal | undefined
+  /** The caller shows a payment of its own. */
+  readonly isPaidAlready: boolean
+  /** The body is there only once. */
+  readonly isOnce: boolean
+  readonly send: () => Promise<Response>
+  /** Sends it with these headers to the address that asked for the money, and follows no redirect with them. */
+  readonly sendPaid: (url: string, headers: { readonly [name: string]: string }) => Promise<Response>
+  /** Nothing is sent any more. */
+  readonly end: () => void
+}
+
+const isRequest = (input: Input): input is Request => isObject(input) && "clone" in input
+
+/** Strings, bytes, blobs and forms can be read again; a stream or a generator cannot. */
+const isStream = (body: unknown): boolean =>
+  body instanceof ReadableStream || (typeof body === "object" && body !== null && Symbol.asyncIterator in body)
+
+export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: RequestInit = {}): Attempts => {
+  const original = isRequest(input) ? input : undefined
+  const headers = new Headers(init.headers ?? original?.headers)
+  // Every attempt reads a copy: of a request, the first to be read would be the last.
+  const copy = () => (original === undefined ? input : original.clone())
+  const signal = init.signal ?? original?.signal
+  const plain = new Request(original?.url ?? input, { method: init.method ?? original?.method ?? "GET" })
+  return {
+    method: plain.method,
+    url: plain.url,
+    signal,
+    isPaidAlready: paymentHeaders.some((name) => headers.has(name)),
+    isOnce: isStream(init.body),
+    send: () => fetch(copy(), init),
+    sendPaid: (url, added) => {
+      const all = new Headers(headers)
+      for (const [name, value] of Object.entries(added)) all.set(name, value)
+      const next: RequestInit = { ...init, headers: all, redirect: "manual" }
+      return url === plain.url
+        ? fetch(copy(), next)
+        : fetch(url, { ...next, method: plain.method, signal: signal ?? null })
+    },
+    end: () => {
+      if (original?.bodyUsed === false) discard(original.body)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { formatDecimal, parseDecimal } from "./Micros.ts"
+import { PaymentError } from "./PaymentError.ts"
+import { today } from "./Time.ts"
+
+/**
+ * Keeps what was spent under a key (a day and a currency). `reserve` must be atomic: of any number of callers at once only as
+ * many may get `true` as fit. Give several processes one store, and they share one daily cap.
+ */
+export interface SpendingStore {
+  /** Adds `micros` to what was spent, unless the sum would be above `limit`; says whether it did. */
+  reserve(key: string, micros: bigint, limit: bigint): boolean | PromiseLike<boolean>
+  /** Takes `micros` off again: they were not charged. */
+  giveBack(key: string, micros: bigint): void | PromiseLike<void>
+}
+
+/** How many keys the memory store keeps; a day has one per currency. */
+const keptKeys = 16
+
+/** Spending of this process, forgotten when it ends. */
+export const memoryStore = (): SpendingStore & { spent(key: string): bigint } => {
+  const spending = new Map<string, bigint>()
+  const spent = (key: string) => spending.get(key) ?? 0n
+  return {
+    spent,
+    reserve: (key, micros, limit) => {
+      if (spent(key) + micros > limit) return false
+      spending.set(key, spent(key) + micros)
+      for (const oldest of [...spending.keys()].sort().slice(0, -keptKeys)) spending.delete(oldest)
+      return true
+    },
+    giveBack: (key, micros) => {
+      if (spending.has(key)) spending.set(key, spent(key) - micros)
+    }
+  }
+}
+
+/** The key under which today's spending is kept: the day in UTC, and the currency. */
+export const spendingKey = (currency: string): string => `${today()} ${currency}`
+
+export interface Caps {
+  readonly perCall: bigint
+  readonly perDay: bigint
+  readonly store: SpendingStore
+}
+
+/** A cap as the caller wrote it; throws when it is not a plain decimal. */
+export const cap = (name: string, text: string): bigint => {
+  const micros = parseDecimal(text)
+  if (micros === undefined) throw new TypeError(`${name} must be a decimal string such as "0.50", not ${String(text)}`)
+  return micros
+}
+
+/** Money set aside for one call. */
+export interface Reservation {
+  /** Keeps what was charged and gives the rest back; only the first time counts. What the store does not take back stays counted. */
+  settle(charged: bigint): Promise<void>
+}
+
+/** Sets the price aside, or throws a `PaymentError`: the cap per call comes first. */
+export const reserve = async (caps: Caps, micros: bigint, currency: string): Promise<Reservation> => {
+  const amount = formatDecimal(micros)
+  if (micros > caps.perCall) {
+    const maximum = formatDecimal(caps.perCall)
+    throw new PaymentError("ABOVE_MAX_PER_CALL", `The call costs ${amount} ${currency}; maxPerCall is ${maximum}`, {
+      details: { amount, maximum, currency }
+    })
+  }
+  const key = spendingKey(currency)
+  if (!(await caps.store.reserve(key, micros, caps.perDay))) {
+    const maximum = formatDecimal(caps.perDay)
+    throw new PaymentError(
+      "ABOVE_MAX_PER_DAY",
+      `With ${amount} ${currency} more, today's calls would cost more than maxPerDay, which is ${maximum}`,
+      { details: { amount, maximum, currency } }
+    )
+  }
+  let open = true
+  return {
+    settle: async (charged) => {
+      if (!open) return
+      open = false
+      try {
+        if (charged < micros) await caps.store.giveBack(key, micros - charged)
+      } catch {
+        // An answer that is paid for is not lost over the bookkeeping.
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Schema } from "effect"
+import type { HttpApi, HttpApiEndpoint } from "effect/http-api"
+import type { Api } from "#api/Api.ts"
+import type { CallOptions, Route } from "./Transport.ts"
+
+type Groups = typeof Api extends HttpApi.HttpApi<infer _Id, infer Found> ? Found : never
+type Endpoints<Group> = Group extends { readonly endpoints: infer Found } ? Found : never
+
+/** The groups of the contract, by name. */
+type Contract = { readonly [Group in Groups as Group["identifier"]]: Endpoints<Group> }
+
+/** Every operation of the contract must be in the table, and nothing else. */
+export type Table = {
+  readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: Route }
+}
+
+type IsAny<Type> = 0 extends 1 & Type ? true : false
+
+/** What travels: the encoded side of a schema, where an amount that decodes from anything is a decimal string. */
+type Wire<Type, Encoded> =
+  IsAny<Encoded> extends true
+    ? [Type] extends [bigint | undefined]
+      ? string
+      : unknown
+    : Encoded extends bigint | Date
+      ? string
+      : Encoded extends ReadonlyArray<infer Item>
+        ? ReadonlyArray<Wire<Type extends ReadonlyArray<infer Decoded> ? Decoded : unknown, Item>>
+        : Encoded extends object
+          ? {
+              [Name in keyof Encoded]: Wire<
+                Type extends { [_ in Name]?: infer Decoded } ? Decoded : unknown,
+                Encoded[Name]
+              >
+            }
+          : Encoded
+
+/** The schema as it was written, without the codec that the contract wraps it in. */
+type Written<Codec> = Codec extends Schema.toCodecJson<infer Inner> | Schema.toCodecStringTree<infer Inner>
+  ? Inner
+  : Codec
+
+type WireOf<Codec> =
+  Written<Codec> extends { readonly Type: infer Type; readonly Encoded: infer Encoded } ? Wire<Type, Encoded> : never
+
+type Nothing = Record<never, never>
+
+/** One part of a request; it may be left out where everything in it may. */
+type Part<Name extends string, Codec> = [Codec] extends [never]
+  ? unknown
+  : Nothing extends WireOf<Codec>
+    ? { readonly [_ in Name]?: WireOf<Codec> }
+    : { readonly [_ in Name]: WireOf<Codec> }
+
+/** What an operation takes, as it travels. */
+export type RequestOf<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<"params", Endpoint["~Params"]> &
+  Part<"query", Endpoint["~Query"]> &
+  Part<"headers", Endpoint["~Headers"]> &
+  Part<"payload", Endpoint["~Payload"]>
+
+/** What an operation answers, as it travels. */
+export type AnswerOf<Endpoint extends HttpApiEndpoint.ConstraintRequest> = WireOf<Endpoint["~Success"]>
+
+type Arguments<Request> = Nothing extends Request
+  ? [request?: Request, options?: CallOptions]
+  : [request: Request, options?: CallOptions]
+
+/** A list can be read to its end: pages are fetched as they are needed. */
+type Listing<Request, Answer> = Answer extends { readonly data: ReadonlyArray<infer Item>; readonly pagination: object }
+  ? { all(...args: Arguments<Request>): AsyncIterable<Item> }
+  : unknown
+
+type Method<Endpoint> = Endpoint extends HttpApiEndpoint.ConstraintRequest
+  ? ((...args: Arguments<RequestOf<Endpoint>>) => Promise<AnswerOf<Endpoint>>) &
+      Listing<RequestOf<Endpoint>, AnswerOf<Endpoint>>
+  : never
+
+/** The API: a function for every operation of the contract, by group. */
+export type Turnpike = {
+  readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: Method<Contract[Group][Name]> }
+}

@@ -1,0 +1,41 @@
+/** Reading and writing what strangers sent: nothing here throws on bad input. */
+
+export type Json = { readonly [name: string]: unknown }
+
+/** Parsed JSON when it is an object; undefined for anything else. */
+export const parseJson = (text: string): Json | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const textOr = <Other>(value: unknown, other: Other): string | Other =>
+  typeof value === "string" ? value : other
+
+/** A stranger's words, short enough for a message and without control characters. */
+export const quoted = (value: unknown): string => textOr(value, "").slice(0, 200).replace(/\p{C}/gu, " ")
+
+/** The JSON object behind base64, as headers of x402 carry it; undefined when it is none or too long. */
+export const readHeader = (value: string | null): Json | undefined => {
+  if (value === null || value.length > 16_384) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
+    return parseJson(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/** Base64 of JSON in UTF-8. */
+export const writeHeader = (value: Json): string =>
+  btoa(Array.from(new TextEncoder().encode(JSON.stringify(value)), (byte) => String.fromCharCode(byte)).join(""))
+
+/** Random bytes in hex. */
+export const randomHex = (bytes: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("")

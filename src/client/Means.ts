@@ -1,0 +1,49 @@
+import type { Json } from "./Encoding.ts"
+
+/** What a 402 asks for, as the application sees it before anything is paid. */
+export interface Offer {
+  /** The address that asked. */
+  readonly url: string
+  readonly method: string
+  /** Decimal, exact. */
+  readonly amount: string
+  readonly currency: string
+  /** `base-sepolia`, `solana-mainnet`, …; the CAIP-2 name of a network that has none of these. */
+  readonly network: string
+  readonly payTo: string
+  readonly asset: string | undefined
+  readonly description: string | undefined
+}
+
+/** A 402 as it came. */
+export interface Challenge {
+  readonly url: string
+  readonly method: string
+  /** The JSON object in the body, if there was one. */
+  readonly body: Json | undefined
+  readonly headers: Headers
+}
+
+/** An offer and how to pay it. */
+export interface Payable {
+  readonly offer: Offer
+  readonly micros: bigint
+  /** Makes the payment; nothing is charged before its headers are sent. */
+  readonly pay: (signal: AbortSignal | undefined) => Promise<Payment>
+}
+
+/** A payment made: whoever shows its headers may have it charged. */
+export interface Payment {
+  readonly headers: { readonly [name: string]: string }
+  readonly paymentId: string | undefined
+  /** At most this is taken. */
+  readonly micros: bigint
+}
+
+/** A way to pay. */
+export interface Means {
+  /** What the 402 asks for; throws a `PaymentError` when it is nothing that can or may be paid this way. */
+  readonly read: (challenge: Challenge) => Payable
+  /** The origin whose word is taken for what was charged. */
+  readonly believed: string | undefined
+}

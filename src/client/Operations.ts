@@ -1,0 +1,60 @@
+import type { Table } from "./Contract.ts"
+
+/** Method and path of every operation. Written by `npm run generate:client` from the contract. */
+export const operations = {
+  context: {
+    get: ["GET", "/v1/context"]
+  },
+  accounts: {
+    create: ["POST", "/v1/accounts"],
+    list: ["GET", "/v1/accounts"],
+    get: ["GET", "/v1/accounts/:id"]
+  },
+  api_keys: {
+    create: ["POST", "/v1/api-keys"],
+    list: ["GET", "/v1/api-keys"],
+    revoke: ["DELETE", "/v1/api-keys/:id"]
+  },
+  wallets: {
+    create: ["POST", "/v1/wallets"],
+    list: ["GET", "/v1/wallets"],
+    get: ["GET", "/v1/wallets/:id"],
+    fund: ["POST", "/v1/wallets/:id/fund", "idempotent"],
+    entries: ["GET", "/v1/wallets/:id/entries"],
+    freeze: ["POST", "/v1/wallets/:id/freeze"],
+    unfreeze: ["POST", "/v1/wallets/:id/unfreeze"]
+  },
+  endpoints: {
+    create: ["POST", "/v1/x402/endpoints"],
+    list: ["GET", "/v1/x402/endpoints"],
+    get: ["GET", "/v1/x402/endpoints/:id"],
+    update: ["PATCH", "/v1/x402/endpoints/:id"],
+    remove: ["DELETE", "/v1/x402/endpoints/:id"],
+    payments: ["GET", "/v1/x402/endpoints/:id/payments"],
+    stats: ["GET", "/v1/x402/endpoints/:id/stats"],
+    test: ["POST", "/v1/x402/endpoints/:id/test"]
+  },
+  payments: {
+    pay: ["POST", "/v1/x402/pay", "idempotent"],
+    verify: ["POST", "/v1/x402/verify"]
+  },
+  discovery: {
+    resources: ["GET", "/v1/x402/discovery"],
+    manifest: ["GET", "/.well-known/x402"],
+    well_known: ["GET", "/.well-known/x402.json"],
+    openapi: ["GET", "/v1/x402/discovery/openapi.json"]
+  },
+  facilitator: {
+    verify: ["POST", "/v1/x402/facilitator/verify"],
+    settle: ["POST", "/v1/x402/facilitator/settle"],
+    supported: ["GET", "/v1/x402/facilitator/supported"],
+    resources: ["GET", "/v1/x402/facilitator/discovery/resources"]
+  },
+  sandbox: {
+    solanaRpc: ["POST", "/v1/sandbox/solana-rpc"]
+  },
+  system: {
+    live: ["GET", "/health/live"],
+    ready: ["GET", "/health/ready"]
+  }
+} as const satisfies Table

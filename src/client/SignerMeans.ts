@@ -1,0 +1,162 @@
+import { type Asset, isAddress, networkName, sameAddress } from "./Asset.ts"
+import { isObject, type Json, quoted, randomHex, readHeader, textOr, writeHeader } from "./Encoding.ts"
+import type { Challenge, Means, Payable, Payment } from "./Means.ts"
+import { formatDecimal, parseMicros } from "./Micros.ts"
+import { PaymentError } from "./PaymentError.ts"
+import { now, orAborted } from "./Time.ts"
+
+/** What is signed: an EIP-3009 `TransferWithAuthorization` as EIP-712 typed data. */
+export interface TransferAuthorization {
+  readonly domain: {
+    readonly name: string
+    readonly version: string
+    readonly chainId: number
+    readonly verifyingContract: `0x${string}`
+  }
+  readonly types: typeof types
+  readonly primaryType: "TransferWithAuthorization"
+  readonly message: {
+    readonly from: `0x${string}`
+    readonly to: `0x${string}`
+    readonly value: bigint
+    readonly validAfter: bigint
+    readonly validBefore: bigint
+    readonly nonce: `0x${string}`
+  }
+}
+
+/** A key that signs typed data without showing itself; an account of viem is one. */
+export interface Signer {
+  readonly address: `0x${string}`
+  signTypedData(data: TransferAuthorization): PromiseLike<`0x${string}`>
+}
+
+export interface SignerOptions {
+  readonly signer: Signer
+  readonly assets: ReadonlyArray<Asset>
+  readonly networks: ReadonlyArray<string>
+  readonly believed: string | undefined
+}
+
+const types = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" }
+  ]
+} as const
+
+/** How long a signature is good for at most, whatever the server asks: until then it may be settled. */
+const longestSeconds = 600
+
+/** How many offers of one 402 are looked at. */
+const mostOffers = 32
+
+interface Accepted {
+  readonly offer: Json
+  readonly asset: Asset
+  readonly micros: bigint
+  readonly payTo: `0x${string}`
+  readonly seconds: number
+}
+
+/** Pays with a key of the caller's own: x402 version 2, scheme `exact` on EVM chains. */
+export const signerMeans = (options: SignerOptions): Means => {
+  const { assets, believed, networks, signer } = options
+
+  /** The offer as it can be paid here, or why it cannot. */
+  const judge = (offer: unknown): Accepted | string => {
+    if (!isObject(offer)) return "it is no object"
+    const { amount, asset: token, maxTimeoutSeconds: seconds, network, payTo, scheme } = offer
+    const extra = isObject(offer["extra"]) ? offer["extra"] : {}
+    const transfer = extra["assetTransferMethod"] ?? "eip3009"
+    const flow = extra["paymentFlow"] ?? "authorization"
+    if (scheme !== "exact" || transfer !== "eip3009" || flow !== "authorization") {
+      return `the scheme is not supported: ${quoted(scheme)}`
+    }
+    if (typeof network !== "string" || !networks.includes(networkName(network))) {
+      return `the network is not allowed: ${quoted(network)}`
+    }
+    const asset = assets.find((known) => known.network === network && sameAddress(known.address, textOr(token, "")))
+    if (asset === undefined) return `the asset is not allowed: ${quoted(token)}`
+    const micros = parseMicros(amount)
+    if (micros === undefined) return `the amount is no whole number: ${quoted(amount)}`
+    if (!isAddress(payTo)) return `the receiver is no address: ${quoted(payTo)}`
+    if (typeof seconds !== "number" || !(seconds >= 1)) return "it does not say how long it may take"
+    return { offer, asset, micros, payTo, seconds: Math.min(Math.floor(seconds), longestSeconds) }
+  }
+
+  const read = ({ headers, method, url }: Challenge): Payable => {
+    const required = readHeader(headers.get("payment-required"))
+    const accepts = required?.["accepts"]
+    if (required === undefined || required["x402Version"] !== 2 || !Array.isArray(accepts)) {
+      throw new PaymentError("INVALID_CHALLENGE", "The 402 has no PAYMENT-REQUIRED header of x402 version 2")
+    }
+    const judged = accepts.slice(0, mostOffers).map(judge)
+    const accepted = judged.find((one) => typeof one === "object")
+    if (accepted === undefined) {
+      throw new PaymentError("NO_PAYABLE_OFFER", `Nothing the 402 offers can be paid: ${judged.join("; ")}`, {
+        details: { reasons: judged }
+      })
+    }
+    const { asset, micros, payTo } = accepted
+    const resource = isObject(required["resource"]) ? required["resource"] : {}
+    return {
+      offer: {
+        url,
+        method,
+        amount: formatDecimal(micros),
+        currency: asset.currency,
+        network: networkName(asset.network),
+        payTo,
+        asset: asset.address,
+        description: textOr(resource["description"], undefined)
+      },
+      micros,
+      pay: (signal) => sign(accepted, required, signal)
+    }
+  }
+
+  const sign = async (accepted: Accepted, required: Json, signal: AbortSignal | undefined): Promise<Payment> => {
+    const { asset, micros, payTo, seconds } = accepted
+    const message = {
+      from: lower(signer.address),
+      to: lower(payTo),
+      value: micros,
+      validAfter: 0n,
+      validBefore: BigInt(Math.floor(now() / 1000) + seconds),
+      nonce: `0x${randomHex(32)}`
+    } as const
+    const domain = {
+      name: asset.name,
+      version: asset.version,
+      chainId: Number(asset.network.replace("eip155:", "")),
+      verifyingContract: lower(asset.address)
+    }
+    const data = { domain, types, primaryType: "TransferWithAuthorization", message } as const
+    const signing = Promise.resolve(data).then((data) => signer.signTypedData(data))
+    const signature = await orAborted(signing, signal).catch((cause: unknown) => {
+      signal?.throwIfAborted()
+      throw new PaymentError("PAY_REFUSED", "The signer did not sign", { cause })
+    })
+    if (!/^0x[0-9a-fA-F]{2,8192}$/.test(signature)) throw new PaymentError("PAY_REFUSED", "The signature is no hex")
+    const { from, nonce, to } = message
+    const [value, validAfter, validBefore] = [message.value, message.validAfter, message.validBefore].map(String)
+    const proof = {
+      x402Version: 2,
+      resource: required["resource"],
+      accepted: accepted.offer,
+      payload: { signature, authorization: { from, to, value, validAfter, validBefore, nonce } },
+      extensions: required["extensions"]
+    }
+    return { headers: { "payment-signature": writeHeader(proof) }, paymentId: undefined, micros }
+  }
+
+  return { read, believed }
+}
+
+/** Badly checksummed addresses are echoed to the server as they came, and signed in a form that every library takes. */
+const lower = (address: string): `0x${string}` => `0x${address.slice(2).toLowerCase()}`

@@ -1,0 +1,40 @@
+/** Milliseconds since 1970, by the clock of the user's machine. */
+// @effect-diagnostics-next-line globalDate:off
+export const now = (): number => Date.now()
+
+/** The day in UTC, such as `2026-01-31`. */
+// @effect-diagnostics-next-line globalDate:off
+export const today = (): string => new Date().toISOString().slice(0, 10)
+
+/** What the work gives, or the signal's reason as soon as it is aborted; what the work does then is nobody's. */
+export const orAborted = <A>(work: A | PromiseLike<A>, signal: AbortSignal | undefined): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(signal?.reason)
+    if (signal?.aborted) stop()
+    signal?.addEventListener("abort", stop, { once: true })
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener("abort", stop))
+  })
+
+/** Waits, unless the signal is aborted first. */
+export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const waiting = new Promise<void>((resolve) => {
+    // @effect-diagnostics-next-line globalTimers:off
+    timer = setTimeout(resolve, millis)
+  })
+  return orAborted(waiting, signal).finally(() => clearTimeout(timer))
+}
+
+/** Milliseconds that `Retry-After` asks for, in seconds or as a date; undefined when it says nothing sensible. */
+export const retryAfter = (response: Response): number | undefined => {
+  const text = response.headers.get("retry-after")?.trim() ?? ""
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const until = text === "" ? Number.NaN : Date.parse(text)
+  return Number.isNaN(until) ? undefined : Math.max(0, until - now())
+}
+
+/** How long to wait before the attempt with this number, counted from 1: as asked, else longer every time; at most `limit`. */
+export const backoff = (attempt: number, asked: number | undefined, limit: number): number =>
+  Math.min(limit, asked ?? 200 * 2 ** (attempt - 1))

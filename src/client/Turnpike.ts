@@ -1,0 +1,37 @@
+import type { Turnpike } from "./Contract.ts"
+import { operations } from "./Operations.ts"
+import { type CallOptions, operation, type Parts, type Route, transport, type TransportOptions } from "./Transport.ts"
+
+export type TurnpikeOptions = TransportOptions
+
+type Call = (parts?: Parts, options?: CallOptions) => Promise<unknown>
+
+/** The items of all pages: by cursor where the list has one, else by page number. */
+async function* all(call: Call, parts: Parts = {}, options: CallOptions = {}): AsyncGenerator<unknown, void, void> {
+  let query: object | undefined = parts.query ?? {}
+  while (query !== undefined) {
+    const { data, pagination } = Object(await call({ ...parts, query }, options))
+    yield* data
+    query = following(query, pagination, data.length)
+  }
+}
+
+const following = (query: object, pagination: { [name: string]: unknown }, items: number): object | undefined => {
+  const { next_cursor: cursor, page, totalPages } = pagination
+  if (typeof cursor === "string") return { ...query, cursor }
+  const isMore = typeof page === "number" && typeof totalPages === "number" && page < totalPages && items > 0
+  return isMore ? { ...query, page: page + 1 } : undefined
+}
+
+/** The API of the Turnpike at `baseUrl`, with a function for every operation. */
+export const turnpike = (options: TurnpikeOptions): Turnpike => {
+  const calls = transport(options)
+  const groups = Object.entries<{ readonly [name: string]: Route }>(operations).map(([group, routes]) => {
+    const methods = Object.entries(routes).map(([name, route]) => {
+      const call = operation(calls, route)
+      return [name, Object.assign(call, { all: (parts?: Parts, about?: CallOptions) => all(call, parts, about) })]
+    })
+    return [group, Object.fromEntries(methods)]
+  })
+  return Object.fromEntries(groups)
+}

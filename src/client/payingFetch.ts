@@ -1,0 +1,275 @@
+import { type Asset, knownAssets, knownNetworks, networkName } from "./Asset.ts"
+import { type Attempts, attempts } from "./Attempts.ts"
+import { discard, peekJson, readBounded } from "./Body.ts"
+import { cap, type Caps, memoryStore, type Reservation, reserve, type SpendingStore } from "./Budget.ts"
+import { isObject, type Json, parseJson, quoted, readHeader } from "./Encoding.ts"
+import type { Means, Offer, Payable, Payment } from "./Means.ts"
+import { formatDecimal, parseDecimal } from "./Micros.ts"
+import { PaymentError } from "./PaymentError.ts"
+import { type Receipt, receiptOf } from "./Receipt.ts"
+import { type Signer, signerMeans } from "./SignerMeans.ts"
+import { backoff, orAborted, pause, retryAfter } from "./Time.ts"
+import { type Calling, calling, type CallingOptions, transport, type TransportOptions } from "./Transport.ts"
+import { TurnpikeError } from "./TurnpikeError.ts"
+import { walletMeans } from "./WalletMeans.ts"
+
+/** A payment that was shown to a server. */
+export interface Spent {
+  readonly offer: Offer
+  readonly paymentId: string | undefined
+  /** What was counted against the caps, as a decimal: what was charged, or the most that may have been. */
+  readonly amount: string
+  readonly receipt: Receipt | undefined
+}
+
+interface Rules {
+  /** The most that one call may cost, a decimal string; "1.00" when left out. */
+  readonly maxPerCall?: string | undefined
+  /** The most that all calls of a day (UTC) may cost, per currency; "10.00" when left out. */
+  readonly maxPerDay?: string | undefined
+  /** Where today's spending is counted; this process's memory when left out. */
+  readonly store?: SpendingStore | undefined
+  /** The networks to pay on, such as `["base-sepolia"]`; all known ones when left out. */
+  readonly networks?: ReadonlyArray<string> | undefined
+  /** Asked before anything is paid, after the caps; anything but true refuses. */
+  readonly approve?: ((offer: Offer) => boolean | PromiseLike<boolean>) | undefined
+  /** Told of every payment that was shown. What it throws is ignored: an answer that is paid for is not lost over it. */
+  readonly onPayment?: ((spent: Spent) => void | PromiseLike<void>) | undefined
+}
+
+/** Pay from a wallet of a Turnpike. The key is sent to `baseUrl` only. */
+export interface WalletPaying extends Rules, TransportOptions {
+  readonly apiKey: string
+  /** `wal_…`. */
+  readonly wallet: string
+}
+
+/** Pay with a key of your own, by x402. */
+export interface SignerPaying extends Rules, CallingOptions {
+  readonly signer: Signer
+  /** Tokens to pay with besides USDC and EURC on Base; they must have 6 decimals. */
+  readonly assets?: ReadonlyArray<Asset> | undefined
+  /** A Turnpike whose word is taken when it says that nothing was charged; otherwise every signature given away counts. */
+  readonly baseUrl?: string | undefined
+}
+
+export type PayingFetchOptions = WalletPaying | SignerPaying
+
+interface Settings extends Calling {
+  readonly means: Means
+  readonly caps: Caps
+  readonly rules: Rules
+}
+
+const settingsOf = (options: PayingFetchOptions): Settings => {
+  const { maxPerCall = "1.00", maxPerDay = "10.00", store = memoryStore() } = options
+  const caps = { perCall: cap("maxPerCall", maxPerCall), perDay: cap("maxPerDay", maxPerDay), store }
+  const networks = options.networks?.map(networkName)
+  if ("signer" in options) {
+    const { assets = [], baseUrl, signer } = options
+    const means = signerMeans({
+      signer,
+      assets: [...knownAssets, ...assets],
+      networks: networks ?? [...knownNetworks, ...assets.map((asset) => networkName(asset.network))],
+      believed: baseUrl === undefined ? undefined : new URL(baseUrl).origin
+    })
+    return { ...calling(options), means, caps, rules: options }
+  }
+  const calls = transport(options)
+  const means = walletMeans({ wallet: options.wallet, transport: calls, networks: networks ?? knownNetworks })
+  return { ...calls, means, caps, rules: options }
+}
+
+/**
+ * A `fetch` that pays: a 402 within the caps is paid, and the call made again with the proof. One call pays at most once.
+ * Throws `PaymentError` where it does not pay, and what `fetch` throws otherwise.
+ */
+export const payingFetch = (options: PayingFetchOptions): typeof fetch => {
+  const settings = settingsOf(options)
+  return async (input, init) => {
+    const call = attempts(settings.fetch, input, init)
+    try {
+      const first = await call.send()
+      return first.status !== 402 || call.isPaidAlready ? first : await pay(settings, call, first)
+    } finally {
+      call.end()
+    }
+  }
+}
+
+const pay = async (settings: Settings, call: Attempts, first: Response): Promise<Response> => {
+  const { caps, rules } = settings
+  const { signal } = call
+  const url = placeToPay(call, first)
+  const payable = await read(settings, call, url, first)
+  const { micros, offer } = payable
+  const reserving = reserve(caps, micros, offer.currency)
+  try {
+    await orAborted(reserving, signal)
+    if (rules.approve !== undefined && (await orAborted(rules.approve(offer), signal)) !== true) {
+      throw new PaymentError("NOT_APPROVED", `The call costs ${offer.amount} ${offer.currency}, and was not approved`)
+    }
+    const { free, payment } = await paid(settings, call, payable)
+    if (payment === undefined) return free
+    return await show(settings, call, { url, money: await reserving, payable, payment })
+  } finally {
+    // What was shown to a server is settled by now: this is for what ended before.
+    const settled = reserving.then((money) => money.settle(0n))
+    await orAborted(settled, signal).catch(() => undefined)
+  }
+}
+
+/** Money is paid to the host that was called, for a request that can be sent again. */
+const placeToPay = (call: Attempts, first: Response): string => {
+  if (call.isOnce) {
+    discard(first.body)
+    const message =
+      "The call costs money, and its body is a stream that cannot be sent again: pass a string, bytes, a Blob or a form"
+    throw new PaymentError("BODY_NOT_REPLAYABLE", message)
+  }
+  const url = first.redirected ? first.url : call.url
+  const moved = new URL(url).origin !== new URL(call.url).origin || !["GET", "HEAD"].includes(call.method)
+  if (first.redirected && moved) {
+    discard(first.body)
+    throw new PaymentError("REDIRECTED", `The call was redirected to ${url}, which asks for money: call it there`)
+  }
+  return url
+}
+
+const read = async (settings: Settings, call: Attempts, url: string, response: Response): Promise<Payable> => {
+  const { method, signal } = call
+  const text = await readBounded(response, signal, settings.timeoutMs)
+  if (text === undefined) throw new PaymentError("INVALID_CHALLENGE", "The 402 is too long, or does not end")
+  return settings.means.read({ url, method, body: parseJson(text), headers: response.headers })
+}
+
+type Paid =
+  | { readonly payment: Payment; readonly free?: undefined }
+  | { readonly payment?: undefined; readonly free: Response }
+
+/**
+ * Pays. A quote that expired meanwhile (somebody took long to approve it) is asked for again, and paid if it is the same; or
+ * the call turns out to be free by now.
+ */
+const paid = async (settings: Settings, call: Attempts, payable: Payable): Promise<Paid> => {
+  try {
+    return { payment: await payable.pay(call.signal) }
+  } catch (error) {
+    const cause = error instanceof PaymentError ? error.cause : undefined
+    if (!(cause instanceof TurnpikeError && cause.code === "QUOTE_EXPIRED")) throw error
+  }
+  const again = await call.send()
+  if (again.status !== 402) return { free: again }
+  const renewed = await read(settings, call, payable.offer.url, again)
+  refuseChange(payable, renewed)
+  return { payment: await renewed.pay(call.signal) }
+}
+
+const refuseChange = ({ offer: before }: Payable, { offer: after }: Payable) => {
+  if ((["amount", "currency", "network", "payTo"] as const).every((name) => before[name] === after[name])) return
+  const message = `The price was ${before.amount} ${before.currency} and is now ${after.amount} ${after.currency}`
+  throw new PaymentError("PRICE_CHANGED", message, { details: { before, after } })
+}
+
+interface Showing {
+  readonly url: string
+  readonly money: Reservation
+  readonly payable: Payable
+  readonly payment: Payment
+}
+
+/** Shows the proof until there is an answer; always the same proof, so that however often it arrives it is one payment. */
+const show = async (settings: Settings, call: Attempts, showing: Showing): Promise<Response> => {
+  const { maxRetryDelayMs, retries, timeoutMs } = settings
+  const { money, payable, payment } = showing
+  // Until an answer says otherwise, all of it may be taken.
+  let charged = payment.micros
+  let receipt: Receipt | undefined
+  try {
+    for (let attempt = 1; ; attempt++) {
+      call.signal?.throwIfAborted()
+      const last = attempt > retries
+      const answer = await call.sendPaid(showing.url, payment.headers).catch((cause: unknown) => {
+        call.signal?.throwIfAborted()
+        if (!last) return undefined
+        throw new PaymentError("OUTCOME_UNKNOWN", "The call was paid for, and no answer came", {
+          details: { paymentId: payment.paymentId },
+          cause
+        })
+      })
+      if (answer !== undefined) {
+        const { status } = answer
+        const problem = status === 409 || status >= 500 ? await peekJson(answer, call.signal, timeoutMs) : undefined
+        if (last || !isPassing(answer, problem, maxRetryDelayMs)) {
+          charged = chargedBy(settings.means, answer, problem, payment.micros)
+          receipt = receiptOf(answer)
+          if (status === 402) throw await notAccepted(settings, call, payable, answer)
+          return answer
+        }
+        discard(answer.body)
+      }
+      const asked = answer && retryAfter(answer)
+      await pause(backoff(attempt, asked, maxRetryDelayMs), call.signal)
+    }
+  } finally {
+    await money.settle(charged)
+    const { offer } = payable
+    if (charged > 0n) {
+      tell(settings.rules, { offer, paymentId: payment.paymentId, amount: formatDecimal(charged), receipt })
+    }
+  }
+}
+
+const tell = ({ onPayment }: Rules, spent: Spent) => {
+  if (onPayment !== undefined) {
+    Promise.resolve(spent)
+      .then(onPayment)
+      .catch(() => undefined)
+  }
+}
+
+/**
+ * Worth showing the same proof again: another attempt is still under way, or somebody behind the gateway is in trouble, and
+ * not for longer than a caller waits.
+ */
+const isPassing = (answer: Response, problem: Json | undefined, patience: number): boolean => {
+  const { status } = answer
+  if (status === 409) return problem?.["code"] === "PAYMENT_IN_PROGRESS"
+  return status >= 502 && status <= 504 && receiptOf(answer) === undefined && (retryAfter(answer) ?? 0) <= patience
+}
+
+/** Codes of a Turnpike that leave open whether the money was taken. */
+const open: ReadonlyArray<unknown> = ["PAYMENT_IN_PROGRESS", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"]
+
+/** What was taken of `most`, as far as the answer can be believed. */
+const chargedBy = (means: Means, answer: Response, problem: Json | undefined, most: bigint): bigint => {
+  if (means.believed === undefined || !URL.canParse(answer.url) || new URL(answer.url).origin !== means.believed) {
+    return most
+  }
+  const receipt = receiptOf(answer)
+  const details = problem?.["details"]
+  const told = problem?.["code"] === "PAYMENT_ALREADY_USED" && isObject(details) ? details["charged"] : receipt?.amount
+  const charged = parseDecimal(told)
+  if (charged !== undefined) return charged < most ? charged : most
+  return receipt !== undefined || answer.status < 400 || open.includes(problem?.["code"]) ? most : 0n
+}
+
+/** The server asked for money again; it has had its chance. */
+const notAccepted = async (
+  settings: Settings,
+  call: Attempts,
+  payable: Payable,
+  answer: Response
+): Promise<PaymentError> => {
+  const settled = readHeader(answer.headers.get("payment-response"))
+  const required = readHeader(answer.headers.get("payment-required"))
+  const again = await read(settings, call, payable.offer.url, answer).catch((error: unknown) => {
+    call.signal?.throwIfAborted()
+    return error
+  })
+  const reason = quoted(settled?.["errorReason"]) || quoted(required?.["error"]) || "no reason given"
+  const after = isObject(again) && "offer" in again ? again["offer"] : undefined
+  return new PaymentError("PAYMENT_NOT_ACCEPTED", `The server did not accept the payment: ${reason}`, {
+    details: { reason, before: payable.offer, after }
+  })
+}

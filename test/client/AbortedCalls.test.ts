@@ -1,0 +1,138 @@
+import { assert, describe, it } from "vitest"
+import type { WalletPaying } from "#client/client.ts"
+import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
+
+describe("an aborted call", () => {
+  const reason = new Error("the user left")
+
+  /** Runs until `when` says so, aborts then, and expects the reason. */
+  const aborted = async (
+    bank: { readonly url: string },
+    shop: string,
+    when: (abort: () => void) => Partial<WalletPaying>,
+    maxPerDay = "0.01"
+  ) => {
+    const controller = new AbortController()
+    const fetch = agentOf(bank, { maxPerDay, maxRetryDelayMs: 60_000, ...when(() => controller.abort(reason)) })
+    const error = await fetch(shop, { signal: controller.signal }).then(
+      () => assert.fail("expected the reason"),
+      (error) => error
+    )
+    assert.strictEqual(error, reason)
+    return fetch
+  }
+  const hanging = new Promise<never>(() => undefined)
+
+  it("ends before it began", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+    await aborted(bank, shop.url, (abort) => {
+      abort()
+      return {}
+    })
+    assert.lengthOf(bank.seen, 0)
+  })
+
+  it("ends while the 402 is on its way", async () => {
+    const bank = await bankThat()
+    const stop: { now?: () => void } = {}
+    const shop = await stranger((_, response) => {
+      response.writeHead(402).write("{")
+      setTimeout(() => stop.now?.(), 20)
+    })
+    await aborted(bank, shop.url, (abort) => {
+      stop.now = abort
+      return {}
+    })
+    assert.lengthOf(bank.seen, 0)
+  })
+
+  it("ends while somebody thinks about the price, and the day's cap is free again", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    let asked = 0
+    const fetch = await aborted(bank, shop.url, (abort) => ({
+      approve: () => {
+        if (++asked > 1) return true
+        abort()
+        return hanging
+      }
+    }))
+    assert.lengthOf(bank.seen, 0)
+    assert.strictEqual((await fetch(shop.url)).status, 200)
+  })
+
+  it("ends while the cap is being looked up, and what the store sets aside later is given back", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+    const reserved = Promise.withResolvers<boolean>()
+    const back = Promise.withResolvers<bigint>()
+    await aborted(bank, shop.url, (abort) => ({
+      store: {
+        reserve: () => {
+          abort()
+          return reserved.promise
+        },
+        giveBack: (_, micros) => back.resolve(micros)
+      }
+    }))
+    reserved.resolve(true)
+    assert.strictEqual(await back.promise, 10_000n)
+  })
+
+  it("ends while the wallet pays, and the day's cap is free again", async () => {
+    const stop: { now?: () => void } = {}
+    let payments = 0
+    const bank = await stranger((_, response) => (++payments === 1 ? stop.now?.() : json(response, 201, paid)))
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const fetch = await aborted(bank, shop.url, (abort) => {
+      stop.now = abort
+      return {}
+    })
+    assert.strictEqual((await fetch(shop.url)).status, 200)
+  })
+
+  it("ends while the paid call is under way; what may be taken stays counted", async () => {
+    const bank = await bankThat()
+    const stop: { now?: () => void } = {}
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : stop.now?.()
+    )
+    const fetch = await aborted(bank, shop.url, (abort) => {
+      stop.now = abort
+      return {}
+    })
+    assert.strictEqual((await refusal(fetch(shop.url))).code, "ABOVE_MAX_PER_DAY")
+  })
+
+  it("ends between two attempts", async () => {
+    const bank = await bankThat()
+    const stop: { now?: () => void } = {}
+    const shop = await stranger(({ headers }, response) => {
+      if (headers["x-payment-proof"] === undefined) return json(response, 402, challenge(bank.url))
+      response.writeHead(503, { "retry-after": "50" }).end()
+      return setTimeout(() => stop.now?.(), 20)
+    })
+    await aborted(bank, shop.url, (abort) => {
+      stop.now = abort
+      return {}
+    })
+    assert.lengthOf(shop.seen, 2)
+  })
+
+  it("ends while the paid answer is read", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.write("first")
+    )
+    const controller = new AbortController()
+    const answer = await agentOf(bank)(shop.url, { signal: controller.signal })
+    const rest = answer.text()
+    controller.abort(reason)
+    assert.strictEqual(await rest.catch((error) => error), reason)
+  })
+})

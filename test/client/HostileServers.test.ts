@@ -1,0 +1,277 @@
+import { assert, describe, it } from "vitest"
+import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
+
+describe("a 402 that cannot be trusted", () => {
+  const refused: Record<string, readonly [changed: object | string, code: string]> = {
+    "a price in exponents": [{ price: "1e30" }, "INVALID_CHALLENGE"],
+    "a negative price": [{ price: "-0.01" }, "INVALID_CHALLENGE"],
+    "a price in words": [{ price: "free" }, "INVALID_CHALLENGE"],
+    "a price as a number": [{ price: 0.01 }, "INVALID_CHALLENGE"],
+    "a price that is finer than money": [{ price: "0.0000001" }, "INVALID_CHALLENGE"],
+    "no price": [{ price: undefined }, "INVALID_CHALLENGE"],
+    "a price of 31 digits": [{ price: "1".repeat(31) }, "ABOVE_MAX_PER_CALL"],
+    "a price just above the cap": [{ price: "1.000001" }, "ABOVE_MAX_PER_CALL"],
+    "a currency nobody knows": [{ currency: "DOGE" }, "NO_PAYABLE_OFFER"],
+    "a network nobody knows": [{ network: "eip155:1" }, "NO_PAYABLE_OFFER"],
+    "another place to pay at": [{ pay_url: "http://127.0.0.1:1/v1/x402/pay" }, "FOREIGN_PAY_URL"],
+    "a place to pay at that is no address": [{ pay_url: "/v1/x402/pay" }, "FOREIGN_PAY_URL"],
+    "a body that is no JSON": ["<html>", "INVALID_CHALLENGE"],
+    "a body that is no object": ["[402]", "INVALID_CHALLENGE"],
+    "a body of a megabyte": [" ".repeat(1_000_000), "INVALID_CHALLENGE"]
+  }
+  for (const [name, [changed, code]] of Object.entries(refused)) {
+    it(`with ${name} is not paid`, async () => {
+      const bank = await bankThat()
+      const body = typeof changed === "string" ? changed : JSON.stringify(challenge(bank.url, changed))
+      const shop = await stranger((_, response) => response.writeHead(402).end(body))
+      const error = await refusal(agentOf(bank)(shop.url))
+      assert.deepStrictEqual([error.code, error.paid], [code, false])
+      assert.deepStrictEqual([bank.seen.length, shop.seen.length], [0, 1])
+    })
+  }
+
+  it("that names another operation of the bank as the place to pay at does not get it called", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) =>
+      json(response, 402, challenge(bank.url, { pay_url: `${bank.url}/v1/wallets/wal_1/unfreeze` }))
+    )
+    assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "FOREIGN_PAY_URL")
+    assert.lengthOf(bank.seen, 0)
+  })
+
+  it("that wants to be paid by its own host never sees the key", async () => {
+    const bank = await bankThat()
+    const thief = await stranger((request, response) =>
+      json(response, 402, challenge(`http://${request.headers.host}`))
+    )
+    assert.strictEqual((await refusal(agentOf(bank)(thief.url))).code, "FOREIGN_PAY_URL")
+    assert.notInclude(JSON.stringify(thief.seen), "pk_test_secret")
+  })
+
+  it("whose body never ends is given up", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => {
+      response.writeHead(402)
+      const flood = () => {
+        while (!response.destroyed && response.write("x".repeat(10_000)));
+        if (!response.destroyed) response.once("drain", flood)
+      }
+      flood()
+    })
+    assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "INVALID_CHALLENGE")
+  })
+
+  it("whose body does not come is given up when its time is over", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => response.writeHead(402).write("{"))
+    assert.strictEqual((await refusal(agentOf(bank, { timeoutMs: 20 })(shop.url))).code, "INVALID_CHALLENGE")
+  })
+
+  it("with headers beyond all measure is not paid", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) =>
+      json(response, 402, challenge(bank.url), { "payment-required": "A".repeat(40_000) })
+    )
+    await agentOf(bank)(shop.url).then(
+      () => assert.fail("expected an error"),
+      (error) => assert.instanceOf(error, TypeError)
+    )
+    assert.lengthOf(bank.seen, 0)
+  })
+})
+
+describe("a server that keeps asking", () => {
+  it("is paid once", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+    const error = await refusal(agentOf(bank)(shop.url))
+    assert.deepStrictEqual([error.code, error.paid], ["PAYMENT_NOT_ACCEPTED", true])
+    assert.deepStrictEqual([bank.seen.length, shop.seen.length], [1, 2])
+  })
+
+  it("is not paid the higher price of the second 402", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      json(response, 402, challenge(bank.url, { price: headers["x-payment-proof"] === undefined ? "0.01" : "0.02" }))
+    )
+    const { code, details } = await refusal(agentOf(bank)(shop.url))
+    assert.strictEqual(code, "PAYMENT_NOT_ACCEPTED")
+    assert.deepInclude(details["before"], { amount: "0.01" })
+    assert.deepInclude(details["after"], { amount: "0.02" })
+    assert.lengthOf(bank.seen, 1)
+  })
+
+  it("is not paid a price that changed while the first one was being paid", async () => {
+    const bank = await stranger((_, response) => json(response, 422, { code: "QUOTE_EXPIRED", title: "Too late" }))
+    let asked = 0
+    const shop = await stranger((_, response) =>
+      json(response, 402, challenge(bank.url, { price: ++asked === 1 ? "0.01" : "0.02" }))
+    )
+    const { code, paid } = await refusal(agentOf(bank)(shop.url))
+    assert.deepStrictEqual([code, paid], ["PRICE_CHANGED", false])
+    assert.lengthOf(bank.seen, 1)
+  })
+
+  it("is paid the same price when only the quote had expired", async () => {
+    let asked = 0
+    const bank = await stranger(({ body }, response) =>
+      JSON.parse(body).payment_request_id === "pr_1"
+        ? json(response, 422, { code: "QUOTE_EXPIRED", title: "Too late" })
+        : json(response, 201, paid)
+    )
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url, { payment_request_id: `pr_${++asked}` }))
+        : response.end("served")
+    )
+    assert.strictEqual(await (await agentOf(bank)(shop.url)).text(), "served")
+    assert.lengthOf(bank.seen, 2)
+  })
+
+  it("gets the proof no more often than it was agreed, and the call ends as of unknown outcome", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.destroy()
+    )
+    const error = await refusal(agentOf(bank, { retries: 2 })(shop.url))
+    assert.deepStrictEqual([error.code, error.details], ["OUTCOME_UNKNOWN", { paymentId: "pay_1" }])
+    assert.lengthOf(shop.seen, 4)
+    assert.lengthOf(bank.seen, 1)
+  })
+
+  it("to wait longer than the caller does gets its answer through", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : response.writeHead(503, { "retry-after": "30" }).end()
+    )
+    assert.strictEqual((await agentOf(bank)(shop.url)).status, 503)
+    assert.lengthOf(shop.seen, 2)
+  })
+
+  it("has spent the day's cap when nobody can say whether the money was taken", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : response.writeHead(400).end()
+    )
+    const fetch = agentOf(bank, { maxPerDay: "0.01" })
+    assert.strictEqual((await fetch(shop.url)).status, 400)
+    assert.strictEqual((await refusal(fetch(shop.url))).code, "ABOVE_MAX_PER_DAY")
+  })
+})
+
+describe("a payment that is still in use", () => {
+  it("is shown again when it is free", async () => {
+    const bank = await bankThat()
+    let shown = 0
+    const shop = await stranger(({ headers }, response) => {
+      if (headers["x-payment-proof"] === undefined) return json(response, 402, challenge(bank.url))
+      if (++shown < 3) return json(response, 409, { code: "PAYMENT_IN_PROGRESS" }, { "retry-after": "60" })
+      return response.end("served")
+    })
+    assert.strictEqual(await (await agentOf(bank)(shop.url)).text(), "served")
+  })
+
+  it("is not shown again when it was used", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : json(response, 409, { code: "PAYMENT_ALREADY_USED" })
+    )
+    assert.strictEqual((await agentOf(bank)(shop.url)).status, 409)
+    assert.lengthOf(shop.seen, 2)
+  })
+})
+
+describe("a bank that answers nonsense", () => {
+  const answers: Record<string, object> = {
+    "more than was asked": { ...paid, amount: "0.010001" },
+    "another currency": { ...paid, currency: "EURC" },
+    "no proof": { ...paid, proof: undefined },
+    "a proof that would break out of its header": { ...paid, proof: "pp_1\r\nx-evil: 1" }
+  }
+  for (const [name, answer] of Object.entries(answers)) {
+    it(`is not believed: ${name}`, async () => {
+      const bank = await bankThat(answer)
+      const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+      assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "PAY_REFUSED")
+      assert.lengthOf(shop.seen, 1)
+    })
+  }
+})
+
+describe("a redirect", () => {
+  it("to another host that asks for money is not paid", async () => {
+    const bank = await bankThat()
+    const other = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+    const shop = await stranger((_, response) => response.writeHead(307, { location: `${other.url}/` }).end())
+    assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "REDIRECTED")
+    assert.lengthOf(bank.seen, 0)
+  })
+
+  it("within the host is followed, and the place it leads to is paid", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers, url }, response) => {
+      if (url === "/old") return response.writeHead(302, { location: "/new" }).end()
+      return headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : response.end("served")
+    })
+    assert.strictEqual(await (await agentOf(bank)(`${shop.url}/old`)).text(), "served")
+  })
+
+  it("of the paid call is given to the caller: the proof goes nowhere else", async () => {
+    const bank = await bankThat()
+    const other = await stranger((_, response) => response.end())
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : response.writeHead(307, { location: other.url }).end()
+    )
+    const answer = await agentOf(bank)(shop.url)
+    assert.deepStrictEqual([answer.status, answer.headers.get("location")], [307, other.url])
+    assert.lengthOf(other.seen, 0)
+  })
+})
+
+describe("an answer that is paid for", () => {
+  it("is not lost when a hook throws or the store fails", async () => {
+    const bank = await bankThat({ ...paid, amount: "0.005" })
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const told: Array<string> = []
+    const fetch = agentOf(bank, {
+      onPayment: ({ amount }) => {
+        told.push(amount)
+        throw new Error("full")
+      },
+      store: { reserve: () => true, giveBack: () => Promise.reject(new Error("gone")) }
+    })
+    assert.strictEqual(await (await fetch(shop.url)).text(), "served")
+    assert.deepStrictEqual(told, ["0.005"])
+  })
+})
+
+describe("a caller who pays for itself", () => {
+  it("gets the 402 it is answered", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+    const answer = await agentOf(bank)(shop.url, { headers: { "X-Payment-Proof": "pp_own" } })
+    assert.strictEqual(answer.status, 402)
+    assert.lengthOf(bank.seen, 0)
+  })
+})
+
+describe("caps that are no decimals", () => {
+  for (const wrong of ["1e3", "-1", "", "1.0000001", "a lot"]) {
+    it(`are refused when the client is made: "${wrong}"`, () => {
+      assert.throws(() => agentOf({ url: "http://localhost" }, { maxPerCall: wrong }), TypeError)
+      assert.throws(() => agentOf({ url: "http://localhost" }, { maxPerDay: wrong }), TypeError)
+    })
+  }
+})
