@@ -2,17 +2,22 @@ import { Layer } from "effect"
 import { Accounts } from "#services/Accounts.ts"
 import { Bootstrap } from "#services/Bootstrap.ts"
 import { Credentials } from "#services/Credentials.ts"
+import { Discovery } from "#services/Discovery.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { EventLog } from "#services/EventLog.ts"
+import { Facilitator } from "#services/Facilitator.ts"
 import { Gateway } from "#services/Gateway.ts"
 import { Health } from "#services/Health.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { Payments } from "#services/Payments.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
+import { SandboxChain } from "#services/SandboxChain.ts"
 import { Secrets } from "#services/Secrets.ts"
+import { Statistics } from "#services/Statistics.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { Wallets } from "#services/Wallets.ts"
+import * as Secp256k1 from "./Secp256k1.ts"
 
 const books = Layer.mergeAll(EventLog.layer, Ledger.layer, Secrets.layer, Doctor.layer, Health.layer)
 
@@ -26,7 +31,8 @@ export const administration = Bootstrap.layer.pipe(
 /** Every service, over edges the caller still has to choose: a database, a bus, and where we are deployed. */
 export const layer = Gateway.layer.pipe(
   Layer.provideMerge(Payments.layer),
+  Layer.provideMerge(Layer.mergeAll(Statistics.layer, Facilitator.layer, Discovery.layer)),
   Layer.provideMerge(Endpoints.layer),
-  Layer.provideMerge(Layer.mergeAll(Wallets.layer, PublicHttp.layer)),
+  Layer.provideMerge(Layer.mergeAll(Wallets.layer, SandboxChain.layer, PublicHttp.layer, Secp256k1.layer)),
   Layer.provideMerge(administration)
 )

@@ -163,8 +163,9 @@ export class Endpoints extends Context.Service<
         const { account_id, wallet } = yield* receiver(caller, wanted)
         const id = yield* newId(EndpointId)
         yield* insert({ id, tenant_id: caller.tenant_id, account_id, wallet }, wanted)
-        // Somebody may have asked for this id a moment ago.
+        // Somebody may have asked for this id a moment ago, here or elsewhere, and lists of endpoints have one more.
         directory.forget(id)
+        yield* bus.publish(changedSubject, id)
         return yield* get(caller, id)
       })
 

@@ -35,7 +35,7 @@ import { Secrets } from "./Secrets.ts"
 
 export type { PayRefused } from "./Payments/Paying.ts"
 export type { Answer } from "./Payments/Delivery.ts"
-export type { OriginAnswer } from "./Payments/Settling.ts"
+export type { Charge, OriginAnswer } from "./Payments/Settling.ts"
 export type { SignedCall } from "./Payments/Signed.ts"
 export type { Grant, ProvenCall, UseRefused } from "./Payments/Using.ts"
 
@@ -73,14 +73,14 @@ export class Payments extends Context.Service<
     /** Gives a claim back as if it had never been made: the origin was not called. */
     unclaim(payment: PaymentRow): Effect.Effect<void>
     /**
-     * Charges the price at the payer's count, at most what is reserved: micro-units. Refused when the lease had ended. Money on a
+     * Charges the price at the payer's count, at most what is reserved. Refused when the lease had ended. Money on a
      * chain moves by what its payer `signed`, which may be refused or take longer than a caller waits.
      */
     capture(
       payment: PaymentRow,
       answer: Settling.OriginAnswer,
       signed?: Authorization
-    ): Effect.Effect<bigint, PostingRefused | SettlementPending | SettlementRefused>
+    ): Effect.Effect<Settling.Charge, PostingRefused | SettlementPending | SettlementRefused>
     /** Gives the money back; the proof may be used again until it expires. */
     release(payment: PaymentRow, failure: string, answer?: Settling.OriginAnswer): Effect.Effect<void>
     /** Says whether the last byte of a charged answer left for the caller; recorded soon, not now. */

@@ -16,7 +16,7 @@ import { Rail } from "../Rail.ts"
 import { paymentColumns } from "./Claims.ts"
 import type { PaymentPolicy } from "./Policy.ts"
 import { capturePayment, type NewPayment, paymentEvent, refusePayment, storedPayment } from "./Records.ts"
-import type { OriginAnswer } from "./Settling.ts"
+import type { Charge, OriginAnswer } from "./Settling.ts"
 
 /** The id under which a payer who has an address and no wallet here is counted: the same each time. */
 export const payerIdOf = (network: string, address: string): string => {
@@ -178,12 +178,12 @@ export const make = Effect.fnUntraced(function* (options: {
   const conclude = (payment: PaymentRow, amount: bigint, outcome: Exclude<Outcome, { _tag: "Pending" }>) =>
     outcome._tag === "Settled" ? charge(payment, amount, outcome.transaction) : refuse(payment)
 
-  /** Takes the money; micro-units. Refused when the lease had ended, or when the chain did not give it. */
+  /** Takes the money. Refused when the lease had ended, or when the chain did not give it. */
   const capture = Effect.fnUntraced(function* (
     payment: PaymentRow,
     answer: OriginAnswer,
     authorization: Authorization
-  ): Effect.fn.Return<bigint, PostingRefused | SettlementPending | SettlementRefused> {
+  ): Effect.fn.Return<Charge, PostingRefused | SettlementPending | SettlementRefused> {
     const { id, attempt } = payment
     const amount = answer.reported ?? payment.amount
     const now = yield* DateTime.now
@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const row = settling.value
     if (amount === 0n) {
       yield* charge(row, 0n, null)
-      return 0n
+      return { charged: 0n, transaction: null }
     }
     const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount })
     if (outcome._tag === "Pending") {
@@ -208,7 +208,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
     yield* conclude(row, amount, outcome)
     if (outcome._tag === "Refused") return yield* new SettlementRefused({ reason: outcome.reason })
-    return amount
+    return { charged: amount, transaction: outcome.transaction }
   })
 
   const byId = SqlSchema.findOneOption({

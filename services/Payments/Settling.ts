@@ -21,6 +21,12 @@ export interface OriginAnswer {
   readonly reported?: bigint | undefined
 }
 
+/** What a call cost (micro-units), and where the chain shows it. */
+export interface Charge {
+  readonly charged: bigint
+  readonly transaction: string | null
+}
+
 /** Ends calls: takes the money, or frees it. Each outcome has an id of its own, so saying it twice changes nothing. */
 export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
   const between = (payment: PaymentRow) => ({
@@ -55,11 +61,11 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
     ]
   }
 
-  /** What was charged, in micro-units. Refused when the money was freed meanwhile. */
+  /** Refused when the money was freed meanwhile. */
   const capture = Effect.fnUntraced(function* (
     payment: PaymentRow,
     { kept, millis: origin_ms, reported, status: origin_status }: OriginAnswer
-  ): Effect.fn.Return<bigint, PostingRefused> {
+  ): Effect.fn.Return<Charge, PostingRefused> {
     const transaction = transactionOf(payment)
     const posted = yield* ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
@@ -87,7 +93,7 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
         })
       ]
     })
-    return chargedIn(posted)
+    return { charged: chargedIn(posted), transaction }
   })
 
   const storedAnswer = (payment: PaymentRow, answer: Answer, posted: Posted) =>

@@ -6,7 +6,7 @@ import { PaymentRow } from "#domain/Payment.ts"
 import { fingerprintOf } from "#domain/PaymentToken.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
-import { type Authorization, authorizationId } from "#domain/protocol/Authorization.ts"
+import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newUuid } from "../NewId.ts"
 import { paymentColumns } from "./Claims.ts"
@@ -176,9 +176,6 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return { present, again }
 })
-
-const reservationOf = ({ asset, network, nonce, payer }: Authorization): string =>
-  authorizationId(network, asset, payer, nonce)
 
 /** Under its published name: what was signed has been used for something else. */
 const usedBefore = ({ method }: Authorization): Grant => ({

@@ -3,7 +3,9 @@ import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts
 import { AccountsApi } from "./Accounts.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { ContextApi } from "./ContextApi.ts"
+import { DiscoveryApi } from "./Discovery.ts"
 import { EndpointsApi } from "./Endpoints.ts"
+import { FacilitatorApi } from "./Facilitator.ts"
 import { PaymentsApi } from "./Payments.ts"
 import { listParameters } from "./Pagination.ts"
 import { problems } from "./Problems.ts"
@@ -16,6 +18,7 @@ import {
   UnholdableAmount,
   UnsupportedMediaType
 } from "./Refusals.ts"
+import { SandboxChainApi } from "./SandboxChain.ts"
 import { SystemApi } from "./System.ts"
 import { WalletsApi } from "./Wallets.ts"
 
@@ -74,7 +77,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
     for (const operation of Object.values(Object(path))) {
       for (const parameter of Object(operation).parameters ?? []) {
         const about = parameter.in === "query" ? shown[parameter.name] : undefined
-        if (about === undefined) continue
+        if (about === undefined || parameter.description !== undefined) continue
         const { description, ...schema } = about
         Object.assign(parameter, { description, schema })
       }
@@ -85,7 +88,17 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
 
 /** The whole public contract: one group per resource family. */
 export class Api extends HttpApi.make("turnpike")
-  .add(ContextApi, AccountsApi, ApiKeysApi, WalletsApi, EndpointsApi, PaymentsApi)
+  .add(
+    ContextApi,
+    AccountsApi,
+    ApiKeysApi,
+    WalletsApi,
+    EndpointsApi,
+    PaymentsApi,
+    DiscoveryApi,
+    FacilitatorApi,
+    SandboxChainApi
+  )
   .middleware(Decoding)
   .add(SystemApi)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })

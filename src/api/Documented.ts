@@ -3,6 +3,7 @@ import { OpenApi } from "effect/http-api"
 
 type Media = Record<string, { example?: Schema.Json }>
 interface Operation {
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
   readonly requestBody?: { readonly content: Media }
   readonly responses: Record<string, { readonly content?: Media }>
 }
@@ -18,12 +19,15 @@ export const documented = (about: {
   readonly description: string
   readonly body?: Schema.Json
   readonly answer?: Schema.Json
+  /** What is said of query parameters in place of what they are decoded by. */
+  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Json }>>
 }) =>
   OpenApi.annotations({
     summary: about.summary,
     description: about.description,
     transform: (spec) => {
-      const { requestBody, responses } = spec as Operation
+      const { parameters = [], requestBody, responses } = spec as Operation
+      for (const one of parameters) if (one.in === "query") Object.assign(one, about.query?.[one.name])
       show(requestBody?.content, about.body)
       for (const status of ["200", "201", "202"]) show(responses[status]?.content, about.answer)
       return spec

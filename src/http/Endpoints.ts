@@ -5,6 +5,7 @@ import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
+import { Statistics } from "#services/Statistics.ts"
 import * as SimulatedAgent from "./Gateway/SimulatedAgent.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -13,6 +14,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* Endpoints
     const payments = yield* Payments
+    const statistics = yield* Statistics
     const tryEndpoint = yield* SimulatedAgent.make
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -36,6 +38,9 @@ export const layer = HttpApiBuilder.group(
         const range = { limit: limit + 1, before: cursor }
         const found = yield* payments.list(yield* CurrentPrincipal, params.id, range)
         return cursorPageOf(limit, found, (payment) => payment.id)
+      }),
+      stats: Effect.fnUntraced(function* ({ params, query }) {
+        return { data: yield* statistics.read(yield* CurrentPrincipal, params.id, query.window) }
       }),
       test: Effect.fnUntraced(function* ({ params }) {
         return { data: yield* tryEndpoint(yield* CurrentPrincipal, params.id) }

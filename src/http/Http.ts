@@ -8,15 +8,19 @@ import * as ApiKeys from "./ApiKeys.ts"
 import * as Authorization from "./Authorization.ts"
 import * as ContextApi from "./ContextApi.ts"
 import * as Decoding from "./Decoding.ts"
+import * as Discovery from "./Discovery.ts"
 import * as Docs from "./Docs.ts"
 import * as Edge from "./Edge.ts"
 import * as Endpoints from "./Endpoints.ts"
+import * as Facilitator from "./Facilitator.ts"
 import * as Gateway from "./Gateway.ts"
 import { Paths } from "./Paths.ts"
 import * as Payments from "./Payments.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import { RawRoutes } from "./RawRoutes.ts"
+import * as SandboxChain from "./SandboxChain.ts"
 import * as System from "./System.ts"
+import * as Visitors from "./Visitors.ts"
 import * as Wallets from "./Wallets.ts"
 
 /** The handlers of the contract, one layer per group. */
@@ -26,8 +30,11 @@ const groups = Layer.mergeAll(
   Accounts.layer,
   System.layer,
   Wallets.layer,
+  SandboxChain.layer,
   Endpoints.layer,
-  Payments.layer
+  Payments.layer,
+  Discovery.layer,
+  Facilitator.layer
 )
 
 /** Routes whose bytes do not pass through the framework. */
@@ -35,6 +42,7 @@ const raw = Gateway.layer
 
 const api = HttpApiBuilder.layer(Api).pipe(
   Layer.provide(groups),
+  Layer.provide(Visitors.layer),
   Layer.provide(Layer.merge(Authorization.layer, Decoding.layer)),
   Layer.provide(RateLimiter.layer)
 )

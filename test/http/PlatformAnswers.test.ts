@@ -98,7 +98,8 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("ev
       for (const { name, operation } of operations) {
         assert.isString(operation.summary, name)
         assert.isString(operation.description, name)
-        if (!name.includes("/v1/")) continue
+        // What visitors may do as well.
+        if (!name.includes("/v1/") || /\/v1\/(?:sandbox|x402\/(?:discovery|facilitator))\//.test(`${name}/`)) continue
         assert.deepStrictEqual(operation.security, [{ bearer: [] }], name)
         assert.property(operation.responses["401"].content, "application/problem+json", name)
       }

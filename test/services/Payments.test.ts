@@ -84,7 +84,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const again = yield* granted(paid.proof)
       assert.strictEqual(again.attempt, 2)
       assert.deepStrictEqual(yield* money(purse), { held: 10_000n, posted: funds })
-      assert.strictEqual(yield* payments.capture(again, answered(200)), 10_000n)
+      assert.strictEqual((yield* payments.capture(again, answered(200))).charged, 10_000n)
       assert.deepStrictEqual(yield* money(till), { held: 0n, posted: 10_000n })
     })
   )
@@ -111,7 +111,9 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const { granted, money, payments, purse, reserve } = yield* market()
       const payment = yield* granted((yield* reserve).proof)
       const all = yield* Effect.all(
-        Array.from({ length: 20 }, () => payments.capture(payment, answered(200))),
+        Array.from({ length: 20 }, () =>
+          Effect.map(payments.capture(payment, answered(200)), ({ charged }) => charged)
+        ),
         {
           concurrency: 20
         }
@@ -173,7 +175,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       const paid = yield* reserve
       yield* (yield* Wallets).freeze(buyer, purse, "lost")
       assert.strictEqual((yield* Effect.flip(reserve))._tag, "WALLET_FROZEN")
-      assert.strictEqual(yield* payments.capture(yield* granted(paid.proof), answered(200)), 10_000n)
+      assert.strictEqual((yield* payments.capture(yield* granted(paid.proof), answered(200))).charged, 10_000n)
     })
   )
 
@@ -227,7 +229,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
       assert.strictEqual(free.amount, 0n)
       const payment = yield* granted(free.proof)
       yield* payments.release(payment, "origin_status", answered(500))
-      assert.strictEqual(yield* payments.capture(yield* granted(free.proof), answered(200)), 0n)
+      assert.strictEqual((yield* payments.capture(yield* granted(free.proof), answered(200))).charged, 0n)
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: funds - 10_000n })
       const { totalCalls, totalRevenue } = yield* (yield* Endpoints).get(seller, record.id)
       assert.deepStrictEqual([totalCalls, totalRevenue], [2n, 10_000n])

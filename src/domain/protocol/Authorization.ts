@@ -47,3 +47,7 @@ export const authorizationId = (network: Network, asset: string, payer: string, 
   const hex = bytes.toString("hex", 0, 16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
+
+/** The id under which this authorisation reserves or moves money, wherever it is brought. */
+export const reservationOf = ({ asset, network, nonce, payer }: Authorization): string =>
+  authorizationId(network, asset, payer, nonce)

@@ -1,11 +1,9 @@
-import { Cause, DateTime, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
-import { OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
-import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -16,15 +14,15 @@ import {
 } from "#domain/Payment.ts"
 import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
-import { receiptHeaders } from "#domain/protocol/Receipt.ts"
 import { settlementAmount } from "#domain/protocol/SettlementOverrides.ts"
-import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Call, Gateway } from "#services/Gateway.ts"
-import type { Answer, Grant, OriginAnswer, Payments, UseRefused } from "#services/Payments.ts"
+import type { Answer, Charge, Grant, OriginAnswer, Payments, UseRefused } from "#services/Payments.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import type { Exchange, ForwardFailure } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import * as Headers from "./Headers.ts"
+import * as Outcome from "./Outcome.ts"
 
 /** What the byte path stands on. `run` starts an effect and tells how it ended. */
 export interface Ground {
@@ -147,7 +145,7 @@ export class PaidCall {
       "X-Request-Id",
       this.#raw.requestId,
       "X-Payment-Payer",
-      payerOf(payment),
+      Outcome.payerOf(payment),
       "X-Payment-Id",
       toTypeId("pay", payment.id),
       "X-Payment-Amount",
@@ -168,7 +166,8 @@ export class PaidCall {
       }
     }
     const streams = exchange.length < 0
-    if (streams) exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
+    // What a chain has to settle may still be refused, and its receipt is not known before.
+    if (streams && payment.rail === "ledger") exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
     if (streams || exchange.length > keptBytes) return this.#capture(payment, exchange, undefined)
     // A small body that dawdles is not worth waiting for: the lease of the payment runs.
     // @effect-diagnostics-next-line globalTimers:off
@@ -211,10 +210,13 @@ export class PaidCall {
   }
 
   /** The answer broke while its charge was being written: the money has moved, so this must not look unpaid. */
-  #cutShort(payment: PaymentRow, charged: bigint) {
+  #cutShort(payment: PaymentRow, charge: Charge) {
     this.#seen(payment, false)
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
-    this.#raw.refuse(this.#originRefusal(payment, this.#brokenBy ?? "Unreachable"), this.#receipt(payment, charged))
+    this.#raw.refuse(
+      Outcome.originRefusal(payment, this.#brokenBy ?? "Unreachable"),
+      Outcome.receipt(payment, charge, this.#ground.now())
+    )
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
@@ -232,29 +234,18 @@ export class PaidCall {
       if (this.#response.headersSent || failure === "CallerGone") this.#seen(payment, false)
       return
     }
-    const release = this.#givenBack ? Effect.void : this.#ground.payments.release(payment, failureCodes[failure])
+    const release = this.#givenBack
+      ? Effect.void
+      : this.#ground.payments.release(payment, Outcome.failureCodes[failure])
     this.#then(release, () => {
-      if (failure !== "CallerGone") this.#raw.refuse(this.#originRefusal(payment, failure))
+      if (failure !== "CallerGone") this.#raw.refuse(Outcome.originRefusal(payment, failure))
     })
-  }
-
-  #originRefusal(payment: PaymentRow, failure: ForwardFailure) {
-    const details = { payment_id: toTypeId("pay", payment.id), failure: failureCodes[failure] }
-    switch (failure) {
-      case "Timeout":
-        return new OriginTimeout(details)
-      case "ForbiddenAddress":
-        return new OriginForbiddenAddress({ reason: "AddressNotPublic" })
-      case "BadRequest":
-        return new InvalidRequest({ errors: [{ path: "", message: "the request cannot be forwarded as it is" }] })
-      default:
-        return new OriginUnreachable(details)
-    }
   }
 
   /** The answer of an earlier call with this proof, which may not have reached its caller. */
   #repeat(payment: PaymentRow, answer: Answer) {
-    const headers = this.#paidHeaders(payment, answer.headers, payment.charged ?? 0n)
+    const charge = { charged: payment.charged ?? 0n, transaction: transactionOf(payment) }
+    const headers = this.#paidHeaders(payment, answer.headers, charge)
     this.#response.once("close", () => {
       if (this.#response.writableFinished) this.#seen(payment, true)
     })
@@ -267,23 +258,9 @@ export class PaidCall {
     if (protocol === "native") this.#ground.payments.seen(id, delivered)
   }
 
-  #receipt(payment: PaymentRow, charged: bigint | undefined): Array<string> {
-    const id = toTypeId("pay", payment.id)
-    const headers = receiptHeaders({
-      transaction: transactionOf(payment) ?? id,
-      payer: payerOf(payment),
-      network: payment.network,
-      charged,
-      protocol: payment.protocol,
-      at: DateTime.makeUnsafe(this.#ground.now())
-    })
-    const receipt = [...headers, "X-Payment-Id", id]
-    if (charged !== undefined) receipt.push("X-Payment-Amount", formatDecimal(charged))
-    return receipt
-  }
-
-  #paidHeaders(payment: PaymentRow, origin: RawHeaders, charged: bigint | undefined): Array<string> {
-    return Headers.ofAnswer(origin, [...this.#raw.headers, ...this.#receipt(payment, charged)], true)
+  #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
+    const receipt = Outcome.receipt(payment, charge, this.#ground.now())
+    return Headers.ofAnswer(origin, [...this.#raw.headers, ...receipt], true)
   }
 
   /** Goes on whatever happens: the caller must not wait for what the lease will mend. */
@@ -301,17 +278,4 @@ export class PaidCall {
   #report(cause: Cause.Cause<unknown>) {
     this.#ground.run(Effect.logWarning("A payment could not be given back at once", cause), () => undefined)
   }
-}
-
-/** The payer as the payer calls itself. */
-const payerOf = ({ payer_address, payer_id }: PaymentRow): string => payer_address ?? toTypeId("wal", payer_id)
-
-const failureCodes: Record<ForwardFailure, string> = {
-  ForbiddenAddress: "origin_forbidden_address",
-  Unreachable: "origin_unreachable",
-  Timeout: "origin_timeout",
-  TooLarge: "origin_bad_answer",
-  BadResponse: "origin_bad_answer",
-  BadRequest: "request_not_forwardable",
-  CallerGone: "caller_gone"
 }

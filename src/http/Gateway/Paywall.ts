@@ -70,6 +70,11 @@ export const paywallPage = (facts: PaywallFacts): string => {
   const pay =
     `curl -X POST ${word(payUrl)} \\\n  -H 'Authorization: Bearer YOUR_KEY' -H 'Content-Type: application/json' \\\n` +
     `  -d ${word(order)}`
+  const baseUrl = JSON.stringify(payUrl.replace(/\/v1\/x402\/pay$/, ""))
+  const client =
+    `import { payingFetch } from "turnpike/client"\n` +
+    `const fetch = payingFetch({ baseUrl: ${baseUrl}, apiKey, wallet, maxPerCall: "${price}" })\n` +
+    `await fetch(${JSON.stringify(url)}${method === "GET" ? "" : `, { method: "${method}" }`})`
   const test = environment === "sandbox" ? "<p>This is the sandbox: the money is test money.</p>\n" : ""
   return `<!doctype html>
 <html lang="en">
@@ -85,11 +90,11 @@ export const paywallPage = (facts: PaywallFacts): string => {
 <h1>${html(title)}</h1>
 <p class="price">${html(price)} ${html(currency)}</p>
 <p>for one ${html(method)} call, on ${html(network)}. Nothing is charged until the call is answered.</p>
-${test}<h2>With any x402 client</h2>
-<p>Programs that speak x402 pay this address by themselves. The price and the ways to pay are in the header
-<code>PAYMENT-REQUIRED</code> of this very answer.</p>
-<pre tabindex="0" aria-label="One line of a paying client">await fetchWithPayment(${html(JSON.stringify(url))})</pre>
-<h2>With a wallet here</h2>
+${test}<h2>With a program</h2>
+<p>Every client of x402 pays this address by itself: the price and the ways to pay are in the header
+<code>PAYMENT-REQUIRED</code> of this very answer. Ours does it from a wallet here:</p>
+<pre tabindex="0" aria-label="A paying client">${html(client)}</pre>
+<h2>By hand</h2>
 <p>Pay, and call again with the proof you are given:</p>
 <pre tabindex="0" aria-label="Commands to pay and to call">${html(pay)}
 ${html(call)} \\

@@ -1,0 +1,75 @@
+import { Cache, Context, Duration, Effect, Exit, Layer, PubSub, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Listing } from "#domain/Discovery.ts"
+import { Deployment } from "./Deployment.ts"
+import { changedSubject } from "./Endpoints.ts"
+import { EventBus } from "./EventBus.ts"
+
+/** A stretch of the list, by how many come before it. */
+export interface Stretch {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** How long an answer is given again without looking, and how many are remembered. */
+export const discoveryPolicy = { fresh: Duration.seconds(5), remembered: 64 }
+
+/** What may be bought here, for everybody: every endpoint that is active and has an origin. */
+export class Discovery extends Context.Service<
+  Discovery,
+  {
+    /** Newest first, with the number of all. A change of an endpoint shows at once, a new one within seconds. */
+    list(stretch: Stretch): Effect.Effect<{ readonly listings: ReadonlyArray<Listing>; readonly total: number }>
+  }
+>()("turnpike/services/Discovery") {
+  static readonly layer = Layer.effect(
+    Discovery,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const bus = yield* EventBus
+      const { publicUrl } = yield* Deployment
+
+      // The inner query stays in the index of public endpoints however deep it reads; rows are fetched for its result only.
+      const page = SqlSchema.findAll({
+        Request: Schema.Struct({ limit: Schema.Int, offset: Schema.Int }),
+        Result: Listing,
+        execute: ({ limit, offset }) =>
+          sql`SELECT e.id, ${`${publicUrl}/x402/`}::text || e.id AS url, coalesce(nullif(e.description, ''), e.name) AS description,
+              e.method, e.path LIKE '%/*' AS open, e.base_price AS price, e.currency, e.network, e.schemes, e.mpp,
+              e.asset_address AS asset, w.address AS "payTo", e.updated_at AS "updatedAt"
+            FROM (
+              SELECT id FROM endpoints WHERE status = 'active' AND origin_url IS NOT NULL
+              ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
+            ) public JOIN endpoints e USING (id) JOIN wallets w ON w.id = e.wallet_id ORDER BY e.id DESC`
+      })
+      const countAll = SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: Schema.Struct({ total: Schema.Int }),
+        execute: () =>
+          sql`SELECT count(*)::int AS total FROM endpoints WHERE status = 'active' AND origin_url IS NOT NULL`
+      })
+
+      const remember = <Key, A>(capacity: number, lookup: (key: Key) => Effect.Effect<A>) =>
+        Cache.makeWith(lookup, {
+          capacity,
+          timeToLive: (exit) => (Exit.isSuccess(exit) ? discoveryPolicy.fresh : Duration.zero)
+        })
+      const totals = yield* remember(1, () => Effect.orDie(countAll()))
+      const pages = yield* remember(discoveryPolicy.remembered, (stretch: Stretch) => Effect.orDie(page(stretch)))
+
+      const changes = yield* bus.subscribe(changedSubject)
+      yield* PubSub.take(changes).pipe(
+        Effect.andThen(Effect.andThen(Cache.invalidateAll(pages), Cache.invalidateAll(totals))),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const list = Effect.fn("Discovery.list")(function* ({ limit, offset }: Stretch) {
+        const { total } = yield* Cache.get(totals, "all")
+        const listings = offset < total ? yield* Cache.get(pages, { limit, offset }) : []
+        return { listings, total }
+      })
+      return Discovery.of({ list })
+    })
+  )
+}

@@ -1,0 +1,90 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Principal } from "#domain/Principal.ts"
+import {
+  authorize,
+  authorizeTaking,
+  declined,
+  type Facilitation,
+  invalid,
+  networkOf,
+  readFacilitation,
+  type SettleResponse,
+  type Supported,
+  supportedOf,
+  textsIn,
+  unsettled,
+  type VerifyResponse
+} from "#domain/protocol/Facilitation.ts"
+import { Deployment } from "./Deployment.ts"
+import * as InLedger from "./Facilitator/InLedger.ts"
+import * as OnChain from "./Facilitator/OnChain.ts"
+import type { Settling } from "./Facilitator/Parties.ts"
+import { SignatureRecovery } from "./SignatureRecovery.ts"
+
+/** Verifies and settles payments for servers of others, in the words of x402. A refusal is an answer: nothing fails. */
+export class Facilitator extends Context.Service<
+  Facilitator,
+  {
+    /** Whether the payment would go through now. Uses nothing up. */
+    verify(facilitation: Facilitation): Effect.Effect<VerifyResponse>
+    /** Takes the money, once; again for the same receiver and amount is the same answer. Live, the receiver must be the caller's. */
+    settle(facilitation: Facilitation, caller: Principal | undefined): Effect.Effect<SettleResponse>
+    readonly supported: Effect.Effect<Supported>
+  }
+>()("turnpike/services/Facilitator") {
+  static readonly layer = Layer.effect(
+    Facilitator,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const { environment } = yield* Deployment
+      const { recover } = yield* SignatureRecovery
+      const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make
+
+      const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
+        const kinds = yield* settling.kinds
+        const [settler = ""] = textsIn(kinds, "facilitatorAddress")
+        const asked = readFacilitation(facilitation, environment, settler)
+        if (asked._tag === "Declined") return asked
+        if (!kinds.some(({ network, scheme }) => network === asked.network && scheme === asked.offer.scheme)) {
+          return declined("unsupported_scheme", "this is not settled here at the moment")
+        }
+        const facilitating = { now: clock.currentTimeMillisUnsafe(), recover, feePayers: textsIn(kinds, "feePayer") }
+        return { asked, facilitating }
+      })
+
+      const verify = Effect.fn("Facilitator.verify")(function* (
+        facilitation: Facilitation
+      ): Effect.fn.Return<VerifyResponse> {
+        const found = yield* read(facilitation)
+        if ("_tag" in found) return invalid(found)
+        const authorization = authorize(found.asked, found.facilitating)
+        if ("_tag" in authorization) return invalid(authorization)
+        const { payer } = authorization
+        const refusal = yield* settling.refusal(found.asked, authorization)
+        return refusal === undefined ? { isValid: true, payer } : invalid(refusal, payer)
+      })
+
+      const settle = Effect.fn("Facilitator.settle")(function* (
+        facilitation: Facilitation,
+        caller: Principal | undefined
+      ): Effect.fn.Return<SettleResponse> {
+        const network = networkOf(facilitation)
+        const found = yield* read(facilitation)
+        if ("_tag" in found) return unsettled(found, network)
+        const { asked, facilitating } = found
+        const authorization = authorizeTaking(asked, facilitating)
+        if ("_tag" in authorization) return unsettled(authorization, network)
+        const { payer } = authorization
+        const amount = String(asked.amount)
+        // Nothing to take is nothing to do.
+        if (asked.amount === 0n) return { success: true, payer, transaction: "", network, amount }
+        const taken = yield* settling.take(asked, authorization, caller)
+        return typeof taken === "string"
+          ? { success: true, payer, transaction: taken, network, amount }
+          : unsettled(taken, network, payer)
+      })
+
+      return Facilitator.of({ verify, settle, supported: Effect.map(settling.kinds, supportedOf) })
+    })
+  )
+}

@@ -1,0 +1,75 @@
+import { Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
+import { type Asked, declined, sandboxFacilitator, usedBefore } from "#domain/protocol/Facilitation.ts"
+import { sandboxTransaction } from "#domain/SandboxTransaction.ts"
+import { Ledger } from "../Ledger.ts"
+import { SandboxChain } from "../SandboxChain.ts"
+import * as Parties from "./Parties.ts"
+
+const toItself = declined("invalid_payment_requirements", "the payer is the receiver")
+
+/** Settles where the ledger is the chain: from the wallet of the payer's address to the wallet of the receiver's. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* Ledger
+  const { feePayer } = yield* SandboxChain
+  const parties = yield* Parties.make
+
+  const isPosted = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Schema.Struct({ command_id: Schema.String }),
+    execute: (id) => sql`SELECT command_id FROM movements WHERE command_id = ${id} LIMIT 1`
+  })
+
+  const refusal = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization) {
+    const { payee, payer } = yield* parties(asked, authorization.payer)
+    if (payee === undefined) return Parties.noReceiver
+    if (Option.isSome(yield* Effect.orDie(isPosted(reservationOf(authorization))))) return usedBefore(authorization)
+    if (payer === undefined) return declined("insufficient_funds")
+    if (payer.id === payee.id) return toItself
+    if (payer.frozen) return declined("wallet_frozen")
+    return payer.available < asked.amount ? declined("insufficient_funds") : undefined
+  })
+
+  const take = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization) {
+    const { payee, payer } = yield* parties(asked, authorization.payer)
+    if (payee === undefined) return Parties.noReceiver
+    if (payer === undefined) return declined("insufficient_funds")
+    // The id under which a gateway call with the same word would reserve the money: of the two, one can.
+    const id = reservationOf(authorization)
+    const { amount, currency } = asked
+    const posted = yield* ledger
+      .post({
+        id,
+        steps: [{ kind: "transfer", debit: payer.id, credit: payee.id, currency, amount, code: "facilitator" }]
+      })
+      .pipe(
+        Effect.catchTags({
+          INSUFFICIENT_BALANCE: () => Effect.succeed(declined("insufficient_funds")),
+          WALLET_FROZEN: () => Effect.succeed(declined("wallet_frozen")),
+          SAME_WALLET: () => Effect.succeed(toItself),
+          AMOUNT_TOO_LARGE: () =>
+            Effect.succeed(declined("invalid_payment_requirements", "the receiver cannot hold that much")),
+          NOT_FOUND: Effect.die,
+          CURRENCY_MISMATCH: Effect.die,
+          HOLD_NOT_OPEN: Effect.die,
+          IDEMPOTENCY_KEY_REUSED: Effect.die
+        })
+      )
+    if ("_tag" in posted) return posted
+    const [moved] = posted.movements
+    const same = moved?.kind === "transfer" && moved.credit === payee.key && moved.amount === amount
+    return same ? sandboxTransaction(asked.network, id) : usedBefore(authorization)
+  })
+
+  return {
+    kinds: Effect.succeed([
+      { network: "solana-devnet", scheme: "exact", extra: { feePayer } },
+      { network: "base-sepolia", scheme: "exact", extra: {} },
+      { network: "base-sepolia", scheme: "upto", extra: { facilitatorAddress: sandboxFacilitator } }
+    ]),
+    refusal,
+    take
+  } satisfies Parties.Settling
+})

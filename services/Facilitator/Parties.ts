@@ -1,0 +1,58 @@
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Currency } from "#domain/Money.ts"
+import { Network } from "#domain/Network.ts"
+import type { Principal } from "#domain/Principal.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { type Asked, type Declined, declined } from "#domain/protocol/Facilitation.ts"
+import type { Kind } from "../Rail.ts"
+
+/** Money that did not move, or of which nobody knows yet whether it did; then perhaps with the transaction that will tell. */
+export interface Unsettled extends Declined {
+  readonly transaction?: string | undefined
+}
+
+/** Where money is and moves: the ledger of a sandbox, or a chain. */
+export interface Settling {
+  readonly kinds: Effect.Effect<ReadonlyArray<Kind>>
+  /** Why this would not go through now; undefined when it would. */
+  refusal(asked: Asked, authorization: Authorization): Effect.Effect<Declined | undefined>
+  /** Takes what is asked and answers the transaction. Taking again is taking once. */
+  take(asked: Asked, authorization: Authorization, caller: Principal | undefined): Effect.Effect<string | Unsettled>
+}
+
+export const noReceiver = declined(
+  "invalid_payment_requirements",
+  "payTo is the address of no wallet that may be paid here"
+)
+
+const Party = Schema.Struct({
+  id: Schema.String,
+  tenant_id: Schema.String,
+  address: Schema.String,
+  key: Schema.BigInt,
+  available: Schema.BigInt,
+  frozen: Schema.Boolean
+})
+
+/** Finds the wallets of the two addresses of a payment. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const walletsAt = SqlSchema.findAll({
+    Request: Schema.Struct({
+      network: Schema.toType(Network),
+      currency: Currency,
+      addresses: Schema.Array(Schema.String)
+    }),
+    Result: Party,
+    execute: ({ addresses, currency, network }) =>
+      sql`SELECT w.id, w.tenant_id, w.address, a.key, a.posted - a.held AS available, a.frozen
+        FROM wallets w JOIN ledger_accounts a ON a.id = w.id
+        WHERE w.network = ${network} AND w.currency = ${currency} AND w.address = ANY(${addresses}::text[])`
+  })
+  return Effect.fnUntraced(function* ({ currency, network, offer }: Asked, payer: string) {
+    const found = yield* Effect.orDie(walletsAt({ network, currency, addresses: [payer, offer.payTo] }))
+    const at = (address: string) => found.find((wallet) => wallet.address === address)
+    return { payer: at(payer), payee: at(offer.payTo) }
+  })
+})

@@ -1,0 +1,171 @@
+import { Schema } from "effect"
+import { EndpointMethod, EndpointScheme } from "./Endpoint.ts"
+import { EndpointId } from "./Ids.ts"
+import { Currency, formatDecimal } from "./Money.ts"
+import { assetOf, caip2, chainIdOf, Network } from "./Network.ts"
+import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
+
+/** How much of the list one answer shows, and how deep it may be read. */
+export const discoveryLimits = { page: 100, lines: 1_000, offset: 1_000_000 }
+
+/** A priced endpoint as strangers see it: what it does, costs, and takes. Nothing of its owner, its origin or its totals. */
+export const Listing = Schema.Struct({
+  id: Schema.toType(EndpointId),
+  url: Schema.String,
+  description: Schema.String,
+  method: EndpointMethod,
+  /** Whether more path may follow the address. */
+  open: Schema.Boolean,
+  price: Schema.BigInt,
+  currency: Currency,
+  network: Schema.toType(Network),
+  schemes: Schema.Array(EndpointScheme),
+  mpp: Schema.Boolean,
+  asset: Schema.NullOr(Schema.String),
+  payTo: Schema.String,
+  updatedAt: Schema.Date
+})
+export type Listing = typeof Listing.Type
+
+/** One way to pay, as x402 version 2 lists it. */
+export const ListedOffer = Schema.Struct({
+  scheme: EndpointScheme,
+  network: Schema.String,
+  amount: Schema.String,
+  asset: Schema.String,
+  payTo: Schema.String,
+  maxTimeoutSeconds: Schema.Int,
+  extra: Schema.Record(Schema.String, Schema.Json)
+}).annotate({ identifier: "ListedOffer" })
+
+/** An entry of the list of x402 (`DiscoveredResource`). */
+export const DiscoveredResource = Schema.Struct({
+  resource: Schema.String,
+  type: Schema.Literal("http"),
+  x402Version: Schema.Literal(2),
+  accepts: Schema.Array(ListedOffer),
+  lastUpdated: Schema.DateFromString,
+  description: Schema.String,
+  metadata: Schema.Struct({
+    methods: Schema.Array(Schema.String),
+    routeTemplate: Schema.String,
+    price: Schema.String,
+    currency: Currency,
+    protocols: Schema.Array(Schema.Literals(["x402", "mpp"]))
+  })
+}).annotate({ identifier: "DiscoveredResource" })
+export type DiscoveredResource = typeof DiscoveredResource.Type
+
+/** A stretch of the list of x402. */
+export const DiscoveredResources = Schema.Struct({
+  x402Version: Schema.Literal(2),
+  items: Schema.Array(DiscoveredResource),
+  pagination: Schema.Struct({ limit: Schema.Int, offset: Schema.Int, total: Schema.Int })
+}).annotate({ identifier: "DiscoveredResources" })
+
+/** The manifest under `/.well-known/x402`. */
+export const ResourceLines = Schema.Struct({
+  version: Schema.Literal(1),
+  resources: Schema.Array(Schema.String),
+  instructions: Schema.String
+}).annotate({ identifier: "ResourceLines" })
+
+/** Long descriptions belong to the endpoint's own pages. */
+const described = ({ description }: Listing): string => shortened(description, 400)
+
+/** The methods to show for an endpoint: one that takes any is shown with the two that everybody can send. */
+const methodsOf = ({ method }: Listing): ReadonlyArray<string> => (method === "ANY" ? ["GET", "POST"] : [method])
+
+const routeOf = ({ id, open }: Listing): string => `/x402/${id}${open ? "/*" : ""}`
+
+/** Machine payments are made on EVM chains only, and of a fixed price. */
+const speaksMpp = ({ mpp, network, schemes }: Listing): boolean =>
+  mpp && schemes.includes("exact") && chainIdOf(network) !== undefined
+
+const protocolsOf = (listing: Listing): ReadonlyArray<"x402" | "mpp"> =>
+  speaksMpp(listing) ? ["x402", "mpp"] : ["x402"]
+
+const acceptsOf = (listing: Listing): DiscoveredResource["accepts"] => {
+  const { address, name, version } = assetOf(listing.network, listing.currency)
+  const domain = chainIdOf(listing.network) === undefined ? {} : { name, version }
+  return listing.schemes.map((scheme) => ({
+    scheme,
+    network: caip2[listing.network],
+    amount: String(listing.price),
+    asset: listing.asset ?? address,
+    payTo: listing.payTo,
+    maxTimeoutSeconds,
+    extra: scheme === "upto" ? { ...domain, assetTransferMethod: "permit2" } : domain
+  }))
+}
+
+/** The entry of an endpoint. What is signed comes from the 402 itself, which also binds it to the call. */
+export const discoveredResource = (listing: Listing): DiscoveredResource => ({
+  resource: listing.url,
+  type: "http",
+  x402Version: 2,
+  accepts: acceptsOf(listing),
+  lastUpdated: listing.updatedAt,
+  description: described(listing),
+  metadata: {
+    methods: methodsOf(listing),
+    routeTemplate: routeOf(listing),
+    price: formatDecimal(listing.price),
+    currency: listing.currency,
+    protocols: protocolsOf(listing)
+  }
+})
+
+/** The lines of an endpoint in the manifest: `GET /x402/…`. */
+export const resourceLines = (listing: Listing): ReadonlyArray<string> =>
+  methodsOf(listing).map((method) => `${method} ${routeOf(listing)}`)
+
+const operation = (listing: Listing, method: string) => {
+  const accepts = acceptsOf(listing)
+  const [first] = accepts
+  const description = described(listing)
+  return {
+    operationId: `${method.toLowerCase()}_${listing.id}`,
+    summary: description,
+    security: [],
+    "x-payment-info": {
+      price: {
+        mode: listing.schemes.includes("exact") ? "fixed" : "maximum",
+        amount: formatDecimal(listing.price),
+        currency: listing.currency
+      },
+      protocols: protocolsOf(listing),
+      accepts,
+      ...(speaksMpp(listing) && first !== undefined
+        ? { offers: [{ intent: "charge", method: "evm", amount: first.amount, currency: first.asset, description }] }
+        : {})
+    },
+    ...(listing.open ? { "x-route-template": routeOf(listing) } : {}),
+    responses: {
+      "200": { description: "What the seller's own server answers; any status below 400 is a paid call" },
+      "402": { description: "The price and the ways to pay: `PAYMENT-REQUIRED` and the body" }
+    }
+  }
+}
+
+/** An OpenAPI document of these endpoints, with what each costs. */
+export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Pay-per-call endpoints",
+    version: "1.0.0",
+    description:
+      "Priced HTTP endpoints of many sellers behind one gateway. Call one; it answers 402 with its price; pay and call again."
+  },
+  servers: [{ url: publicUrl }],
+  "x-service-info": {
+    categories: ["payments"],
+    docs: { homepage: publicUrl, apiReference: `${publicUrl}/docs` }
+  },
+  paths: Object.fromEntries(
+    listings.map((listing) => [
+      `/x402/${listing.id}`,
+      Object.fromEntries(methodsOf(listing).map((method) => [method.toLowerCase(), operation(listing, method)]))
+    ])
+  )
+})

@@ -1,0 +1,55 @@
+import { DateTime } from "effect"
+import { OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
+import { toTypeId } from "#domain/Ids.ts"
+import { formatDecimal } from "#domain/Money.ts"
+import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
+import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
+import { receiptHeaders } from "#domain/protocol/Receipt.ts"
+import { InvalidRequest } from "#domain/Refusal.ts"
+import type { Charge } from "#services/Payments.ts"
+import type { ForwardFailure } from "#services/PublicHttp/Forward.ts"
+
+/** The payer as the payer calls itself. */
+export const payerOf = ({ payer_address, payer_id }: PaymentRow): string => payer_address ?? toTypeId("wal", payer_id)
+
+/** The header fields that say what became of the money; without a charge while the answer already streams. `now` in milliseconds. */
+export const receipt = (payment: PaymentRow, charge: Charge | undefined, now: number): Array<string> => {
+  const id = toTypeId("pay", payment.id)
+  const charged = charge?.charged
+  const headers = receiptHeaders({
+    transaction: charge?.transaction ?? transactionOf(payment) ?? id,
+    payer: payerOf(payment),
+    network: payment.network,
+    charged,
+    protocol: payment.protocol,
+    at: DateTime.makeUnsafe(now)
+  })
+  const receipt = [...headers, "X-Payment-Id", id]
+  if (charged !== undefined) receipt.push("X-Payment-Amount", formatDecimal(charged))
+  return receipt
+}
+
+export const failureCodes: Record<ForwardFailure, string> = {
+  ForbiddenAddress: "origin_forbidden_address",
+  Unreachable: "origin_unreachable",
+  Timeout: "origin_timeout",
+  TooLarge: "origin_bad_answer",
+  BadResponse: "origin_bad_answer",
+  BadRequest: "request_not_forwardable",
+  CallerGone: "caller_gone"
+}
+
+/** What the caller is told when the origin did not answer it. */
+export const originRefusal = (payment: PaymentRow, failure: ForwardFailure) => {
+  const details = { payment_id: toTypeId("pay", payment.id), failure: failureCodes[failure] }
+  switch (failure) {
+    case "Timeout":
+      return new OriginTimeout(details)
+    case "ForbiddenAddress":
+      return new OriginForbiddenAddress({ reason: "AddressNotPublic" })
+    case "BadRequest":
+      return new InvalidRequest({ errors: [{ path: "", message: "the request cannot be forwarded as it is" }] })
+    default:
+      return new OriginUnreachable(details)
+  }
+}

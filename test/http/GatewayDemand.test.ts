@@ -1,0 +1,84 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { send, server } from "./GatewayHarness.ts"
+import { baseSeller, decoded } from "./X402Harness.ts"
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call without payment", (it) => {
+  it.effect("a 402 speaks to native, x402 v2, x402 v1 and MPP clients at once", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((_, response) => response.end(), {
+        description: "Prévisions ☀",
+        basePrice: 1_500_000n
+      })
+      const { body, headers, json, status } = yield* send(shop.path)
+      assert.strictEqual(status, 402)
+      const { endpoint } = shop
+      assert.match(json.payment_request_id, /^pr_[\w-]{75}$/)
+      const { quote } = json.accepts[0].extra
+      const common = {
+        scheme: "exact",
+        asset: endpoint.assetAddress,
+        payTo: endpoint.paymentAddress,
+        maxTimeoutSeconds: 300,
+        extra: { name: "USDC", version: "2", quote }
+      }
+      assert.deepInclude(json, {
+        x402Version: 1,
+        error: "payment_required",
+        code: "PAYMENT_REQUIRED",
+        accepts: [
+          {
+            ...common,
+            network: "base-sepolia",
+            maxAmountRequired: "1500000",
+            resource: endpoint.gatewayUrl,
+            description: "Prévisions ☀",
+            mimeType: "application/json"
+          }
+        ],
+        price: "1.50",
+        currency: "USDC",
+        network: "base-sepolia",
+        receiver: endpoint.paymentAddress,
+        expires_in: 60,
+        pay_url: endpoint.gatewayUrl.replace(/\/x402\/.*/, "/v1/x402/pay")
+      })
+      const header = String(headers["payment-required"])
+      assert.match(header, /^[A-Za-z0-9+/]*={0,2}$/)
+      assert.isBelow(header.length + String(headers["www-authenticate"]).length, 4096)
+      assert.deepInclude(decoded(header), {
+        x402Version: 2,
+        error: "payment_required",
+        resource: { url: endpoint.gatewayUrl, description: "Prévisions ☀", mimeType: "application/json" },
+        accepts: [{ ...common, network: "eip155:84532", amount: "1500000" }]
+      })
+      assert.match(
+        String(headers["www-authenticate"]),
+        /^Payment id="[\w.-]+", realm="[^"]+", method="evm", intent="charge", /
+      )
+      assert.strictEqual(headers["x-payment-required"], "true")
+      assert.strictEqual(headers["cache-control"], "no-store")
+      assert.strictEqual(headers["access-control-allow-origin"], "*")
+      assert.include(String(headers["access-control-expose-headers"]), "PAYMENT-REQUIRED")
+      assert.include(String(headers["vary"]), "X-Payment-Proof")
+      assert.strictEqual(headers["x-environment"], "test")
+      assert.match(String(headers["x-request-id"]), /^req_/)
+      assert.strictEqual(Number(headers["content-length"]), Buffer.byteLength(body))
+      assert.strictEqual(shop.backend.seen.length, 0)
+    })
+  )
+
+  it.effect("a browser sees a page with the price, and the headers for programs beside it", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((_, response) => response.end(), { name: "<b>Weather</b>", mpp: false })
+      const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+      const { body, headers, status } = yield* send(shop.path, { headers: { accept } })
+      assert.strictEqual(status, 402)
+      assert.match(String(headers["content-type"]), /^text\/html/)
+      assert.include(body, "0.01 USDC")
+      assert.include(body, "&lt;b&gt;Weather&lt;/b&gt;")
+      assert.strictEqual(decoded(headers["payment-required"]).accepts.length, 1)
+      assert.isUndefined(headers["www-authenticate"])
+    })
+  )
+})

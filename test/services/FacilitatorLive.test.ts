@@ -1,0 +1,185 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Ref, Schedule } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { Principal } from "#domain/Principal.ts"
+import type { Facilitation } from "#domain/protocol/Facilitation.ts"
+import * as BusMemory from "#layers/BusMemory.ts"
+import * as Platform from "#layers/Platform.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import * as RailSimulated from "#layers/RailSimulated.ts"
+import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { ChainPolicy } from "#services/ChainSettlements/Policy.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { Facilitator } from "#services/Facilitator.ts"
+import { Rail } from "#services/Rail.ts"
+import { Wallets } from "#services/Wallets.ts"
+import { nonce, now, signTransfer } from "../domain/protocol/Payers.ts"
+import { tenant } from "../http/GatewayHarness.ts"
+
+const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+
+/** A live server at the time that payloads are signed for. */
+const live = Layer.mergeAll(
+  Postgres.layerTest,
+  BusMemory.layer,
+  Layer.succeed(Deployment, {
+    environment: "live",
+    publicUrl: "https://turnpike.test",
+    scannerUrl: "https://turnpike.test"
+  }),
+  Layer.effect(
+    Clock.Clock,
+    Effect.map(
+      Clock.Clock,
+      (clock): Clock.Clock => Object.assign(Object.create(clock), { currentTimeMillisUnsafe: () => now })
+    )
+  ),
+  Layer.effect(
+    ChainPolicy,
+    Effect.map(ChainPolicy, (usual) => ({ ...usual, wait: Duration.seconds(1) }))
+  )
+)
+
+/** The simulated chain as if it were the main one. */
+const rail = Layer.effect(
+  Rail,
+  Effect.map(Rail, (simulated) => ({
+    ...simulated,
+    kinds: Effect.succeed([{ network: "base-mainnet" as const, scheme: "exact" as const, extra: {} }])
+  }))
+).pipe(Layer.provideMerge(RailSimulated.layer))
+
+const chained = Platform.layer.pipe(
+  Layer.provideMerge(ChainSettlements.layer),
+  Layer.provideMerge(rail),
+  Layer.provideMerge(live)
+)
+
+const does = (behaviour: RailSimulated.Behaviour) =>
+  Effect.flatMap(RailSimulated.RailControl, (control) => Ref.set(control.behaviour, behaviour))
+const moved = Effect.flatMap(RailSimulated.RailControl, (control) => Ref.get(control.moved))
+
+let sellers = 0
+/** A seller with a wallet on the main network, and a payment of 0.01 to it. */
+const sale = Effect.gen(function* () {
+  const { principal } = yield* tenant
+  const caller = new Principal({ ...principal, environment: "live" })
+  const to = privateKeyToAccount(`0x${String(++sellers).padStart(64, "0")}`).address
+  const wallet = yield* (yield* Wallets).create(caller, { network: "base-mainnet", address: to })
+  const payload = yield* Effect.promise(() =>
+    signTransfer({ to, nonce: nonce(`live ${sellers}`) }, { chainId: 8453, asset: usdc, name: "USD Coin" })
+  )
+  const requirements = {
+    scheme: "exact",
+    network: "eip155:8453",
+    amount: "10000",
+    asset: usdc,
+    payTo: to,
+    maxTimeoutSeconds: 300,
+    extra: { name: "USD Coin", version: "2" }
+  }
+  const payment: Facilitation = {
+    x402Version: 2,
+    paymentPayload: {
+      x402Version: 2,
+      accepted: requirements,
+      payload: { ...payload, authorization: payload.authorization as never }
+    },
+    paymentRequirements: requirements
+  }
+  return { caller, wallet, payment, facilitator: yield* Facilitator }
+})
+
+layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facilitator of a live server", (it) => {
+  it.effect("moves the money on the chain, once however often it is asked", () =>
+    Effect.gen(function* () {
+      yield* does("settle")
+      const { caller, facilitator, payment } = yield* sale
+      assert.isTrue((yield* facilitator.verify(payment)).isValid)
+      const before = (yield* moved).size
+      const settle = facilitator
+        .settle(payment, caller)
+        .pipe(Effect.repeat({ until: ({ success }) => success, schedule: Schedule.spaced("10 millis") }))
+      const answers = yield* Effect.all(
+        Array.from({ length: 10 }, () => settle),
+        { concurrency: 10 }
+      )
+      const transactions = new Set(answers.map(({ transaction }) => transaction))
+      assert.strictEqual(transactions.size, 1)
+      assert.include([...(yield* moved).values()], [...transactions][0])
+      assert.strictEqual((yield* moved).size, before + 1)
+    })
+  )
+
+  it.effect("never guesses: while the outcome is not known it says so, with the transaction once there is one", () =>
+    Effect.gen(function* () {
+      yield* does("pending")
+      const { caller, facilitator, payment } = yield* sale
+      const waiting = yield* Effect.repeat(facilitator.settle(payment, caller), {
+        until: ({ transaction }) => transaction !== ""
+      })
+      assert.deepStrictEqual([waiting.success, waiting.errorReason], [false, "settlement_pending"])
+      assert.match(waiting.transaction, /^0x[0-9a-f]{64}$/)
+      yield* does("settle")
+      const settled = yield* Effect.repeat(facilitator.settle(payment, caller), { until: ({ success }) => success })
+      assert.strictEqual(settled.transaction, waiting.transaction)
+
+      yield* does("silent")
+      const unheard = yield* sale
+      const { errorReason, success, transaction } = yield* facilitator.settle(unheard.payment, unheard.caller)
+      assert.deepStrictEqual([success, errorReason, transaction], [false, "settlement_pending", ""])
+    })
+  )
+
+  it.effect("passes on what the chain refuses", () =>
+    Effect.gen(function* () {
+      yield* does("refuse")
+      const { caller, facilitator, payment } = yield* sale
+      assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "insufficient_funds")
+      const refused = yield* Effect.repeat(facilitator.settle(payment, caller), {
+        until: ({ errorReason }) => errorReason !== "settlement_pending"
+      })
+      assert.deepStrictEqual([refused.success, refused.errorReason], [false, "insufficient_funds"])
+      yield* does("unavailable")
+      assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "unexpected_verify_error")
+    })
+  )
+
+  it.effect("settles to wallets of the caller's tenant only", () =>
+    Effect.gen(function* () {
+      yield* does("settle")
+      const { facilitator, payment } = yield* sale
+      const other = yield* sale
+      const before = (yield* moved).size
+      for (const caller of [other.caller, undefined]) {
+        const { errorReason, success } = yield* facilitator.settle(payment, caller)
+        assert.deepStrictEqual([success, errorReason], [false, "invalid_payment_requirements"])
+      }
+      assert.strictEqual((yield* moved).size, before)
+    })
+  )
+
+  it.effect("supports what its rail settles", () =>
+    Effect.gen(function* () {
+      const { kinds } = yield* (yield* Facilitator).supported
+      assert.deepStrictEqual(kinds, [
+        { x402Version: 2, scheme: "exact", network: "eip155:8453" },
+        { x402Version: 1, scheme: "exact", network: "base" }
+      ])
+    })
+  )
+})
+
+layer(Platform.layer.pipe(Layer.provideMerge(live)), { timeout: "60 seconds", excludeTestServices: true })(
+  "the facilitator of a live server without a rail",
+  (it) => {
+    it.effect("supports nothing, and takes nothing", () =>
+      Effect.gen(function* () {
+        const { caller, facilitator, payment } = yield* sale
+        assert.deepStrictEqual((yield* facilitator.supported).kinds, [])
+        assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "unsupported_scheme")
+        assert.strictEqual((yield* facilitator.settle(payment, caller)).errorReason, "unsupported_scheme")
+      })
+    )
+  }
+)
