@@ -37,7 +37,7 @@ const ports = [
 ]
 
 /** Services that follow the event log. Business code appends facts and never calls them. */
-const followers = ["Webhooks", "AgentChannel"]
+const followers = ["Webhooks", "AgentChannel", "Statistics"]
 
 /** Files that may be longer than 300 lines, each with its reason. */
 const longFiles: Record<string, string> = {}

@@ -4,7 +4,9 @@ import * as SqlClient from "effect/sql/SqlClient"
 
 /** Every migration of Turnpike. A file's default export is an Effect over `SqlClient`; released files never change. */
 export const all = Migrator.fromGlob({
-  "0001_init.ts": () => import("./0001_init.ts")
+  "0001_init.ts": () => import("./0001_init.ts"),
+  "0002_chain_settlements.ts": () => import("./0002_chain_settlements.ts"),
+  "0003_statistics.ts": () => import("./0003_statistics.ts")
 })
 
 /**
