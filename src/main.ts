@@ -8,6 +8,7 @@ import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
+import * as Rail from "#layers/Rail.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
 import * as Workers from "#layers/Workers.ts"
 
@@ -16,6 +17,7 @@ Banner.layer.pipe(
   Layer.provide(Layer.merge(Http.layer, Workers.layer)),
   Layer.provide(CredentialsFile.layer),
   Layer.provide(Platform.layer),
+  Layer.provide(Rail.layer),
   Layer.provide(Fees.layer),
   Layer.provideMerge(Outbound.layer),
   Layer.provide(BusPostgres.layer),

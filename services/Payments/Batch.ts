@@ -17,10 +17,11 @@ export interface Batch<A, B> {
 
 /**
  * One fiber that takes whatever waits and runs it as one batch while the next one collects. It adds no delay unless it is told
- * to `gather`. `run` answers in the order of its items. What waits when the scope ends is run before it does.
+ * to `gather`. `run` answers in the order of its items; it may call `meanwhile` when it has nothing to do but wait: those who
+ * asked before are told then, which takes time. What waits when the scope ends is run before it does.
  */
 export const make = Effect.fnUntraced(function* <A, B>(
-  run: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
+  run: (items: ReadonlyArray<A>, meanwhile: () => void) => Effect.Effect<ReadonlyArray<B>>,
   gather: Duration.Duration = Duration.zero
 ): Effect.fn.Return<Batch<A, B>, never, Scope.Scope> {
   const pause = Duration.isZero(gather) ? Effect.void : Effect.sleep(gather)
@@ -28,15 +29,25 @@ export const make = Effect.fnUntraced(function* <A, B>(
   const waiting: Array<Job<A, B>> = []
   const unavailable = Exit.die(new ServiceUnavailable({ retry_after: 1 }))
 
+  let answered: () => void = () => undefined
+  const settleAnswered = () => {
+    const settle = answered
+    answered = () => undefined
+    settle()
+  }
   const runBatch = Effect.suspend(() => {
     const jobs = waiting.splice(0, batchPolicy.size)
     if (waiting.length === 0) arrived.closeUnsafe()
-    return Effect.map(Effect.exit(run(jobs.map((job) => job.item))), (exit) => {
-      jobs.forEach((job, index) => {
-        const answer = Exit.isSuccess(exit) ? exit.value[index] : undefined
-        if (answer !== undefined) Deferred.doneUnsafe(job.done, Exit.succeed(answer))
-        else Deferred.doneUnsafe(job.done, Exit.isFailure(exit) ? Exit.failCause(exit.cause) : unavailable)
-      })
+    const items = jobs.map((job) => job.item)
+    return Effect.map(Effect.exit(run(items, settleAnswered)), (exit) => {
+      settleAnswered()
+      answered = () =>
+        jobs.forEach((job, index) => {
+          const answer = Exit.isSuccess(exit) ? exit.value[index] : undefined
+          if (answer !== undefined) Deferred.doneUnsafe(job.done, Exit.succeed(answer))
+          else Deferred.doneUnsafe(job.done, Exit.isFailure(exit) ? Exit.failCause(exit.cause) : unavailable)
+        })
+      if (waiting.length === 0 || !Duration.isZero(gather)) settleAnswered()
     })
   })
   // Released after the fiber below: what it left is run here.

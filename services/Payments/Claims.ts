@@ -54,13 +54,17 @@ export const make = Effect.gen(function* () {
   const { config } = yield* Database
   const pipeline = yield* Pipeline.lasting(Pipeline.byKey(config, "turnpike-claims"), patience)
 
-  const fly = Effect.fnUntraced(function* (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) {
-    const [rows = []] = yield* pipeline.fly([{ statement, values }])
+  const fly = Effect.fnUntraced(function* (
+    statement: Pipeline.Statement,
+    values: ReadonlyArray<unknown>,
+    meanwhile?: () => void
+  ) {
+    const [rows = []] = yield* pipeline.fly([{ statement, values }], meanwhile)
     return new Map((yield* decode(rows.map(named))).map((row) => [row.id, row]))
   })
 
   const takeAll = Effect.fnUntraced(
-    function* (claims: ReadonlyArray<Claim>) {
+    function* (claims: ReadonlyArray<Claim>, meanwhile: () => void) {
       const now = yield* DateTime.now
       const at = DateTime.toDate(now)
       // Of several claims for one payment the first is asked for; the others see that it was taken. In the order of their ids,
@@ -68,14 +72,18 @@ export const make = Effect.gen(function* () {
       const first = new Map<string, Claim>()
       for (const claim of claims) if (!first.has(claim.payment)) first.set(claim.payment, claim)
       const asked = [...first.values()].toSorted((one, other) => (one.payment < other.payment ? -1 : 1))
-      const taken = yield* fly(take, [
-        asked.map(({ payment }) => payment),
-        asked.map(({ endpoint }) => endpoint),
-        asked.map(({ method }) => method),
-        asked.map(({ fingerprint }) => fingerprint),
-        asked.map(({ lease }) => DateTime.toDate(DateTime.addDuration(now, lease))),
-        at
-      ])
+      const taken = yield* fly(
+        take,
+        [
+          asked.map(({ payment }) => payment),
+          asked.map(({ endpoint }) => endpoint),
+          asked.map(({ method }) => method),
+          asked.map(({ fingerprint }) => fingerprint),
+          asked.map(({ lease }) => DateTime.toDate(DateTime.addDuration(now, lease))),
+          at
+        ],
+        meanwhile
+      )
       const missed = asked.filter(({ payment }) => !taken.has(payment))
       const others = missed.length === 0 ? taken : yield* fly(look, [missed.map(({ payment }) => payment)])
       return claims.map((claim): Claimed => {
@@ -85,6 +93,7 @@ export const make = Effect.gen(function* () {
           : { row, won: first.get(claim.payment) === claim, at }
       })
     },
+    Effect.tapError((failure) => Effect.logWarning("Payments could not be claimed", failure)),
     Effect.mapError(unavailableIfAway),
     Effect.orDie
   )

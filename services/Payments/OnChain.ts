@@ -230,7 +230,8 @@ export const make = Effect.fnUntraced(function* (options: {
     execute: (before) =>
       sql`WITH dead AS (
           SELECT id FROM payments s WHERE s.state = 'settling' AND s.lease_until < ${before}
-            AND NOT EXISTS (SELECT 1 FROM chain_settlements c WHERE c.payment_id = s.id)
+            AND NOT EXISTS (SELECT 1 FROM chain_settlements c
+              WHERE c.payment_id = s.id AND (c.state <> 'refused' OR c.booked_at IS NULL))
           ORDER BY s.lease_until LIMIT 200 FOR NO KEY UPDATE SKIP LOCKED
         )
         UPDATE payments p SET state = 'released', lease_until = NULL, failure = 'interrupted' FROM dead

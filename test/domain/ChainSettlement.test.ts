@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import {
-  after,
+  stateAfter,
   type ChainEvent,
   ChainState,
   eventOf,
@@ -29,7 +29,7 @@ describe("a settlement on a chain", () => {
   for (const state of states) {
     it(`goes on from ${state} as the table says`, () => {
       assert.deepStrictEqual(
-        events.map((event) => after(state, event)),
+        events.map((event) => stateAfter(state, event)),
         table[state]
       )
     })
@@ -37,10 +37,10 @@ describe("a settlement on a chain", () => {
 
   it("is never asked about before it is taken, and never changed once its end is known", () => {
     assert.deepStrictEqual(
-      states.filter((state) => after(state, "taken") !== undefined),
+      states.filter((state) => stateAfter(state, "taken") !== undefined),
       [...openStates]
     )
-    for (const state of finalStates) for (const event of events) assert.isUndefined(after(state, event))
+    for (const state of finalStates) for (const event of events) assert.isUndefined(stateAfter(state, event))
   })
 
   it("reaches an end from every other state", () => {
@@ -48,7 +48,7 @@ describe("a settlement on a chain", () => {
       const seen = new Set<ChainState>([start])
       for (const state of seen) {
         for (const event of events) {
-          const next = after(state, event)
+          const next = stateAfter(state, event)
           if (next !== undefined) seen.add(next)
         }
       }

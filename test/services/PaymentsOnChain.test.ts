@@ -194,16 +194,21 @@ layer(live(unattended), { timeout: "60 seconds" })("a payment for which nobody w
     })
   )
 
-  it.effect("whose process died before it asked the chain is given back", () =>
+  it.effect("whose process died before it asked the chain is given back, also at a second attempt", () =>
     Effect.gen(function* () {
       yield* chain.does("settle")
-      const { earned, granted, record } = yield* market
+      const { capture, earned, granted, record } = yield* market
       const payment = yield* granted
+      yield* chain.does("refuse")
+      yield* Effect.flip(capture(payment))
+      assert.strictEqual(yield* worked(record), "released")
+      yield* chain.does("settle")
       const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE payments SET state = 'settling' WHERE id = ${payment.id}`
+      const second = yield* granted
+      yield* sql`UPDATE payments SET state = 'settling' WHERE id = ${second.id}`
       assert.strictEqual(yield* worked(record), "released")
       assert.strictEqual(yield* earned, 0n)
-      assert.strictEqual((yield* granted).attempt, 2)
+      assert.strictEqual((yield* granted).attempt, 3)
     })
   )
 })

@@ -1,0 +1,86 @@
+import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import * as RailEvm from "./RailEvm.ts"
+import { readingConfig } from "./RailEvm/Options.ts"
+import * as Witness from "./RailEvm/Witness.ts"
+import * as RailFacilitator from "./RailFacilitator.ts"
+
+/** The surroundings name no rail that can be used. `message` is a sentence for the operator. */
+export class RailUnusable extends Schema.TaggedError<RailUnusable>()("RailUnusable", { message: Schema.String }) {}
+
+const given = (name: string) => Config.map(Config.option(Config.Redacted(name)), Option.isSome)
+
+/** HTTP to one server that the operator named, wherever it is, and to no other private address. */
+const httpTo = (url: URL) => {
+  const port = url.port || (url.protocol === "https:" ? "443" : "80")
+  const policy = Effect.map(PublicHttpPolicy, (usual) => ({
+    ...usual,
+    allowHosts: [`${url.hostname}:${port}`],
+    ownHosts: []
+  }))
+  return Layer.fresh(PublicHttp.layer).pipe(Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
+}
+
+const nodeUrl = Effect.fnUntraced(function* (rpcUrl: Redacted.Redacted) {
+  const url = Redacted.value(rpcUrl)
+  if (!URL.canParse(url)) return yield* new RailUnusable({ message: "TURNPIKE_RPC_URL is no address of a node." })
+  return new URL(url)
+})
+
+const facilitator = Layer.unwrap(
+  Effect.map(RailFacilitator.config, (options) =>
+    RailFacilitator.layer(options).pipe(Layer.provide(httpTo(options.url)))
+  )
+)
+const witness = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* readingConfig
+    return Witness.layer(options).pipe(Layer.provide(httpTo(yield* nodeUrl(options.rpcUrl))))
+  })
+)
+const relayer = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* RailEvm.config
+    return RailEvm.layer(options).pipe(Layer.provide(httpTo(yield* nodeUrl(options.rpcUrl))))
+  })
+)
+
+/**
+ * The rail the environment names: a facilitator by its URL, or our own relayer over an RPC URL and a key. A facilitator beside an RPC
+ * URL is checked on the chain where its word is not clear.
+ */
+export const chosen = Layer.unwrap(
+  Effect.gen(function* () {
+    const [byUrl, byRpc, byKey] = yield* Effect.all([
+      given("TURNPIKE_FACILITATOR_URL"),
+      given("TURNPIKE_RPC_URL"),
+      given("TURNPIKE_RELAYER_KEY")
+    ])
+    if (byUrl && byKey) {
+      return yield* new RailUnusable({
+        message: "TURNPIKE_FACILITATOR_URL and TURNPIKE_RELAYER_KEY name two rails; keep one."
+      })
+    }
+    if (byUrl) return byRpc ? facilitator.pipe(Layer.provide(witness)) : facilitator
+    if (byRpc && byKey) return relayer
+    return yield* new RailUnusable({
+      message:
+        "A live server settles payments on a chain: set TURNPIKE_FACILITATOR_URL, or TURNPIKE_RPC_URL and TURNPIKE_RELAYER_KEY."
+    })
+  })
+)
+
+const none: Layer.Layer<never> = Layer.empty
+const live = ChainSettlements.layer.pipe(Layer.provideMerge(chosen))
+
+/** `Rail` and `ChainSettlements` of a live server, which does not start without; a sandbox has neither: its chain is our ledger. */
+export const layer = Layer.unwrap(
+  Effect.map(
+    Deployment,
+    ({ environment }): Layer.Layer<never, Layer.Error<typeof live>, Layer.Services<typeof live>> =>
+      environment === "sandbox" ? none : live
+  )
+)

@@ -1,0 +1,183 @@
+import { Effect, Option, Schema } from "effect"
+import type { Settlement } from "#domain/ChainSettlement.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { type Hex, isHex, type Log } from "./Rpc.ts"
+
+const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+const exactProxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
+const uptoProxy = "0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002"
+
+const abi = [
+  "struct TokenPermissions { address token; uint256 amount; }",
+  "struct PermitTransferFrom { TokenPermissions permitted; uint256 nonce; uint256 deadline; }",
+  "struct ExactWitness { address to; uint256 validAfter; }",
+  "struct UptoWitness { address to; address facilitator; uint256 validAfter; }"
+] as const
+
+/** One question about a contract, and how its answer is read. */
+export interface View {
+  readonly to: string
+  readonly data: Hex
+}
+
+/** What a settlement is on the chain: the call that moves the money, and where the chain keeps that its authorisation was used. */
+export interface Move {
+  readonly to: string
+  readonly data: Hex
+  readonly signature: Hex
+  /** Seconds since 1970 from which on the chain refuses it. */
+  readonly validBefore: bigint
+  readonly used: View
+  readonly isUsed: (answer: Hex) => boolean
+  readonly balance: View
+  /** What Permit2 may take of the payer's; undefined where no leave is needed. */
+  readonly allowance: View | undefined
+  /** Logs under which its use is found, and the transfer it must have made. */
+  readonly useTopics: ReadonlyArray<string>
+  readonly moved: (logs: ReadonlyArray<Log>, amount: bigint) => boolean
+}
+
+const Numeric = Schema.Union([Schema.String.check(Schema.isPattern(/^\d{1,78}$/)), Schema.Int])
+const Signature = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{130}$/))
+const decodeEip3009 = Schema.decodeUnknownOption(
+  Schema.Struct({
+    payload: Schema.Struct({
+      signature: Signature,
+      authorization: Schema.Struct({ validAfter: Numeric, validBefore: Numeric })
+    })
+  })
+)
+const decodePermit2 = Schema.decodeUnknownOption(
+  Schema.Struct({
+    payload: Schema.Struct({
+      signature: Signature,
+      permit2Authorization: Schema.Struct({
+        permitted: Schema.Struct({ amount: Numeric }),
+        nonce: Numeric,
+        deadline: Numeric,
+        witness: Schema.Struct({ validAfter: Numeric })
+      })
+    })
+  })
+)
+
+/** Writes calls of the contracts that payments go through. The encoder is loaded when the first rail is made. */
+export const make = Effect.gen(function* () {
+  const { encodeFunctionData, pad, parseAbi, parseAbiItem, toEventSelector } = yield* Effect.promise(
+    () => import("viem")
+  )
+  const token = parseAbi([
+    "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+    "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+    "function balanceOf(address account) view returns (uint256)",
+    "function allowance(address owner, address spender) view returns (uint256)"
+  ])
+  const permits = parseAbi(["function nonceBitmap(address owner, uint256 word) view returns (uint256)"])
+  const exact = parseAbi([
+    ...abi,
+    "function settle(PermitTransferFrom permit, address owner, ExactWitness witness, bytes signature)"
+  ])
+  const upto = parseAbi([
+    ...abi,
+    "function settle(PermitTransferFrom permit, uint256 amount, address owner, UptoWitness witness, bytes signature)"
+  ])
+  const transferTopic = toEventSelector(parseAbiItem("event Transfer(address indexed, address indexed, uint256)"))
+  const usedTopic = toEventSelector(parseAbiItem("event AuthorizationUsed(address indexed, bytes32 indexed)"))
+
+  const hex = (text: string): Hex => (isHex(text) ? text : "0x")
+  const padded = (address: string) => pad(hex(address))
+
+  const common = ({ asset, payTo, payer }: Authorization) => ({
+    balance: { to: asset, data: encodeFunctionData({ abi: token, functionName: "balanceOf", args: [hex(payer)] }) },
+    moved: (logs: ReadonlyArray<Log>, amount: bigint) =>
+      logs.some(
+        (log) =>
+          log.address.toLowerCase() === asset &&
+          log.topics[0] === transferTopic &&
+          log.topics[1]?.toLowerCase() === padded(payer) &&
+          log.topics[2]?.toLowerCase() === padded(payTo) &&
+          log.data.length === 66 &&
+          BigInt(log.data) === amount
+      )
+  })
+
+  const eip3009 = (authorization: Authorization): Move | undefined => {
+    const decoded = Option.getOrUndefined(decodeEip3009(authorization.payload))?.payload
+    if (decoded === undefined || !/^0x[0-9a-f]{64}$/i.test(authorization.nonce)) return undefined
+    const { amount, asset, nonce, payTo, payer } = authorization
+    const signature = hex(decoded.signature)
+    const validBefore = BigInt(decoded.authorization.validBefore)
+    const [from, id] = [hex(payer), hex(nonce)]
+    const r = hex(signature.slice(0, 66))
+    const s = hex(`0x${signature.slice(66, 130)}`)
+    const v = Number.parseInt(signature.slice(130), 16)
+    const args = [from, hex(payTo), amount, BigInt(decoded.authorization.validAfter), validBefore, id, v, r, s] as const
+    return {
+      ...common(authorization),
+      to: asset,
+      data: encodeFunctionData({ abi: token, functionName: "transferWithAuthorization", args }),
+      signature,
+      validBefore,
+      used: {
+        to: asset,
+        data: encodeFunctionData({ abi: token, functionName: "authorizationState", args: [from, id] })
+      },
+      isUsed: (answer) => BigInt(answer) !== 0n,
+      allowance: undefined,
+      useTopics: [usedTopic, padded(payer), id]
+    }
+  }
+
+  const permit2Move = (authorization: Authorization, amount: bigint, relayer: string): Move | undefined => {
+    const decoded = Option.getOrUndefined(decodePermit2(authorization.payload))?.payload
+    if (decoded === undefined) return undefined
+    const { asset, payTo, payer, scheme } = authorization
+    const { deadline, nonce, permitted, witness } = decoded.permit2Authorization
+    const owner = hex(payer)
+    const signature = hex(decoded.signature)
+    const validAfter = BigInt(witness.validAfter)
+    const number = BigInt(nonce)
+    const permit = {
+      permitted: { token: hex(asset), amount: BigInt(permitted.amount) },
+      nonce: number,
+      deadline: BigInt(deadline)
+    }
+    const data =
+      scheme === "exact"
+        ? encodeFunctionData({
+            abi: exact,
+            functionName: "settle",
+            args: [permit, owner, { to: hex(payTo), validAfter }, signature]
+          })
+        : encodeFunctionData({
+            abi: upto,
+            functionName: "settle",
+            args: [permit, amount, owner, { to: hex(payTo), facilitator: hex(relayer), validAfter }, signature]
+          })
+    return {
+      ...common(authorization),
+      to: scheme === "exact" ? exactProxy : uptoProxy,
+      data,
+      signature,
+      validBefore: BigInt(deadline) + 1n,
+      used: {
+        to: permit2,
+        data: encodeFunctionData({ abi: permits, functionName: "nonceBitmap", args: [owner, number >> 8n] })
+      },
+      isUsed: (answer) => ((BigInt(answer) >> (number & 255n)) & 1n) === 1n,
+      allowance: {
+        to: asset,
+        data: encodeFunctionData({ abi: token, functionName: "allowance", args: [owner, permit2] })
+      },
+      useTopics: [transferTopic, padded(payer), padded(payTo)]
+    }
+  }
+
+  /** The call that settles this; undefined when the authorisation is none for a contract. */
+  return ({ amount, authorization }: Pick<Settlement, "amount" | "authorization">, relayer: string) => {
+    const fits = authorization.scheme === "exact" ? amount === authorization.amount : amount <= authorization.amount
+    if (!fits) return undefined
+    if (authorization.method === "eip3009") return authorization.scheme === "exact" ? eip3009(authorization) : undefined
+    return authorization.method === "permit2" ? permit2Move(authorization, amount, relayer) : undefined
+  }
+})

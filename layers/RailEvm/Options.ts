@@ -1,0 +1,58 @@
+import { Config, Duration, type Redacted, Schema } from "effect"
+import { caip2, type Network } from "#domain/Network.ts"
+
+/** Our own relayer: which chain through which node, with which key, and how far it goes. */
+export interface EvmOptions {
+  readonly network: Extract<Network, `base-${string}`>
+  readonly rpcUrl: Redacted.Redacted
+  readonly key: Redacted.Redacted
+  /** Blocks, the one with the transaction among them, until what happened is final. */
+  readonly confirmations: number
+  /** Wei per gas; what would cost more waits. */
+  readonly maxFee: bigint
+  readonly maxGas: bigint
+  /** How long a transaction waits before it is sent again for a higher fee. */
+  readonly stuckAfter: Duration.Duration
+}
+
+/** The number of the chain that a node must be on. */
+export const chainIdOf = (network: EvmOptions["network"]): bigint => BigInt(caip2[network].slice("eip155:".length))
+
+const key = Config.schema(
+  Schema.Redacted(Schema.String.check(Schema.isPattern(/^(?:0x)?[0-9a-fA-F]{64}$/, { expected: "a private key" }))),
+  "TURNPIKE_RELAYER_KEY"
+)
+
+/** What it takes to read a chain: `TURNPIKE_RPC_URL`, and if wanted `TURNPIKE_EVM_NETWORK` and `TURNPIKE_CONFIRMATIONS`. */
+const reading = {
+  network: Config.schema(Schema.Literals(["base-mainnet", "base-sepolia"]), "TURNPIKE_EVM_NETWORK").pipe(
+    Config.withDefault("base-mainnet" as const)
+  ),
+  rpcUrl: Config.Redacted("TURNPIKE_RPC_URL"),
+  confirmations: Config.schema(
+    Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 1000 })),
+    "TURNPIKE_CONFIRMATIONS"
+  ).pipe(Config.withDefault(2))
+}
+export const readingConfig = Config.all(reading)
+
+/**
+ * `TURNPIKE_RPC_URL` and `TURNPIKE_RELAYER_KEY`, and if wanted `TURNPIKE_EVM_NETWORK`, `TURNPIKE_CONFIRMATIONS`,
+ * `TURNPIKE_MAX_FEE_GWEI` and `TURNPIKE_MAX_GAS`.
+ */
+export const config: Config.Config<EvmOptions> = Config.all({
+  ...reading,
+  key,
+  maxFee: Config.schema(
+    Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0.001, maximum: 10_000 })),
+    "TURNPIKE_MAX_FEE_GWEI"
+  ).pipe(
+    Config.withDefault(1),
+    Config.map((gwei) => BigInt(Math.round(gwei * 1e9)))
+  ),
+  maxGas: Config.schema(
+    Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 21_000, maximum: 10_000_000 })),
+    "TURNPIKE_MAX_GAS"
+  ).pipe(Config.withDefault(300_000), Config.map(BigInt)),
+  stuckAfter: Config.Duration("TURNPIKE_STUCK_AFTER").pipe(Config.withDefault(Duration.seconds(30)))
+})

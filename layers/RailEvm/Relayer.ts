@@ -1,0 +1,204 @@
+import { Clock, Duration, Effect } from "effect"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
+import { type Chain, reasons } from "./Chain.ts"
+import type { Move } from "./Contracts.ts"
+import type { EvmOptions } from "./Options.ts"
+import { type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import type { Fees, SentTransaction, Transactions } from "./Transactions.ts"
+
+const pending = (transaction: string | undefined): Outcome => ({ _tag: "Pending", transaction })
+const refused = (reason: string): Outcome => ({ _tag: "Refused", reason })
+
+/** How many of the nonces that hold up one that waits are looked after with it. */
+const lookAhead = 8n
+
+/** Gets settlements through: signs, keeps, sends, sends again, and reads what became of them. */
+export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: Transactions) => {
+  const { relayer } = transactions
+
+  const alert = (message: string, facts: object) => Effect.logError(`ALERT: ${message}`, { relayer, ...facts })
+
+  /** What the next block costs and a bit more; undefined when that is above the cap. */
+  const feesFor = (baseFee: bigint, tip: bigint): Fees | undefined => {
+    if (baseFee + tip > options.maxFee) return undefined
+    const wanted = 2n * baseFee + tip
+    return { tip, maxFee: wanted < options.maxFee ? wanted : options.maxFee }
+  }
+  // Not every node has a word on tips; a thousandth of a gwei is what these networks see.
+  const tip = Effect.catchTag(rpc.tip, "RpcError", () => Effect.succeed(1_000_000n))
+
+  /** Sends what is kept. Whatever the node says, the chain tells later what became of it. */
+  const send = ({ hash, raw }: SentTransaction) =>
+    rpc.send(raw).pipe(
+      Effect.catchTags({
+        RpcError: (error: RpcError) => {
+          if (/insufficient funds|doesn't have enough funds/i.test(error.message)) {
+            return alert("the relayer has no gas", { hash })
+          }
+          return /already known|nonce too low|already imported/i.test(error.message)
+            ? Effect.void
+            : Effect.logWarning("A node did not take a transaction", { hash, reason: unexpected(error).reason })
+        },
+        RAIL_UNAVAILABLE: ({ reason }) => Effect.logWarning("A transaction may not have been sent", { hash, reason })
+      }),
+      Effect.asVoid
+    )
+
+  /** Its authorisation was used after we had signed: by us, or by whoever saw it. The payee has the money when it was this transfer. */
+  const usedBy = Effect.fnUntraced(function* (settlement: Settlement, move: Move, from: bigint, head: bigint) {
+    const { amount, authorization } = settlement
+    const found = yield* chain.foreignUse(move, authorization.asset, amount, from, head)
+    if (found !== undefined && chain.isFinal(found, head)) {
+      yield* Effect.logWarning("An authorisation got to the chain otherwise", { hash: found.transactionHash })
+      return { _tag: "Settled", transaction: found.transactionHash } as const
+    }
+    if (found === undefined && (yield* chain.isUsed(move, chain.finalBlock(head)))) {
+      return refused(reasons(authorization).used)
+    }
+    return pending(found?.transactionHash)
+  })
+
+  /** Nothing of this settlement is on its way: looks whether it would go through, and sends it. */
+  const begin = Effect.fnUntraced(function* (settlement: Settlement, move: Move) {
+    const { amount, authorization, id } = settlement
+    const obstacle = yield* chain.obstacle(move, authorization, amount)
+    if (obstacle !== undefined) {
+      const since = yield* transactions.signedSince(id)
+      if (obstacle !== reasons(authorization).used || since === null) return refused(obstacle)
+      return yield* usedBy(settlement, move, since, (yield* rpc.head).number)
+    }
+    const { data, to } = move
+    const [head, estimate, bid, count, balance] = yield* Effect.all(
+      [
+        rpc.head,
+        chain.estimateGas({ from: relayer, to, data }),
+        tip,
+        rpc.transactionCount(relayer, "latest"),
+        rpc.balance(relayer)
+      ],
+      { concurrency: 5 }
+    )
+    if (estimate === false) return refused(reasons(authorization).simulation)
+    const gas = (estimate * 13n) / 10n
+    if (gas > options.maxGas) {
+      yield* Effect.logWarning("A settlement waits: it needs more gas than allowed", { id, gas })
+      return pending(undefined)
+    }
+    const fees = feesFor(head.baseFeePerGas ?? 0n, bid)
+    if (fees === undefined) {
+      yield* Effect.logWarning("A settlement waits: gas costs more than allowed", { id, baseFee: head.baseFeePerGas })
+      return pending(undefined)
+    }
+    if (balance < gas * fees.maxFee) {
+      yield* alert("the relayer has no gas", { id, balance })
+      return pending(undefined)
+    }
+    const signed = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock: head.number }, count)
+    yield* send(signed)
+    return pending(signed.hash)
+  })
+
+  /** It is in a block: says so once that is final. */
+  const ended = Effect.fnUntraced(function* (
+    settlement: Settlement,
+    move: Move,
+    receipt: Receipt,
+    own: SentTransaction,
+    head: bigint
+  ) {
+    const { amount, authorization } = settlement
+    const why = reasons(authorization)
+    if (!chain.isFinal(receipt, head)) return pending(receipt.transactionHash)
+    if (receipt.status === 1n) {
+      if (move.moved(receipt.logs, amount)) return { _tag: "Settled", transaction: receipt.transactionHash } as const
+      yield* alert("a transaction went through and moved something else", { hash: receipt.transactionHash })
+      return refused(why.mismatch)
+    }
+    if (yield* chain.isUsed(move)) return yield* usedBy(settlement, move, own.from_block, head)
+    return refused((yield* chain.obstacle(move, authorization, amount)) ?? why.failed)
+  })
+
+  /** Brings what waits under this nonce back to the node, for a higher fee when it waited too long. */
+  const push = Effect.fnUntraced(function* (own: SentTransaction, isNext: boolean) {
+    const clock = yield* Clock.Clock
+    const age = clock.currentTimeMillisUnsafe() - own.created_at.getTime()
+    if (isNext && age >= Duration.toMillis(options.stuckAfter)) {
+      const [head, bid] = yield* Effect.all([rpc.head, tip], { concurrency: 2 })
+      const fees = raised(own, feesFor(head.baseFeePerGas ?? 0n, bid), options.maxFee)
+      if (fees !== undefined) return yield* Effect.tap(transactions.replace(own, fees), send)
+    }
+    if ((yield* rpc.transaction(own.hash)) === null) yield* send(own)
+    return own
+  })
+
+  /** Not in a block: looks after it, and after those before it, without which it never gets into one. */
+  const waiting = Effect.fnUntraced(function* (
+    settlement: Settlement,
+    move: Move,
+    all: ReadonlyArray<SentTransaction>,
+    own: SentTransaction,
+    head: bigint
+  ) {
+    const { authorization, id } = settlement
+    const final = chain.finalBlock(head)
+    const [count, settledCount, block, used] = yield* Effect.all(
+      [
+        rpc.transactionCount(relayer, "latest"),
+        rpc.transactionCount(relayer, final),
+        rpc.blockAt(final),
+        chain.isUsed(move, final)
+      ],
+      { concurrency: 4 }
+    )
+    if (block.timestamp >= move.validBefore && !used) return refused(reasons(authorization).expired)
+    if (used) return yield* usedBy(settlement, move, own.from_block, head)
+    if (settledCount > own.nonce) {
+      // A receipt may have come since we looked; without one the nonce is somebody else's for good.
+      const receipts = yield* Effect.forEach(all, ({ hash }) => rpc.receipt(hash), { concurrency: 8 })
+      if (receipts.every((receipt) => receipt === null)) {
+        yield* alert("a nonce of the relayer was used by something else", { id, nonce: own.nonce })
+        yield* transactions.drop(id)
+      }
+      return pending(own.hash)
+    }
+    for (let nonce = count; nonce < own.nonce && nonce < count + lookAhead; nonce++) {
+      const before = yield* transactions.at(nonce)
+      if (before !== undefined) yield* push(before, nonce === count)
+    }
+    const pushed = yield* push(own, count === own.nonce)
+    return pending(pushed.hash)
+  })
+
+  /** One look at a settlement, and whatever can be done for it now. */
+  return Effect.fnUntraced(
+    function* (settlement: Settlement, move: Move) {
+      const own = yield* transactions.of(settlement.id)
+      const [newest] = own
+      if (newest === undefined) return yield* begin(settlement, move)
+      const [head, ...receipts] = yield* Effect.all([rpc.head, ...own.map(({ hash }) => rpc.receipt(hash))], {
+        concurrency: 8
+      })
+      const receipt = receipts.find((one) => one !== null)
+      if (receipt != null) return yield* ended(settlement, move, receipt, newest, head.number)
+      return yield* waiting(settlement, move, own, newest, head.number)
+    },
+    Effect.catchTag("RpcError", (error) => Effect.fail(unexpected(error)))
+  )
+}
+
+/** Fees that nodes take in the place of these: an eighth more, here a quarter; undefined when the cap does not allow it. */
+export const raised = (
+  { max_fee, tip }: Pick<SentTransaction, "max_fee" | "tip">,
+  wanted: Fees | undefined,
+  cap: bigint
+): Fees | undefined => {
+  const least = { maxFee: (max_fee * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n }
+  if (least.maxFee > cap || least.tip > cap) return undefined
+  const quarter = { maxFee: (max_fee * 5n) / 4n + 1n, tip: (tip * 5n) / 4n + 1n }
+  const highest = (...all: ReadonlyArray<bigint>) => all.reduce((most, one) => (one > most ? one : most))
+  const capped = (fee: bigint) => (fee < cap ? fee : cap)
+  return {
+    maxFee: capped(highest(quarter.maxFee, wanted?.maxFee ?? 0n)),
+    tip: capped(highest(quarter.tip, wanted?.tip ?? 0n))
+  }
+}

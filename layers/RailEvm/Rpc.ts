@@ -1,0 +1,131 @@
+import { Data, Duration, Effect, Option, Redacted, Schema, SchemaTransformation } from "effect"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { RailUnavailable } from "#services/Rail.ts"
+import * as JsonHttp from "../Rail/JsonHttp.ts"
+
+/** The node answered with an error: it understood the question. */
+export class RpcError extends Data.TaggedError("RpcError")<{
+  readonly code: number
+  readonly message: string
+  readonly data: string | undefined
+}> {}
+
+export type Hex = `0x${string}`
+export const isHex = (text: string): text is Hex => /^0x[0-9a-fA-F]*$/.test(text)
+export const Hex = Schema.String.pipe(Schema.refine((text): text is Hex => isHex(text)))
+
+/** A number as nodes write it. */
+export const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/)).pipe(
+  Schema.decodeTo(
+    Schema.BigInt,
+    SchemaTransformation.transform({ decode: (text: string) => BigInt(text), encode: (n) => `0x${n.toString(16)}` })
+  )
+)
+export const quantity = (n: bigint): Hex => `0x${n.toString(16)}`
+
+const Log = Schema.Struct({
+  address: Schema.String,
+  topics: Schema.Array(Schema.String),
+  data: Hex,
+  transactionHash: Schema.NullOr(Schema.String)
+})
+export type Log = typeof Log.Type
+const Receipt = Schema.Struct({
+  transactionHash: Schema.String,
+  blockNumber: Quantity,
+  status: Quantity,
+  logs: Schema.Array(Log)
+})
+export type Receipt = typeof Receipt.Type
+const Block = Schema.Struct({
+  number: Quantity,
+  timestamp: Quantity,
+  baseFeePerGas: Schema.optional(Schema.NullOr(Quantity))
+})
+const Transaction = Schema.Struct({ input: Schema.String, blockNumber: Schema.NullOr(Quantity) })
+
+/** What we ask of an Ethereum node. An answer that is not what was asked for is no answer. */
+export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const ask = JsonHttp.make(yield* PublicHttp)
+  const address = new URL(Redacted.value(url))
+  const timeout = Duration.seconds(10)
+
+  const request = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
+    const body = { jsonrpc: "2.0", id: 1, method, params }
+    const answer = decodeAnswer((yield* ask({ method: "POST", url: address, body, timeout })).body)
+    if (Option.isNone(answer)) return yield* nonsense(method)
+    const { error, result } = answer.value
+    if (error == null) return result
+    const { code, message } = error
+    return yield* new RpcError({ code, message, data: typeof error.data === "string" ? error.data : undefined })
+  })
+  const asking =
+    <A>(schema: Schema.Codec<A, unknown>) =>
+    (method: string, params: ReadonlyArray<unknown>) => {
+      const decode = Schema.decodeUnknownOption(schema)
+      return Effect.flatMap(request(method, params), (result) =>
+        Option.match(decode(result), { onNone: () => nonsense(method), onSome: Effect.succeed })
+      )
+    }
+  const number = asking(Quantity)
+  const data = asking(Hex)
+  const block = asking(Block)
+  const receipt = asking(Schema.NullOr(Receipt))
+  const transaction = asking(Schema.NullOr(Transaction))
+  const logs = asking(Schema.Array(Log))
+  const text = asking(Schema.String)
+
+  return {
+    chainId: number("eth_chainId", []),
+    head: block("eth_getBlockByNumber", ["latest", false]),
+    blockAt: (at: bigint) => block("eth_getBlockByNumber", [quantity(at), false]),
+    balance: (address: string) => number("eth_getBalance", [address, "latest"]),
+    tip: number("eth_maxPriorityFeePerGas", []),
+    transactionCount: (address: string, at: bigint | "latest") =>
+      number("eth_getTransactionCount", [address, at === "latest" ? at : quantity(at)]),
+    call: (call: Call, at: bigint | "latest" = "latest") =>
+      data("eth_call", [call, at === "latest" ? at : quantity(at)]),
+    estimateGas: (call: Call) => number("eth_estimateGas", [call]),
+    receipt: (hash: string) => receipt("eth_getTransactionReceipt", [hash]),
+    transaction: (hash: string) => transaction("eth_getTransactionByHash", [hash]),
+    logs: ({ address, from, to, topics }: LogFilter) =>
+      logs("eth_getLogs", [{ address, topics, fromBlock: quantity(from), toBlock: quantity(to) }]),
+    send: (raw: string) => text("eth_sendRawTransaction", [raw])
+  }
+})
+export type Rpc = Effect.Success<ReturnType<typeof make>>
+
+export interface Call {
+  readonly to: string
+  readonly data: Hex
+  readonly from?: string
+}
+
+export interface LogFilter {
+  readonly address: string
+  readonly topics: ReadonlyArray<string>
+  readonly from: bigint
+  readonly to: bigint
+}
+
+const decodeAnswer = Schema.decodeUnknownOption(
+  Schema.Struct({
+    result: Schema.optional(Schema.Unknown),
+    error: Schema.optional(
+      Schema.NullOr(
+        Schema.Struct({ code: Schema.Finite, message: Schema.String, data: Schema.optional(Schema.Unknown) })
+      )
+    )
+  })
+)
+
+const nonsense = (method: string) =>
+  Effect.fail(new RailUnavailable({ reason: `the node's answer to ${method} makes no sense` }))
+
+/** Whether the node ran the call and the contract refused it; otherwise the node itself failed. */
+export const isRevert = ({ code, data, message }: RpcError): boolean =>
+  code === 3 || (data !== undefined && data !== "0x" && isHex(data)) || /revert/i.test(message)
+
+/** A node that answers with an error where none can be meant is as good as away. */
+export const unexpected = ({ message }: RpcError) =>
+  new RailUnavailable({ reason: `the node says: ${message.slice(0, 200).replace(/https?:\/\/\S+/g, "…")}` })

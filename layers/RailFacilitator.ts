@@ -1,0 +1,179 @@
+import { Cache, Config, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
+import { caip2, Network, parseAddress } from "#domain/Network.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
+import * as JsonHttp from "./Rail/JsonHttp.ts"
+import { Witness } from "./RailEvm/Witness.ts"
+
+/** An x402 facilitator: its address, and what it wants to see in `Authorization`. */
+export interface FacilitatorOptions {
+  readonly url: URL
+  readonly authorization: Option.Option<Redacted.Redacted>
+}
+
+/** `TURNPIKE_FACILITATOR_URL`, and `TURNPIKE_FACILITATOR_AUTHORIZATION` (the whole header, such as `Bearer …`). */
+export const config = Config.all({
+  url: Config.URL("TURNPIKE_FACILITATOR_URL"),
+  authorization: Config.option(Config.Redacted("TURNPIKE_FACILITATOR_AUTHORIZATION"))
+})
+
+const quick = Duration.seconds(10)
+// A facilitator waits for the chain before it answers.
+const patient = Duration.seconds(50)
+
+/** Somebody else's rail: any x402 facilitator by its address. With a `Witness` in the context, the chain is asked where it is unsure. */
+export const make = Effect.fnUntraced(function* ({ authorization: credential, url }: FacilitatorOptions) {
+  const ask = JsonHttp.make(yield* PublicHttp)
+  const headers = Option.isSome(credential) ? ["authorization", Redacted.value(credential.value)] : []
+  const at = (path: string) => new URL(`${url.pathname.replace(/\/+$/, "")}/${path}`, url)
+  const post = (path: string, authorization: Authorization, amount: bigint, timeout: Duration.Duration) =>
+    ask({
+      method: "POST",
+      url: at(path),
+      headers,
+      timeout,
+      body: {
+        x402Version: 2,
+        paymentPayload: authorization.payload,
+        // Under `upto` this is where a facilitator reads how much to take.
+        paymentRequirements: { ...authorization.requirements, amount: String(amount) }
+      }
+    })
+
+  const supported = Effect.gen(function* () {
+    const { body } = yield* ask({ method: "GET", url: at("supported"), headers, timeout: quick })
+    const answer = decodeSupported(body)
+    if (Option.isNone(answer)) return yield* rubbish("supported")
+    return answer.value.kinds.flatMap(kindOf)
+  })
+  const kinds = yield* Cache.makeWith((_: "kinds") => supported, {
+    capacity: 1,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.minutes(10) : Duration.zero)
+  })
+
+  const verify = Effect.fn("RailFacilitator.verify")(function* (authorization: Authorization) {
+    const { body, status } = yield* post("verify", authorization, authorization.amount, quick)
+    const answer = Option.getOrUndefined(decodeVerified(body))
+    if (answer === undefined || status >= 500) return yield* rubbish("verify")
+    if (!answer.isValid) {
+      return yield* new AuthorizationRefused({ reason: reasonIn(answer.invalidReason) ?? "unexpected_verify_error" })
+    }
+    if (status >= 300) return yield* rubbish("verify")
+  })
+
+  const settle = Effect.fn("RailFacilitator.settle")(function* (settlement: Settlement) {
+    const once = Effect.map(post("settle", settlement.authorization, settlement.amount, patient), ({ body, status }) =>
+      judge(settlement, status, body)
+    )
+    const first = yield* once
+    // As every client of a facilitator does: what it sent a moment ago may be in a block now.
+    if (first._tag !== "Pending" || first.transaction === undefined) return first
+    const again = { ...settlement, transaction: first.transaction, askedBefore: true }
+    return yield* post("settle", settlement.authorization, settlement.amount, patient).pipe(
+      Effect.map(({ body, status }) => judge(again, status, body)),
+      // The transaction is known all the same.
+      Effect.catchTag("RAIL_UNAVAILABLE", () => Effect.succeed(first))
+    )
+  })
+
+  const witness = yield* Effect.serviceOption(Witness)
+  /** After a lost answer a facilitator finds the authorisation used and cannot say by whom; the chain can. */
+  const settleOrLook = Effect.fnUntraced(function* (settlement: Settlement) {
+    if (Option.isSome(witness) && settlement.askedBefore) {
+      const seen = yield* witness.value
+        .testify(settlement)
+        .pipe(
+          Effect.catchTag("RAIL_UNAVAILABLE", ({ reason }) =>
+            Effect.as(Effect.logWarning("The chain could not be read", { reason }), undefined)
+          )
+        )
+      if (seen !== undefined) return seen
+    }
+    return yield* settle(settlement)
+  })
+
+  return Rail.of({
+    kinds: Cache.get(kinds, "kinds"),
+    verify,
+    settle: settleOrLook,
+    // Facilitators have no question for what became of a payment; asked to settle it again, they look.
+    status: settleOrLook
+  })
+})
+
+export const layer = (options: FacilitatorOptions) => Layer.effect(Rail, make(options))
+
+/**
+ * What an answer to `/settle` says for certain. A refusal counts only when nothing can have been sent: the facilitator names no
+ * transaction, refused for something it checks before it sends, and was not asked before.
+ */
+export const judge = (settlement: Settlement, status: number, body: unknown): Outcome => {
+  const { askedBefore, authorization } = settlement
+  const { network } = authorization
+  const unknown: Outcome = { _tag: "Pending", transaction: settlement.transaction }
+  const answer = Option.getOrUndefined(decodeSettled(body))
+  if (answer === undefined) return unknown
+  const about = answer.payer == null ? authorization.payer : parseAddress(network, answer.payer)
+  const where = answer.network == null || answer.network === caip2[network] || answer.network === network
+  // An answer about something else is no answer.
+  if (about !== authorization.payer || !where) return unknown
+  const transaction = transactionIn(network, answer.transaction)
+  if (answer.success) {
+    const amountFits = answer.amount == null || answer.amount === String(settlement.amount)
+    if (status < 300 && transaction !== undefined && amountFits) return { _tag: "Settled", transaction }
+    return { _tag: "Pending", transaction: transaction ?? settlement.transaction }
+  }
+  if (transaction !== undefined) return { _tag: "Pending", transaction }
+  const reason = reasonIn(answer.errorReason)
+  const nothingSent = status < 500 && !askedBefore && (answer.transaction ?? "") === ""
+  return reason !== undefined && nothingSent && isDefinite(reason) ? { _tag: "Refused", reason } : unknown
+}
+
+const beforeSending =
+  /^(?:insufficient_funds|unsupported_scheme|extension_echo_mismatch|(?:invalid|permit2|upto|asset|eip3009|eip6492)_\w+)$/
+const maybeAfterSending = /^invalid_transaction_state$|_transaction_failed$|_event_mismatch$|_state_unavailable$/
+const isDefinite = (reason: string): boolean => beforeSending.test(reason) && !maybeAfterSending.test(reason)
+
+const reasonIn = (text: string | null | undefined): string | undefined =>
+  text != null && /^\w{1,120}$/.test(text) ? text : undefined
+
+const transactionIn = (network: Network, text: string | null | undefined): string | undefined => {
+  const form = network.startsWith("solana-") ? /^[1-9A-HJ-NP-Za-km-z]{64,88}$/ : /^0x[0-9a-fA-F]{64}$/
+  return text != null && form.test(text) ? text : undefined
+}
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+const decodeVerified = Schema.decodeUnknownOption(
+  Schema.Struct({ isValid: Schema.Boolean, invalidReason: maybe(Schema.String) })
+)
+const decodeSettled = Schema.decodeUnknownOption(
+  Schema.Struct({
+    success: Schema.Boolean,
+    transaction: maybe(Schema.String),
+    network: maybe(Schema.String),
+    payer: maybe(Schema.String),
+    amount: maybe(Schema.String),
+    errorReason: maybe(Schema.String)
+  })
+)
+const decodeSupported = Schema.decodeUnknownOption(Schema.Struct({ kinds: Schema.Array(Schema.Unknown) }))
+const decodeKind = Schema.decodeUnknownOption(
+  Schema.Struct({
+    x402Version: Schema.Literal(2),
+    scheme: Schema.Literals(["exact", "upto"]),
+    network: Network,
+    extra: maybe(Schema.Record(Schema.String, Schema.Unknown))
+  })
+)
+
+/** A kind we know; facilitators support more. */
+const kindOf = (kind: unknown): ReadonlyArray<Kind> =>
+  Option.match(decodeKind(kind), {
+    onNone: () => [],
+    onSome: ({ extra, network, scheme }) => [{ network, scheme, extra: extra ?? {} }]
+  })
+
+const rubbish = (path: string) => new RailUnavailable({ reason: `the facilitator's answer to /${path} makes no sense` })

@@ -1,0 +1,147 @@
+import { Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
+import { type ChainSettlement, finalStates, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
+import { ChainPolicy } from "./ChainSettlements/Policy.ts"
+import * as Records from "./ChainSettlements/Records.ts"
+import { Rail } from "./Rail.ts"
+
+export { bookChainSettlement, type ChainOrder } from "./ChainSettlements/Records.ts"
+
+/** A settlement of a payment whose outcome is known, to be booked under the settlement's id. */
+export interface Concluded {
+  readonly id: string
+  readonly payment_id: string
+  readonly amount: bigint
+  readonly outcome: Exclude<Outcome, { readonly _tag: "Pending" }>
+}
+
+/** Takes signed money on chains: at most once, and what became of it is found out, never guessed. */
+export class ChainSettlements extends Context.Service<
+  ChainSettlements,
+  {
+    /**
+     * Settles, and waits a while for the outcome; `Pending` when there is none yet. One id is settled once, however often it is
+     * asked for. An authorisation that is being settled under another id is refused as `duplicate_settlement`.
+     */
+    settle(order: Records.ChainOrder): Effect.Effect<Outcome>
+    get(id: string): Effect.Effect<Option.Option<ChainSettlement>>
+    /** Asks the rail about settlements that are due, those of dead processes among them; how many. */
+    readonly reconcileDue: Effect.Effect<number>
+    /**
+     * Hands outcomes that nobody booked in time to `book`, which must be idempotent by the settlement's id and write
+     * `bookChainSettlement` in the transaction of the booking: an outcome is handed out again until it has. How many were.
+     */
+    deliverDue(book: (concluded: Concluded) => Effect.Effect<void>): Effect.Effect<number>
+    /** The operator's word on a settlement no rail could answer; false when its outcome was known. */
+    conclude(id: string, outcome: Concluded["outcome"]): Effect.Effect<boolean>
+    /** Asks the rail again about a settlement that was left to the operator. */
+    resume(id: string): Effect.Effect<boolean>
+  }
+>()("turnpike/services/ChainSettlements") {
+  static readonly layer = Layer.effect(
+    ChainSettlements,
+    Effect.gen(function* () {
+      const rail = yield* Rail
+      const policy = yield* ChainPolicy
+      const records = yield* Records.make(policy)
+      const drivers = yield* FiberMap.make<string, void>()
+
+      const ask = Effect.fnUntraced(
+        function* (row: ChainSettlement) {
+          const settlement = settlementOf(row)
+          return yield* row.state === "pending" ? rail.status(settlement) : rail.settle(settlement)
+        },
+        Effect.timeoutOrElse({ duration: policy.callTimeout, orElse: () => Effect.succeed(nothingKnown) }),
+        Effect.catchTag("RAIL_UNAVAILABLE", ({ reason }) =>
+          Effect.as(Effect.logWarning("The settlement rail gave no answer", { reason }), nothingKnown)
+        ),
+        // A bug of the rail says as little about the money as a lost connection.
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("The settlement rail failed", defect), nothingKnown))
+      )
+      const askAndRecord = (row: ChainSettlement) =>
+        Effect.flatMap(ask(row), (outcome) => records.record(row.id, row.attempts, outcome))
+
+      /** Asks about one settlement until its outcome is known or nobody waits for it any more. */
+      const drive = Effect.fnUntraced(function* (id: string) {
+        const clock = yield* Clock.Clock
+        const end = clock.currentTimeMillisUnsafe() + Duration.toMillis(policy.wait)
+        while (clock.currentTimeMillisUnsafe() < end) {
+          const taken = yield* records.takeOne(id)
+          const row = taken === undefined ? Option.getOrUndefined(yield* records.find(id)) : yield* askAndRecord(taken)
+          if (row === undefined || !records.isOpen(row)) return
+          const pause = (row.due_at?.getTime() ?? 0) - clock.currentTimeMillisUnsafe()
+          yield* Effect.sleep(Duration.millis(Math.min(Math.max(pause, 50), end - clock.currentTimeMillisUnsafe())))
+        }
+      })
+
+      const current = (id: string) =>
+        Effect.map(records.find(id), (row): Outcome => (Option.isSome(row) ? outcomeOf(row.value) : nothingKnown))
+
+      const settle = Effect.fn("ChainSettlements.settle")(function* (order: Records.ChainOrder) {
+        const row = yield* records.insert(order)
+        if (Option.isNone(row)) return { _tag: "Refused", reason: "duplicate_settlement" } as const
+        if (!records.isOpen(row.value)) return outcomeOf(row.value)
+        // What is too much to wait for is stored all the same, and the worker finds it.
+        if ((yield* FiberMap.size(drivers)) >= policy.concurrency) return outcomeOf(row.value)
+        // The caller may go away; the settlement goes on.
+        const driving = Option.getOrUndefined(FiberMap.getUnsafe(drivers, order.id))
+        const driver = driving ?? (yield* FiberMap.run(drivers, order.id, drive(order.id)))
+        yield* Fiber.await(driver).pipe(Effect.timeoutOption(policy.wait))
+        return yield* current(order.id)
+      })
+
+      const reconcileDue = Effect.gen(function* () {
+        const rows = yield* records.takeDue(batch)
+        yield* Effect.forEach(rows, askAndRecord, { concurrency: batch, discard: true })
+        return rows.length
+      }).pipe(Effect.withSpan("ChainSettlements.reconcileDue"))
+
+      const deliverDue = Effect.fn("ChainSettlements.deliverDue")(function* (
+        book: (concluded: Concluded) => Effect.Effect<void>
+      ) {
+        const rows = yield* records.takeUnbooked(batch)
+        const deliver = (row: ChainSettlement) => {
+          const outcome = outcomeOf(row)
+          if (row.payment_id === null || outcome._tag === "Pending") return Effect.void
+          return book({ id: row.id, payment_id: row.payment_id, amount: row.amount, outcome }).pipe(
+            Effect.catchCause((cause) => Effect.logError("A settlement could not be booked yet", { id: row.id }, cause))
+          )
+        }
+        yield* Effect.forEach(rows, deliver, { concurrency: batch, discard: true })
+        return rows.length
+      })
+
+      const conclude = Effect.fn("ChainSettlements.conclude")(function* (id: string, outcome: Concluded["outcome"]) {
+        const before = yield* records.find(id)
+        if (Option.isNone(before) || finalStates.includes(before.value.state)) return false
+        const row = yield* records.record(id, undefined, outcome)
+        return row !== undefined && finalStates.includes(row.state)
+      })
+
+      return ChainSettlements.of({
+        settle,
+        get: records.find,
+        reconcileDue,
+        deliverDue,
+        conclude,
+        resume: records.resume
+      })
+    })
+  )
+
+  /** Asks about what is due, every second; does nothing where there is no chain. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const settlements = yield* Effect.serviceOption(ChainSettlements)
+      if (Option.isNone(settlements)) return
+      yield* settlements.value.reconcileDue.pipe(
+        Effect.catchCause((cause) => Effect.logError("Settlements could not be reconciled", cause)),
+        Effect.repeat(Schedule.spaced("1 second")),
+        Effect.forkScoped
+      )
+    })
+  )
+}
+
+const batch = 50
+
+const nothingKnown: Outcome = { _tag: "Pending", transaction: undefined }

@@ -1,0 +1,118 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Postgres from "#layers/Postgres.ts"
+import { raised } from "#layers/RailEvm/Relayer.ts"
+import * as Transactions from "#layers/RailEvm/Transactions.ts"
+import { newUuid } from "#services/NewId.ts"
+
+const key = Redacted.make(`0x${"7".repeat(64)}`)
+const call = (settlement: string): Transactions.NewTransaction => ({
+  settlement,
+  to: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+  data: "0x1234",
+  gas: 100_000n,
+  fees: { maxFee: 1_000n, tip: 100n },
+  fromBlock: 5n
+})
+
+layer(Postgres.layerTest, { timeout: "60 seconds" })("the relayer's nonces", (it) => {
+  it.effect("of any number of processes are handed out one by one, without a gap", () =>
+    Effect.gen(function* () {
+      const processes = [
+        yield* Transactions.make(key, 1n),
+        yield* Transactions.make(key, 1n),
+        yield* Transactions.make(key, 1n)
+      ] as const
+      const all = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, index) => index),
+        (index) => processes[(index % 3) as 0 | 1 | 2].first(call(newUuid()), 40n),
+        { concurrency: 30 }
+      )
+      const nonces = all.map(({ nonce }) => Number(nonce)).sort((a, b) => a - b)
+      assert.deepStrictEqual(
+        nonces,
+        Array.from({ length: 30 }, (_, index) => 40 + index)
+      )
+    })
+  )
+
+  it.effect("a settlement gets one, however many processes sign for it at once", () =>
+    Effect.gen(function* () {
+      const processes = [yield* Transactions.make(key, 2n), yield* Transactions.make(key, 2n)] as const
+      const wanted = call(newUuid())
+      const all = yield* Effect.all(
+        Array.from({ length: 10 }, (_, index) => processes[(index % 2) as 0 | 1].first(wanted, 0n)),
+        { concurrency: 10 }
+      )
+      assert.strictEqual(new Set(all.map(({ hash }) => hash)).size, 1)
+      assert.strictEqual((yield* processes[0].first(call(newUuid()), 0n)).nonce, 1n)
+    })
+  )
+
+  it.effect("a nonce the key spent elsewhere is not handed out", () =>
+    Effect.gen(function* () {
+      const { first } = yield* Transactions.make(key, 3n)
+      assert.strictEqual((yield* first(call(newUuid()), 0n)).nonce, 0n)
+      assert.strictEqual((yield* first(call(newUuid()), 9n)).nonce, 9n)
+    })
+  )
+
+  it.effect("a replacement has the same nonce and call and a higher fee, and one process makes it", () =>
+    Effect.gen(function* () {
+      const one = yield* Transactions.make(key, 4n)
+      const other = yield* Transactions.make(key, 4n)
+      const stuck = yield* one.first(call(newUuid()), 0n)
+      const fees = { maxFee: 1_250n, tip: 125n }
+      const replaced = yield* Effect.all(
+        [one.replace(stuck, fees), other.replace(stuck, fees), one.replace(stuck, fees)],
+        {
+          concurrency: 3
+        }
+      )
+      assert.strictEqual(new Set(replaced.map(({ hash }) => hash)).size, 1)
+      const [replacement] = replaced
+      assert.notStrictEqual(replacement.hash, stuck.hash)
+      assert.deepStrictEqual(
+        [replacement.nonce, replacement.max_fee, replacement.gas],
+        [stuck.nonce, 1_250n, stuck.gas]
+      )
+      assert.include(replacement.raw, "1234")
+      assert.strictEqual((yield* other.at(stuck.nonce))?.hash, replacement.hash)
+      const known = yield* one.of(stuck.settlement_id)
+      assert.deepStrictEqual(new Set(known.map(({ hash }) => hash)), new Set([stuck.hash, replacement.hash]))
+    })
+  )
+
+  it.effect("what was dropped is sent no more, and its settlement gets a new one", () =>
+    Effect.gen(function* () {
+      const { at, drop, first, of } = yield* Transactions.make(key, 6n)
+      const id = newUuid()
+      yield* first(call(id), 0n)
+      yield* drop(id)
+      assert.deepStrictEqual(yield* of(id), [])
+      assert.isUndefined(yield* at(0n))
+      assert.strictEqual((yield* first(call(id), 0n)).nonce, 1n)
+    })
+  )
+
+  it.effect("the key itself is written nowhere", () =>
+    Effect.gen(function* () {
+      const { first } = yield* Transactions.make(key, 7n)
+      yield* first(call(newUuid()), 0n)
+      const rows = yield* (yield* SqlClient.SqlClient)`SELECT * FROM chain_transactions WHERE chain_id = 7`
+      const text = JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
+      assert.notInclude(text, "7".repeat(64))
+    })
+  )
+})
+
+describe("the fee of a replacement", () => {
+  it("is an eighth more at least, or what the chain asks now, and never above the cap", () => {
+    const stuck = { max_fee: 1_000n, tip: 100n }
+    assert.deepStrictEqual(raised(stuck, undefined, 10_000n), { maxFee: 1_251n, tip: 126n })
+    assert.deepStrictEqual(raised(stuck, { maxFee: 5_000n, tip: 300n }, 10_000n), { maxFee: 5_000n, tip: 300n })
+    assert.deepStrictEqual(raised(stuck, { maxFee: 5_000n, tip: 300n }, 1_200n), { maxFee: 1_200n, tip: 300n })
+    assert.isUndefined(raised(stuck, { maxFee: 5_000n, tip: 300n }, 1_100n))
+  })
+})

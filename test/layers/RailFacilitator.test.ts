@@ -1,0 +1,239 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { Outcome } from "#domain/ChainSettlement.ts"
+import { Witness } from "#layers/RailEvm/Witness.ts"
+import { judge } from "#layers/RailFacilitator.ts"
+import { RailUnavailable } from "#services/Rail.ts"
+import { authorization } from "../services/ChainSettlementsHarness.ts"
+import { facilitator, settlement } from "./RailFacilitatorHarness.ts"
+
+const transaction = `0x${"ab".repeat(32)}`
+const settled = { success: true, transaction, network: "eip155:84532", payer: authorization().payer }
+const pending: Outcome = { _tag: "Pending", transaction }
+const unknown: Outcome = { _tag: "Pending", transaction: undefined }
+
+describe("a facilitator by its URL", () => {
+  it.effect("is asked with what x402 says, and its word is taken", () =>
+    Effect.gen(function* () {
+      const { questions, rail } = yield* facilitator([{ body: settled }])
+      const wanted = settlement()
+      assert.deepStrictEqual(yield* rail.settle(wanted), { _tag: "Settled", transaction })
+      assert.strictEqual(questions.length, 1)
+      const [question] = questions
+      assert.strictEqual(`${question?.method} ${question?.path}`, "POST /x402/settle")
+      assert.strictEqual(question?.headers.authorization, "Bearer of-nobody")
+      assert.deepStrictEqual(question?.body, {
+        x402Version: 2,
+        paymentPayload: wanted.authorization.payload,
+        paymentRequirements: wanted.authorization.requirements
+      })
+    })
+  )
+
+  it.effect("is told how much to take under upto", () =>
+    Effect.gen(function* () {
+      const { questions, rail } = yield* facilitator([{ body: { ...settled, amount: "2500" } }])
+      assert.strictEqual((yield* rail.settle(settlement({ amount: 2_500n })))._tag, "Settled")
+      const body = questions[0]?.body as { paymentRequirements: { amount: string } }
+      assert.strictEqual(body.paymentRequirements.amount, "2500")
+    })
+  )
+
+  it.effect("that sent and does not know yet is asked once more", () =>
+    Effect.gen(function* () {
+      const waiting = { success: false, errorReason: "settlement_pending", transaction, network: "eip155:84532" }
+      const later = yield* facilitator([{ body: waiting }, { body: settled }])
+      assert.deepStrictEqual(yield* later.rail.settle(settlement()), { _tag: "Settled", transaction })
+      const never = yield* facilitator([{ body: waiting }])
+      assert.deepStrictEqual(yield* never.rail.settle(settlement()), pending)
+      assert.strictEqual(never.questions.length, 2)
+      const gone = yield* facilitator([{ body: waiting }, { status: 502, body: "cut" }])
+      assert.deepStrictEqual(yield* gone.rail.settle(settlement()), pending)
+      const used = yield* facilitator([
+        { body: waiting },
+        { body: { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" } }
+      ])
+      assert.deepStrictEqual(yield* used.rail.settle(settlement()), pending)
+    })
+  )
+
+  it.effect("that answers rubbish has said nothing about the money", () =>
+    Effect.gen(function* () {
+      const rubbish = [
+        { body: "<html>502 Bad Gateway</html>", status: 502 },
+        { body: "" },
+        { body: "null" },
+        { body: { success: "yes", transaction } },
+        { body: { ...settled, transaction: "" } },
+        { body: { ...settled, transaction: "0x1234" } },
+        { body: { ...settled, network: "eip155:8453", success: false, errorReason: "insufficient_funds" } },
+        { body: { ...settled, payer: "0x3333333333333333333333333333333333333333" } },
+        { body: { success: false, errorReason: "insufficient_funds", transaction: "" }, status: 500 },
+        { body: { success: false, errorReason: "something <b>new</b>", transaction: "" } },
+        { body: { success: false } }
+      ]
+      for (const answer of rubbish) {
+        const { rail } = yield* facilitator([answer])
+        assert.deepStrictEqual(yield* rail.settle(settlement()), unknown, JSON.stringify(answer))
+        assert.strictEqual((yield* Effect.flip(rail.verify(authorization())))._tag, "RAIL_UNAVAILABLE")
+      }
+    })
+  )
+
+  it.effect(
+    "that cuts the connection, answers without end or cannot be reached is unavailable, and shows no address",
+    () =>
+      Effect.gen(function* () {
+        for (const body of ["cut", "x".repeat(20_000)]) {
+          const { rail } = yield* facilitator([{ body }])
+          const error = yield* Effect.flip(rail.settle(settlement()))
+          assert.strictEqual(error._tag, "RAIL_UNAVAILABLE")
+          assert.notMatch(error.reason, /127\.0\.0\.1|http/)
+        }
+      })
+  )
+
+  it.effect("that never answers is given up, and left open is what it did", () =>
+    Effect.gen(function* () {
+      const { asked, rail } = yield* facilitator([{ body: "hang" }])
+      const slow = yield* Effect.forkChild(Effect.flip(rail.settle(settlement())))
+      yield* asked
+      yield* TestClock.adjust("51 seconds")
+      assert.strictEqual((yield* Fiber.join(slow))._tag, "RAIL_UNAVAILABLE")
+    })
+  )
+
+  it.effect("that has too many callers is given the time it asks for", () =>
+    Effect.gen(function* () {
+      const busy = { status: 429, headers: { "retry-after": "7" }, body: {} }
+      const kinds = { body: { kinds: [], extensions: [], signers: {} } }
+      const { asked, questions, rail } = yield* facilitator([busy, kinds])
+      const patient = yield* Effect.forkChild(rail.kinds)
+      yield* asked
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => questions.length === 2 })
+      assert.deepStrictEqual(yield* Fiber.join(patient), [])
+
+      const hopeless = yield* facilitator([busy])
+      const waiting = yield* Effect.forkChild(Effect.flip(hopeless.rail.settle(settlement())))
+      yield* hopeless.asked
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => hopeless.questions.length === 4 })
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "RAIL_UNAVAILABLE")
+    })
+  )
+
+  it.effect("is asked once in ten minutes what it supports; unknown kinds are left out", () =>
+    Effect.gen(function* () {
+      const kinds = [
+        { x402Version: 2, scheme: "exact", network: "eip155:84532" },
+        { x402Version: 1, scheme: "exact", network: "base-sepolia" },
+        {
+          x402Version: 2,
+          scheme: "exact",
+          network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+          extra: { feePayer: "F" }
+        },
+        { x402Version: 2, scheme: "upto", network: "eip155:84532", extra: { facilitatorAddress: "0x1" } },
+        { x402Version: 2, scheme: "deferred", network: "eip155:84532" },
+        { x402Version: 2, scheme: "exact", network: "aptos:1" },
+        "rubbish"
+      ]
+      const { questions, rail } = yield* facilitator([{ body: "busy", status: 503 }, { body: { kinds } }])
+      assert.strictEqual((yield* Effect.flip(rail.kinds))._tag, "RAIL_UNAVAILABLE")
+      assert.deepStrictEqual(yield* rail.kinds, [
+        { network: "base-sepolia", scheme: "exact", extra: {} },
+        { network: "solana-devnet", scheme: "exact", extra: { feePayer: "F" } },
+        { network: "base-sepolia", scheme: "upto", extra: { facilitatorAddress: "0x1" } }
+      ])
+      yield* rail.kinds
+      assert.strictEqual(questions.length, 2)
+      yield* TestClock.adjust("11 minutes")
+      yield* rail.kinds
+      assert.strictEqual(questions.length, 3)
+    })
+  )
+
+  it.effect("verifies, or says why not", () =>
+    Effect.gen(function* () {
+      const yes = yield* facilitator([{ body: { isValid: true, payer: "0x1" } }])
+      yield* yes.rail.verify(authorization())
+      assert.strictEqual(yes.questions[0]?.path, "/x402/verify")
+      const no = yield* facilitator([{ body: { isValid: false, invalidReason: "insufficient_funds" }, status: 400 }])
+      const refused = yield* Effect.flip(no.rail.verify(authorization()))
+      assert.deepStrictEqual([refused._tag, refused.reason], ["AUTHORIZATION_REFUSED", "insufficient_funds"])
+    })
+  )
+})
+
+describe("a facilitator whose word is not clear", () => {
+  const used = { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" }
+  const saying = (testimony: Effect.Effect<Outcome | undefined, RailUnavailable>) =>
+    Layer.succeed(Witness, { testify: () => testimony })
+
+  it.effect("is not asked again when the chain knows what became of the money", () =>
+    Effect.gen(function* () {
+      const seen: Outcome = { _tag: "Settled", transaction }
+      const { questions, rail } = yield* facilitator([{ body: used }], saying(Effect.succeed(seen)))
+      assert.deepStrictEqual(yield* rail.settle(settlement({ askedBefore: true })), seen)
+      assert.strictEqual(questions.length, 0)
+    })
+  )
+
+  it.effect("is asked the first time without the chain", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* facilitator([{ body: settled }], saying(Effect.die("the chain was asked")))
+      assert.strictEqual((yield* rail.settle(settlement()))._tag, "Settled")
+    })
+  )
+
+  it.effect("is asked again when the chain knows nothing, or cannot be read", () =>
+    Effect.gen(function* () {
+      for (const testimony of [Effect.undefined, Effect.fail(new RailUnavailable({ reason: "the node is away" }))]) {
+        const { questions, rail } = yield* facilitator([{ body: used }], saying(testimony))
+        assert.deepStrictEqual(yield* rail.settle(settlement({ askedBefore: true })), unknown)
+        assert.strictEqual(questions.length, 1)
+      }
+    })
+  )
+})
+
+describe("a facilitator's refusal", () => {
+  const refusal = (errorReason: string, rest: object = {}) => ({
+    success: false,
+    errorReason,
+    transaction: "",
+    ...rest
+  })
+
+  for (const reason of [
+    "insufficient_funds",
+    "invalid_exact_evm_signature",
+    "invalid_exact_evm_insufficient_balance",
+    "invalid_exact_evm_transaction_simulation_failed",
+    "permit2_allowance_required",
+    "unsupported_scheme"
+  ]) {
+    it(`${reason} is final when nothing was asked before`, () => {
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason)), { _tag: "Refused", reason })
+    })
+    it(`${reason} says nothing about an earlier time, nor beside a transaction`, () => {
+      assert.deepStrictEqual(judge(settlement({ askedBefore: true }), 200, refusal(reason)), unknown)
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason, { transaction })), pending)
+      assert.deepStrictEqual(judge(settlement({ askedBefore: true, transaction }), 200, refusal(reason)), pending)
+    })
+  }
+
+  for (const reason of [
+    "settlement_pending",
+    "unexpected_settle_error",
+    "invalid_transaction_state",
+    "invalid_exact_evm_transaction_failed",
+    "invalid_exact_evm_transfer_event_mismatch",
+    "duplicate_settlement",
+    "a_reason_of_tomorrow"
+  ]) {
+    it(`${reason} may come after it was sent, so it is not final`, () => {
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason)), unknown)
+    })
+  }
+})

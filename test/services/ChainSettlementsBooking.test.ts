@@ -1,0 +1,123 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option, Ref } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { systemAccount } from "#domain/LedgerAccount.ts"
+import { bookChainSettlement, ChainSettlements, type Concluded } from "#services/ChainSettlements.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { newUuid } from "#services/NewId.ts"
+import { another, chain, order, testLayer } from "./ChainSettlementsHarness.ts"
+
+const Test = Ledger.layer.pipe(Layer.provideMerge(testLayer()))
+
+/** A wallet that on-chain payments are booked to, under the settlement's id. */
+const till = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const id = newUuid()
+  yield* ledger.open({ id, purpose: "wallet", currency: "USDC" })
+  const book = ({ amount, id: settlement, outcome }: Concluded) =>
+    ledger
+      .post({
+        id: settlement,
+        steps:
+          outcome._tag === "Refused"
+            ? []
+            : [
+                {
+                  kind: "transfer",
+                  debit: systemAccount("issuance", "USDC"),
+                  credit: id,
+                  amount,
+                  currency: "USDC",
+                  code: "deposit"
+                }
+              ],
+        rows: ({ at }) => [bookChainSettlement.of({ id: settlement, booked_at: at.toISOString() })]
+      })
+      .pipe(Effect.orDie, Effect.asVoid)
+  const balance = Effect.map(Effect.orDie(ledger.account(id)), ({ posted }) => posted)
+  return { book, balance }
+})
+
+const booked = Effect.fnUntraced(function* (id: string) {
+  const row = yield* (yield* ChainSettlements).get(id)
+  return Option.isSome(row) && row.value.booked_at !== null
+})
+
+layer(Test, { timeout: "60 seconds" })("the outcome of a settlement", (it) => {
+  it.effect("that nobody booked is handed out until it is, and booked once", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { balance, book } = yield* till
+      const { deliverDue, settle } = yield* ChainSettlements
+      const wanted = order()
+      yield* settle(wanted)
+      assert.strictEqual(yield* deliverDue(book), 0, "whoever settled has some time to book")
+      yield* TestClock.adjust("6 seconds")
+
+      // The process that books dies before its transaction.
+      assert.strictEqual(yield* deliverDue(() => Effect.die("killed")), 1)
+      assert.strictEqual(yield* deliverDue(book), 0, "still leased")
+      yield* TestClock.adjust("91 seconds")
+      assert.strictEqual(yield* deliverDue(book), 1)
+      assert.isTrue(yield* booked(wanted.id))
+      assert.strictEqual(yield* balance, 10_000n)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* deliverDue(book), 0)
+      assert.strictEqual(yield* balance, 10_000n)
+    })
+  )
+
+  it.effect("booked by its caller and by a worker at once is booked once", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { balance, book } = yield* till
+      const { deliverDue, settle } = yield* ChainSettlements
+      const elsewhere = yield* another()
+      const wanted = order()
+      const outcome = yield* settle(wanted)
+      if (outcome._tag === "Pending") return assert.fail("settled at once")
+      yield* TestClock.adjust("6 seconds")
+      const mine = book({ id: wanted.id, payment_id: wanted.payment_id ?? "", amount: wanted.amount, outcome })
+      yield* Effect.all([mine, deliverDue(book), elsewhere.deliverDue(book), mine], { concurrency: 4 })
+      assert.strictEqual(yield* balance, 10_000n)
+      const sql = yield* SqlClient.SqlClient
+      const movements = yield* sql`SELECT count(*)::int AS n FROM movements WHERE command_id = ${wanted.id}`
+      assert.strictEqual(movements[0]?.["n"], 1)
+    })
+  )
+
+  it.effect("a refusal is handed out too, and moves nothing", () =>
+    Effect.gen(function* () {
+      yield* chain.does("refuse")
+      const { balance, book } = yield* till
+      const { deliverDue, settle } = yield* ChainSettlements
+      const seen = yield* Ref.make<ReadonlyArray<Concluded>>([])
+      const wanted = order()
+      yield* settle(wanted)
+      yield* TestClock.adjust("6 seconds")
+      yield* deliverDue((concluded) =>
+        Effect.andThen(
+          Ref.update(seen, (all) => [...all, concluded]),
+          book(concluded)
+        )
+      )
+      assert.deepStrictEqual(
+        (yield* Ref.get(seen)).map(({ id, outcome }) => ({ id, outcome })),
+        [{ id: wanted.id, outcome: { _tag: "Refused", reason: "insufficient_funds" } }]
+      )
+      assert.isTrue(yield* booked(wanted.id))
+      assert.strictEqual(yield* balance, 0n)
+    })
+  )
+
+  it.effect("of a settlement without a payment is nobody's to book", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { deliverDue, settle } = yield* ChainSettlements
+      yield* settle(order({ payment_id: undefined }))
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* deliverDue(() => Effect.die("asked")), 0)
+    })
+  )
+})
