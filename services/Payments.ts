@@ -25,6 +25,7 @@ import { Ledger } from "./Ledger.ts"
 import * as Claims from "./Payments/Claims.ts"
 import * as Delivery from "./Payments/Delivery.ts"
 import * as Due from "./Payments/Due.ts"
+import * as Keeping from "./Payments/Keeping.ts"
 import * as OnChain from "./Payments/OnChain.ts"
 import * as Paying from "./Payments/Paying.ts"
 import { PaymentPolicy } from "./Payments/Policy.ts"
@@ -81,6 +82,8 @@ export class Payments extends Context.Service<
       answer: Settling.OriginAnswer,
       signed?: Authorization
     ): Effect.Effect<Settling.Charge, PostingRefused | SettlementPending | SettlementRefused>
+    /** Keeps the answer of a charged call, for as long as its signed payment may ask for it again. */
+    keep(payment: PaymentRow, answer: Delivery.Answer): Effect.Effect<void>
     /** Gives the money back; the proof may be used again until it expires. */
     release(payment: PaymentRow, failure: string, answer?: Settling.OriginAnswer): Effect.Effect<void>
     /** Says whether the last byte of a charged answer left for the caller; recorded soon, not now. */
@@ -111,6 +114,7 @@ export class Payments extends Context.Service<
       const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints })
       const settling = Settling.make(ledger, policy)
       const delivery = yield* Delivery.make
+      const keep = yield* Keeping.make(policy)
       const onChain = yield* OnChain.make({ policy, ledger })
       const using = yield* Using.make({ key, policy, settling, delivery, onChain })
       const signed = yield* Signed.make({ policy, ledger, using, onChain })
@@ -185,6 +189,7 @@ export class Payments extends Context.Service<
           payment.rail === "chain" && onChain !== undefined && signed !== undefined
             ? onChain.capture(payment, answer, signed)
             : settling.capture(payment, answer),
+        keep,
         release: settling.release,
         seen: delivery.seen,
         verify,

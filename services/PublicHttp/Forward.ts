@@ -3,53 +3,11 @@ import type { Dispatcher } from "undici"
 import { headersForCaller, headersForOrigin, headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { bodyKind, CallerBody, dropRest, readWhole } from "./CallerBody.ts"
 import { headerText } from "./Collector.ts"
-import { type OutboundReason, reasonOf } from "./Failure.ts"
+import { Copy } from "./Copy.ts"
+import type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
+import { reasonOf } from "./Failure.ts"
 
-/** One caller's request, and where it goes. The method is the request's own. */
-export interface ForwardInput {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** Scheme, host and port, as `URL.origin` spells them. */
-  readonly origin: string
-  /** Path and query, sent byte for byte. */
-  readonly path: string
-  /** Fields for the origin; they replace the caller's of the same names. */
-  readonly added: RawHeaders
-  /** Until the origin's final status, connecting and sending the body included. */
-  readonly timeoutMillis: number
-  /** The caller still waits for `100 Continue` (the request came by `checkContinue`). */
-  readonly awaitsContinue?: boolean
-}
-
-/** Why a forwarded call did not end well. After its headers were sent the caller's connection is cut. */
-export type ForwardFailure = OutboundReason | "CallerGone"
-
-/** Called from the byte path, even before `forward` returns: `onHeaders` at most once, then exactly one of the others, unless the exchange was aborted. */
-export interface ForwardHooks {
-  /** The origin decided. Nothing of its answer reaches the caller before `exchange.send`. */
-  readonly onHeaders: (exchange: Exchange) => void
-  /** The whole answer is on its way, after `send` and `finish`. */
-  readonly onComplete: () => void
-  /** The origin is let go. If `response.headersSent` is still false, the caller's answer is up to this hook. */
-  readonly onError: (failure: ForwardFailure, cause: Error | undefined) => void
-}
-
-/** A forwarded call in flight. The caller never sees the end of the answer before `finish`. */
-export interface Exchange {
-  readonly status: number
-  /** The origin's header fields without those that are not for the caller. */
-  readonly headers: Array<string>
-  /** Announced bytes of the answer's body; -1 if unknown. */
-  readonly length: number
-  /** Reads on before `send`, and gives the whole body when the origin has sent it. For answers of small known length. */
-  readonly whole: (then: (body: Buffer) => void) => void
-  /** Lets the answer through, under these headers. Headers of a length-less (streaming) answer leave at once, others with the body. */
-  readonly send: (headers: RawHeaders) => void
-  /** Permits the last byte and the end. May come before or after `send`. */
-  readonly finish: () => void
-  /** Drops the origin. No hook is called; what was partly sent is cut, an untouched response stays the caller's of this method. */
-  readonly abort: () => void
-}
+export type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
 
 /** Informational answers are dropped; an origin that sends more than this many is not going to answer. */
 const maxInformational = 16
@@ -105,6 +63,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   /** What could be the end of the answer and must wait for `finish`, or for more to come. */
   #last: Buffer | undefined
   #whole: ((body: Buffer) => void) | undefined
+  #copy: Copy | undefined
   #headersOut: RawHeaders | undefined
   #written = false
   #ended = false
@@ -130,6 +89,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   whole(then: (body: Buffer) => void) {
     this.#whole = then
+  }
+
+  copy(most: number, then: (body: Buffer | undefined) => void) {
+    this.#copy = new Copy(most, then)
   }
 
   send(headers: RawHeaders) {
@@ -179,6 +142,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
     if (this.over) return
+    this.#copy?.add(chunk)
     if (this.#headersOut !== undefined) return this.#deliver(chunk)
     this.#early.push(chunk)
     if (this.#whole === undefined) controller.pause()
@@ -187,6 +151,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   onResponseEnd() {
     if (this.over) return
     this.#ended = true
+    this.#copy?.end()
     if (this.#headersOut === undefined) this.#whole?.(Buffer.concat(this.#early))
     this.#endIfPermitted()
   }

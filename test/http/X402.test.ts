@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Endpoints } from "#services/Endpoints.ts"
-import { balance, send, server } from "./GatewayHarness.ts"
+import { balance, openStream, send, server } from "./GatewayHarness.ts"
 import {
   type Authorization,
   authorize,
@@ -86,6 +86,24 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
       assert.deepStrictEqual([other.status, other.json.code], [409, "PAYMENT_ALREADY_USED"])
       assert.strictEqual(hits, 1)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    })
+  )
+
+  it.effect("a small answer without a length is kept too, and its first part does not wait for the last", () =>
+    Effect.gen(function* () {
+      const later: Array<() => void> = []
+      const shop = yield* baseSeller((_, response) => {
+        response.write("first,")
+        later.push(() => response.end("last"))
+      })
+      const { account } = yield* signer(funds)
+      const { header } = yield* signFor(account, shop.path)
+      const stream = yield* openStream(shop.path, { "payment-signature": header })
+      assert.strictEqual(yield* stream.next, "first,")
+      later[0]?.()
+      assert.isTrue(yield* stream.ended)
+      const again = yield* callWith(shop.path, header)
+      assert.deepStrictEqual([again.status, again.body, shop.backend.seen.length], [200, "first,last", 1])
     })
   )
 

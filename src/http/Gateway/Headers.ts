@@ -1,3 +1,9 @@
+import type { IncomingMessage } from "node:http"
+import { toTypeId } from "#domain/Ids.ts"
+import { formatDecimal } from "#domain/Money.ts"
+import type { PaymentRow } from "#domain/Payment.ts"
+import type { Call } from "#services/Gateway.ts"
+import { payerOf } from "./Outcome.ts"
 import { headerValue, type RawHeaders, withHeaders } from "#domain/HttpHeaders.ts"
 
 /** What a page of another origin may read of a gateway answer. */
@@ -64,3 +70,28 @@ const privately = (theirs: string | undefined): string => {
     .filter((part) => !/^(?:public|s-maxage\b.*)$/i.test(part))
   return kept.some((part) => /^(?:private|no-store)$/i.test(part)) ? kept.join(", ") : ["private", ...kept].join(", ")
 }
+
+/** What an origin is told about a paid call, and what its owner wants it to be told. */
+export const forOrigin = (
+  { host, scheme }: { readonly host: string; readonly scheme: string },
+  { snapshot }: Call,
+  { socket }: IncomingMessage,
+  requestId: string,
+  payment: PaymentRow
+): RawHeaders => [
+  ...Object.entries(snapshot.endpoint.forwardHeaders).flat(),
+  "X-Forwarded-For",
+  (socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
+  "X-Forwarded-Host",
+  host,
+  "X-Forwarded-Proto",
+  scheme,
+  "X-Request-Id",
+  requestId,
+  "X-Payment-Payer",
+  payerOf(payment),
+  "X-Payment-Id",
+  toTypeId("pay", payment.id),
+  "X-Payment-Amount",
+  formatDecimal(payment.amount)
+]

@@ -2,8 +2,6 @@ import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
-import { toTypeId } from "#domain/Ids.ts"
-import { formatDecimal } from "#domain/Money.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -53,6 +51,9 @@ export class PaidCall {
   readonly #ask: (reason: ProofRefusal) => void
   /** Set while money may move: nothing else may answer then. */
   #capturing = false
+  #charged = false
+  #copying = false
+  #copied: Answer | undefined
   #givenBack = false
   #brokenBy: ForwardFailure | undefined
   #signed: Authorization | undefined
@@ -115,7 +116,7 @@ export class PaidCall {
         response: this.#response,
         origin: this.#call.origin,
         path: this.#call.path,
-        added: this.#forOrigin(payment),
+        added: Headers.forOrigin(this.#ground, this.#call, this.#request, this.#raw.requestId, payment),
         timeoutMillis: endpoint.timeoutMs,
         awaitsContinue: this.#request.headers.expect?.toLowerCase() === "100-continue"
       },
@@ -132,27 +133,6 @@ export class PaidCall {
     )
   }
 
-  #forOrigin(payment: PaymentRow): RawHeaders {
-    const { host, scheme } = this.#ground
-    return [
-      ...Object.entries(this.#call.snapshot.endpoint.forwardHeaders).flat(),
-      "X-Forwarded-For",
-      (this.#request.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
-      "X-Forwarded-Host",
-      host,
-      "X-Forwarded-Proto",
-      scheme,
-      "X-Request-Id",
-      this.#raw.requestId,
-      "X-Payment-Payer",
-      Outcome.payerOf(payment),
-      "X-Payment-Id",
-      toTypeId("pay", payment.id),
-      "X-Payment-Amount",
-      formatDecimal(payment.amount)
-    ]
-  }
-
   /** Headers of a length-less answer leave at once, and its last byte when the money is there; others wait for the money. */
   #charge(payment: PaymentRow, exchange: Exchange) {
     this.#took = this.#ground.now() - this.#forwardedAt
@@ -166,6 +146,7 @@ export class PaidCall {
       }
     }
     const streams = exchange.length < 0
+    if (streams && payment.protocol !== "native") this.#copy(payment, exchange)
     // What a chain has to settle may still be refused, and its receipt is not known before.
     if (streams && payment.rail === "ledger") exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
     if (streams || exchange.length > keptBytes) return this.#capture(payment, exchange, undefined)
@@ -176,6 +157,24 @@ export class PaidCall {
       clearTimeout(timer)
       this.#captureOnce(payment, exchange, { status: exchange.status, headers: exchange.headers, body })
     })
+  }
+
+  /** What streams is charged before it is whole. What was signed may ask for it again all the same, if it turns out small. */
+  #copy(payment: PaymentRow, exchange: Exchange) {
+    const { headers, status } = exchange
+    this.#copying = true
+    exchange.copy(keptBytes, (body) => {
+      this.#copying = false
+      if (body !== undefined) this.#copied = { status, headers, body }
+      this.#finish(payment, exchange)
+    })
+  }
+
+  /** The end waits for the charge, and for the copy of a streamed answer. */
+  #finish(payment: PaymentRow, exchange: Exchange) {
+    if (!this.#charged || this.#copying) return
+    if (this.#copied === undefined) return exchange.finish()
+    this.#then(this.#ground.payments.keep(payment, this.#copied), () => exchange.finish())
   }
 
   #captureOnce(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
@@ -196,7 +195,8 @@ export class PaidCall {
       }
       if (this.#brokenBy !== undefined) return this.#cutShort(payment, exit.value)
       exchange.send(this.#paidHeaders(payment, exchange.headers, exit.value))
-      exchange.finish()
+      this.#charged = true
+      this.#finish(payment, exchange)
     })
   }
 
