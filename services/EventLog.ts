@@ -1,18 +1,32 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type EventDraft, RecordedEvent } from "#domain/Event.ts"
+import * as Pipeline from "./Database/Pipeline.ts"
+import { OID } from "./Database/Pipeline.ts"
 import { newUuid } from "./NewId.ts"
 
 const Recorded = Schema.toType(RecordedEvent)
 
+const insertEvents = Pipeline.statement(
+  [OID.int8, OID.timestamptz, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonbArray],
+  `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
+    SELECT $1::bigint + place, id, tenant_id, type, data, $2::timestamptz
+    FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::jsonb[])
+      WITH ORDINALITY AS fact (id, tenant_id, type, data, place)`
+)
+
 /** Writes facts after sequence `last`. The caller holds the log head's lock and moves it by `events.length`. */
-export const insertEvents = (sql: SqlClient.SqlClient, last: bigint, at: Date, events: ReadonlyArray<EventDraft>) =>
-  sql`INSERT INTO events (seq, id, tenant_id, type, data, created_at)
-    SELECT ${last}::bigint + place, id, tenant_id, type, data, ${at}::timestamptz
-    FROM unnest(
-      ${events.map(() => newUuid())}::uuid[], ${events.map((event) => event.tenant_id)}::uuid[],
-      ${events.map((event) => event.type)}::text[], ${events.map((event) => JSON.stringify(event.data))}::jsonb[]
-    ) WITH ORDINALITY AS fact (id, tenant_id, type, data, place)`
+export const insertion = (last: bigint, at: Date, events: ReadonlyArray<EventDraft>): Pipeline.Step => ({
+  statement: insertEvents,
+  values: [
+    last,
+    at,
+    events.map(() => newUuid()),
+    events.map(({ tenant_id }) => tenant_id),
+    events.map(({ type }) => type),
+    events.map(({ data }) => data)
+  ]
+})
 
 /** The durable record of what happened, in one order for everybody. */
 export class EventLog extends Context.Service<
@@ -40,7 +54,11 @@ export class EventLog extends Context.Service<
           if (events.length === 0) return
           const at = yield* DateTime.nowAsDate
           const head = yield* moveHead(events.length)
-          yield* insertEvents(sql, head.event_seq - BigInt(events.length), at, events)
+          const { statement, values } = insertion(head.event_seq - BigInt(events.length), at, events)
+          yield* sql.unsafe(
+            statement.text,
+            values.map((value, index) => Pipeline.parameter(statement, value, index))
+          )
         },
         sql.withTransaction,
         Effect.orDie

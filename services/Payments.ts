@@ -112,7 +112,7 @@ export class Payments extends Context.Service<
       const key = tokenKey(yield* secret("payments"))
 
       const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints })
-      const settling = Settling.make(ledger, policy)
+      const settling = yield* Settling.make(ledger, policy)
       const delivery = yield* Delivery.make
       const keep = yield* Keeping.make(policy)
       const onChain = yield* OnChain.make({ policy, ledger })

@@ -240,7 +240,7 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX payments_unused ON payments (proof_expires_at) WHERE state IN ('authorized', 'released')`
   // The answer of a captured call whose delivery was not seen to finish; small answers only, dropped with the proof.
   yield* sql`CREATE TABLE payment_answers (
-    payment_id uuid PRIMARY KEY REFERENCES payments,
+    payment_id uuid PRIMARY KEY,
     status smallint NOT NULL,
     headers jsonb NOT NULL,
     body bytea NOT NULL,

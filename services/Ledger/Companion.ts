@@ -1,18 +1,46 @@
-/** A statement that writes other services' rows in the transaction of the movements they belong to. */
+import * as Pipeline from "../Database/Pipeline.ts"
+
+/** A statement that writes other services' rows in the transaction of the movements they belong to, all rows of a group at once. */
 export interface Companion<Row extends object> {
-  /** Takes one parameter: a jsonb array of the group's rows. Must be set-based and must not fail on valid rows. */
-  readonly statement: string
-  /** One row of it; values must survive JSON, so bigints and dates go as strings. */
+  /** Must be set-based and must not fail on valid rows. */
+  readonly statement: Pipeline.Statement
+  /** One row of it. */
   of(row: Row): CompanionRow
 }
 
 export interface CompanionRow {
-  readonly statement: string
-  readonly row: object
+  readonly statement: Pipeline.Statement
+  /** What this row adds to each parameter of the statement, every one of which is a list. */
+  readonly cells: ReadonlyArray<unknown>
 }
 
-/** Names a statement such as `INSERT INTO t SELECT … FROM jsonb_to_recordset($1::jsonb) AS r (…)`. */
-export const companion = <Row extends object>(statement: string): Companion<Row> => ({
-  statement,
-  of: (row) => ({ statement, row })
-})
+/**
+ * Names a statement such as `INSERT INTO t SELECT … FROM jsonb_to_recordset($1::jsonb) AS r (…)`. Values must survive JSON, so
+ * bigints and dates go as strings.
+ */
+export const companion = <Row extends object>(text: string): Companion<Row> => {
+  const statement = Pipeline.statement([Pipeline.OID.jsonb], text)
+  return { statement, of: (row) => ({ statement, cells: [row] }) }
+}
+
+/**
+ * Names a statement such as `UPDATE t SET … FROM unnest($1, $2) AS r (…)`, which takes a list for each column: what the server
+ * reads several times as fast. `columns` are the columns in the order of the parameters, each with the type of its list.
+ */
+export const columnar = <Row extends object>(
+  columns: ReadonlyArray<readonly [column: keyof Row, type: number]>,
+  text: string
+): Companion<Row> => {
+  const statement = Pipeline.statement(
+    columns.map(([, type]) => type),
+    text
+  )
+  return { statement, of: (row) => ({ statement, cells: columns.map(([column]) => row[column]) }) }
+}
+
+/** The executions that write these rows, one for each statement. */
+export const stepsOf = (rows: ReadonlyArray<CompanionRow>): ReadonlyArray<Pipeline.Step> =>
+  [...Map.groupBy(rows, ({ statement }) => statement)].map(([statement, same]) => ({
+    statement,
+    values: statement.types.map((_, parameter) => same.map(({ cells }) => cells[parameter]))
+  }))

@@ -1,24 +1,10 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
-import {
-  Cause,
-  Clock,
-  Context,
-  Deferred,
-  Duration,
-  Effect,
-  Latch,
-  Metric,
-  Result,
-  Schedule,
-  type Schema,
-  type Scope
-} from "effect"
-import { Reactivity } from "effect/reactivity"
-import type { SqlClient, SqlError } from "effect/sql"
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import { Cause, Clock, Context, Deferred, Duration, Effect, Latch, Metric, Result, Schedule, type Scope } from "effect"
 import type { Posted } from "#domain/Command.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
-import { type LedgerCommand, postGroup } from "./Group.ts"
+import * as Pipeline from "../Database/Pipeline.ts"
+import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
 
 /** How much may wait, how many commands share a transaction, and when we stop waiting for the database. */
 export const LanePolicy = Context.Reference("turnpike/services/Ledger/Lane/LanePolicy", {
@@ -41,16 +27,6 @@ const groupSizes = Metric.histogram("turnpike_ledger_group_size", {
   description: "Commands posted in one transaction",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 })
-/**
- * Every statement here looks up a few rows by key: one plan is right for all of them, and making one costs more than running
- * it. It is kept for the life of the connection, so one made while a table was small must not read it whole when it is large.
- */
-const byKey = {
-  plan_cache_mode: "force_generic_plan",
-  enable_seqscan: "off",
-  enable_hashjoin: "off",
-  enable_mergejoin: "off"
-}
 const unavailable = new ServiceUnavailable({ retry_after: 1 })
 
 /**
@@ -61,7 +37,6 @@ export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig
 ): Effect.fn.Return<(command: LedgerCommand) => Effect.Effect<Posted, PostingRefused>, never, Scope.Scope> {
   const policy = yield* LanePolicy
-  const reactivity = yield* Reactivity.make
   const clock = yield* Clock.Clock
   const arrived = Latch.makeUnsafe(false)
   let waiting: Array<Job> = []
@@ -70,6 +45,13 @@ export const make = Effect.fnUntraced(function* (
 
   const settle = (job: Job, answer: Effect.Effect<Posted, PostingRefused>) => {
     Deferred.doneUnsafe(job.done, answer)
+  }
+  /** Whose group is committed. They are told when the next group's reads are on their way: what they do then takes time. */
+  let answered: ReadonlyArray<readonly [Job, Answer]> = []
+  const settleAnswered = () => {
+    const now = answered
+    answered = []
+    for (const [job, answer] of now) settle(job, Effect.fromResult(answer))
   }
   const giveUp = (jobs: ReadonlyArray<Job>) => {
     for (const job of jobs) settle(job, Effect.die(unavailable))
@@ -100,11 +82,12 @@ export const make = Effect.fnUntraced(function* (
     return waiting.splice(0, policy.group)
   })
 
-  const postAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Job>) {
+  const postAll = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: ReadonlyArray<Job>) {
     const answers = yield* Effect.timeoutOrElse(
       postGroup(
-        sql,
-        jobs.map((job) => job.command)
+        pipeline,
+        jobs.map((job) => job.command),
+        settleAnswered
       ),
       {
         duration: policy.groupTimeout,
@@ -112,44 +95,41 @@ export const make = Effect.fnUntraced(function* (
       }
     )
     yield* Metric.update(groupSizes, jobs.length)
-    answers.forEach((answer, index) => {
+    answered = answers.flatMap((answer, index) => {
       const job = jobs[index]
-      if (job !== undefined) settle(job, Effect.fromResult(answer))
+      return job === undefined ? [] : [[job, answer] as const]
     })
   })
 
   /** Serves on one connection until that connection is in doubt; commands whose outcome is unknown wait again, and their ids decide. */
   const serve = Effect.gen(function* () {
-    const sql = yield* PgClient.makeClient({
-      ...config,
-      multiplex: true,
-      applicationName: "turnpike-ledger",
-      startupParameters: { ...config.startupParameters, ...byKey }
-    })
+    const pipeline = yield* Pipeline.make(Pipeline.byKey(config, "turnpike-ledger"))
     while (true) {
+      if (waiting.length === 0) settleAnswered()
       const jobs = yield* take
       posting = jobs
-      const outcome = yield* Effect.result(postAll(sql, jobs))
+      const outcome = yield* Effect.result(postAll(pipeline, jobs))
       if (Result.isSuccess(outcome)) continue
       yield* Effect.logWarning("A ledger group failed", outcome.failure)
       if (endsConnection(outcome.failure)) return
-      yield* sql`ROLLBACK`
-      if (isContention(outcome.failure) || jobs.length === 1) {
+      yield* abandon(pipeline)
+      if ((outcome.failure._tag === "StatementFailed" && Pipeline.isContention(outcome.failure)) || jobs.length === 1) {
         giveUp(jobs)
         continue
       }
       // A broken row of one command must not take its neighbours down: each goes alone.
       for (const job of jobs) {
-        const alone = yield* Effect.result(postAll(sql, [job]))
+        const alone = yield* Effect.result(postAll(pipeline, [job]))
         if (Result.isSuccess(alone)) continue
         if (endsConnection(alone.failure)) return
         yield* Effect.logError("A ledger command could not be written", alone.failure)
         settle(job, Effect.die(alone.failure))
-        yield* sql`ROLLBACK`
+        yield* abandon(pipeline)
       }
     }
-  }).pipe(Effect.scoped, Effect.provideService(Reactivity.Reactivity, reactivity))
+  }).pipe(Effect.scoped)
   const postAgain = Effect.sync(() => {
+    settleAnswered()
     waiting = [...posting.filter((job) => !Deferred.isDoneUnsafe(job.done)), ...waiting]
     posting = []
     giveUpOverdue()
@@ -172,17 +152,17 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       closed = true
+      settleAnswered()
       giveUp([...posting, ...waiting])
     })
   )
   return post
 })
 
-type GroupFailure = SqlError.SqlError | Schema.SchemaError | Cause.TimeoutError
+type GroupFailure = Pipeline.FlightFailure | Cause.TimeoutError
 
 const endsConnection = (failure: GroupFailure): boolean =>
-  failure._tag === "TimeoutError" ||
-  (failure._tag === "SqlError" &&
-    (failure.reason._tag === "ConnectionError" || failure.reason._tag === "AuthenticationError"))
+  failure._tag !== "StatementFailed" || endings.has(failure.code)
 
-const isContention = (failure: GroupFailure): boolean => failure._tag === "SqlError" && failure.isRetryable
+// Not allowed in any more, or a statement that the server has forgotten: a new connection prepares all again.
+const endings = new Set(["28000", "28P01", "26000", "0A000"])

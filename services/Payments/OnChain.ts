@@ -132,11 +132,11 @@ export const make = Effect.fnUntraced(function* (options: {
       rows: (posted) => [
         capturePayment.of({
           id: payment.id,
-          charged: String(amount),
+          charged: amount,
           origin_status: payment.origin_status ?? 200,
           origin_ms: payment.origin_ms,
           transaction,
-          completed_at: posted.at.toISOString()
+          completed_at: posted.at
         }),
         booked(payment, posted)
       ],

@@ -196,7 +196,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return { paid: paid(posted, amount, proof_expires_at), replayed: posted.replayed }
   })
 
-  return Effect.fn("Payments.pay")(function* (caller: Principal, pay: Pay, idempotency?: IdempotencyClaim) {
+  return Effect.fnUntraced(function* (caller: Principal, pay: Pay, idempotency?: IdempotencyClaim) {
     const owner = yield* Cache.get(owners, pay.from_wallet_id)
     if (Option.isNone(owner) || owner.value.tenant_id !== caller.tenant_id) {
       return yield* new NotFound({ resource: "wallet", id: pay.from_wallet_id })

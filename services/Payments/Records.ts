@@ -4,7 +4,8 @@ import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import type { Posted } from "#domain/Command.ts"
 import type { Price } from "#domain/Price.ts"
-import { companion } from "../Ledger/Companion.ts"
+import { OID } from "../Database/Pipeline.ts"
+import { columnar, companion } from "../Ledger/Companion.ts"
 
 /** A payment as it begins: to be used later, or by the call that brought it. */
 export type NewPayment = Omit<
@@ -58,18 +59,27 @@ export const retakePayment = companion<{
   WHERE p.id = r.id`)
 
 /** Commits with the capture: whether the money moved is the ledger's word, and the row follows. */
-export const capturePayment = companion<{
+export const capturePayment = columnar<{
   readonly id: string
-  readonly charged: string
+  readonly charged: bigint
   readonly origin_status: number
   readonly origin_ms: number | null
   readonly transaction: string | null
-  readonly completed_at: string
-}>(`UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status,
-    origin_ms = r.origin_ms, transaction = r.transaction, failure = NULL, completed_at = r.completed_at
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, charged bigint, origin_status smallint, origin_ms integer,
-    transaction text, completed_at timestamptz)
-  WHERE p.id = r.id`)
+  readonly completed_at: Date
+}>(
+  [
+    ["id", OID.uuidArray],
+    ["charged", OID.int8Array],
+    ["origin_status", OID.int2Array],
+    ["origin_ms", OID.int4Array],
+    ["transaction", OID.textArray],
+    ["completed_at", OID.timestamptzArray]
+  ],
+  `UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status, origin_ms = r.origin_ms,
+    transaction = r.transaction, failure = NULL, completed_at = r.completed_at
+  FROM unnest($1, $2, $3, $4, $5, $6) AS r (id, charged, origin_status, origin_ms, transaction, completed_at)
+  WHERE p.id = r.id`
+)
 
 /** Commits with the release of this attempt's hold; a later attempt is left alone. */
 export const releasePayment = companion<{
@@ -81,27 +91,33 @@ export const releasePayment = companion<{
 }>(`UPDATE payments p SET state = 'released', lease_until = NULL, origin_status = r.origin_status, origin_ms = r.origin_ms,
     failure = r.failure
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, origin_status smallint, origin_ms integer, failure text)
-  WHERE p.id = r.id AND p.attempt = r.attempt AND p.state = 'in_flight'`)
+  WHERE p.id = r.id AND p.attempt = r.attempt AND CASE p.state WHEN 'in_flight' THEN true ELSE false END`)
 
 /** Ends an attempt that the chain refused. A payment that was charged meanwhile stays charged. */
 export const refusePayment = companion<{ readonly id: string; readonly attempt: number; readonly failure: string }>(
   `UPDATE payments p SET state = 'released', lease_until = NULL, failure = r.failure
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, failure text)
-  WHERE p.id = r.id AND p.attempt = r.attempt AND p.state = 'settling'`
+  WHERE p.id = r.id AND p.attempt = r.attempt AND CASE p.state WHEN 'settling' THEN true ELSE false END`
 )
 
 /** Keeps a small answer together with its charge: until its delivery is seen, or while the same payment may ask for it again. */
-export const insertAnswer = companion<{
+export const insertAnswer = columnar<{
   readonly payment_id: string
   readonly status: number
   readonly headers: ReadonlyArray<string>
-  readonly body: string
-  readonly expires_at: string
-}>(`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
-  SELECT payment_id, status, headers, decode(body, 'base64'), expires_at
-  FROM jsonb_to_recordset($1::jsonb) AS r (payment_id uuid, status smallint, headers jsonb, body text,
-    expires_at timestamptz)
-  ON CONFLICT (payment_id) DO NOTHING`)
+  readonly body: Uint8Array
+  readonly expires_at: Date
+}>(
+  [
+    ["payment_id", OID.uuidArray],
+    ["status", OID.int2Array],
+    ["headers", OID.jsonbArray],
+    ["body", OID.byteaArray],
+    ["expires_at", OID.timestamptzArray]
+  ],
+  `INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
+  SELECT * FROM unnest($1, $2, $3, $4, $5) ON CONFLICT (payment_id) DO NOTHING`
+)
 
 const storedPrice = (price: Price) => ({
   base: String(price.base),

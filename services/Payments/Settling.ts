@@ -1,10 +1,13 @@
-import { DateTime, Duration, Effect } from "effect"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { EventDraft } from "#domain/Event.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Posted, Step } from "#domain/Command.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
+import { EventLog } from "../EventLog.ts"
 import type { Ledger } from "../Ledger.ts"
 import type { Claim } from "./Claims.ts"
 import type { Answer } from "./Delivery.ts"
@@ -28,7 +31,9 @@ export interface Charge {
 }
 
 /** Ends calls: takes the money, or frees it. Each outcome has an id of its own, so saying it twice changes nothing. */
-export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
+export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], policy: PaymentPolicy) {
+  const sql = yield* SqlClient.SqlClient
+  const events = yield* EventLog
   const between = (payment: PaymentRow) => ({
     debit: payment.payer_id,
     credit: payment.payee_wallet_id,
@@ -73,11 +78,11 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
       rows: (posted) => {
         const row = capturePayment.of({
           id: payment.id,
-          charged: String(chargedIn(posted)),
+          charged: chargedIn(posted),
           origin_status,
           origin_ms,
           transaction: null,
-          completed_at: posted.at.toISOString()
+          completed_at: posted.at
         })
         return kept === undefined ? [row] : [row, storedAnswer(payment, kept, posted)]
       },
@@ -101,8 +106,8 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
       payment_id: payment.id,
       status: answer.status,
       headers: answer.headers,
-      body: Buffer.from(answer.body).toString("base64"),
-      expires_at: keptUntil(payment, posted.at).toISOString()
+      body: answer.body,
+      expires_at: keptUntil(payment, posted.at)
     })
 
   // What was signed for one request may ask for its answer for as long as a client may still hold it for unused.
@@ -111,38 +116,53 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
     return answered > payment.proof_expires_at ? answered : payment.proof_expires_at
   }
 
+  const endRow = SqlSchema.findOneOption({
+    Request: Schema.Struct({
+      id: Schema.String,
+      attempt: Schema.Int,
+      origin_status: Schema.NullOr(Schema.Int),
+      origin_ms: Schema.NullOr(Schema.Int),
+      failure: Schema.String
+    }),
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: ({ attempt, failure, id, origin_ms, origin_status }) =>
+      sql`UPDATE payments SET state = 'released', lease_until = NULL, origin_status = ${origin_status},
+          origin_ms = ${origin_ms}, failure = ${failure}
+        WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight' RETURNING id`
+  })
+  /** Ends a call that holds no money: no movement tells whether it has ended before, so the row does. */
+  const endUnheld = (end: Parameters<typeof endRow>[0], failed: EventDraft): Effect.Effect<void> =>
+    endRow(end).pipe(
+      Effect.flatMap((row) => (Option.isSome(row) ? events.append([failed]) : Effect.void)),
+      sql.withTransaction,
+      Effect.orDie
+    )
+
   /** Frees the money of a call that failed. A call that was charged meanwhile stays charged. */
   const release = (payment: PaymentRow, failure: string, answer?: OriginAnswer): Effect.Effect<void> => {
     const origin_status = answer?.status ?? null
     const origin_ms = answer?.millis ?? null
-    const row = releasePayment.of({ id: payment.id, attempt: payment.attempt, origin_status, origin_ms, failure })
+    const end = { id: payment.id, attempt: payment.attempt, origin_status, origin_ms, failure }
+    const failed = paymentEvent("x402.payment.failed", payment, {
+      status: "released",
+      charged: null,
+      origin_status,
+      origin_ms,
+      transaction: null,
+      failure,
+      completed_at: null
+    })
+    if (payment.hold_id === null) return endUnheld(end, failed)
     return ledger
       .post({
         id: stepId(payment.id, payment.attempt, "release"),
-        steps:
-          payment.hold_id === null
-            ? []
-            : [{ ...between(payment), kind: "release", hold: payment.hold_id, as: "released", code: "released" }],
-        rows: () => [row],
-        events: () => [
-          paymentEvent("x402.payment.failed", payment, {
-            status: "released",
-            charged: null,
-            origin_status,
-            origin_ms,
-            transaction: null,
-            failure,
-            completed_at: null
-          })
-        ]
+        steps: [{ ...between(payment), kind: "release", hold: payment.hold_id, as: "released", code: "released" }],
+        rows: () => [releasePayment.of(end)],
+        events: () => [failed]
       })
       .pipe(
-        Effect.catchTag("HOLD_NOT_OPEN", ({ state }) =>
-          state === "captured"
-            ? Effect.void
-            : // The ledger expired the hold before anybody came: only the row is left to end.
-              ledger.post({ id: stepId(payment.id, payment.attempt, "close"), steps: [], rows: () => [row] })
-        ),
+        // The ledger expired the hold before anybody came: only the row is left to end.
+        Effect.catchTag("HOLD_NOT_OPEN", () => endUnheld(end, failed)),
         Effect.ignore
       )
   }
@@ -181,7 +201,7 @@ export const make = (ledger: Ledger["Service"], policy: PaymentPolicy) => {
   })
 
   return { capture, release, retake }
-}
+})
 
 const later = (at: Date, by: Duration.Duration): Date =>
   DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), by))

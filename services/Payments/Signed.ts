@@ -4,7 +4,7 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { PaymentRow } from "#domain/Payment.ts"
 import { fingerprintOf } from "#domain/PaymentToken.ts"
-import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
+import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -63,10 +63,10 @@ export const make = Effect.fnUntraced(function* (options: {
   const again = Effect.fnUntraced(function* (call: SignedCall): Effect.fn.Return<Grant | undefined, UseRefused> {
     const row = Option.getOrUndefined(yield* Effect.orDie(byReservation(reservationOf(call.authorization))))
     if (row === undefined) return undefined
-    const grant = yield* judge(row, call, yield* DateTime.nowAsDate)
+    const grant = yield* judge(row, call, yield* DateTime.nowAsDate, call.authorization)
     switch (grant._tag) {
       case "Refused":
-        return usedBefore(call.authorization)
+        return grant.reason.startsWith("proof_") ? usedBefore(call.authorization) : inWordsOfX402(grant)
       case "Granted":
         return { ...grant, signed: call.authorization }
       case "Answered":
@@ -74,30 +74,49 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
+  /** Whether this is the payment that has the reservation. Where nothing is held the ledger cannot tell, and the row can. */
+  const isKept = ({ id, reservation }: NewPayment) =>
+    Effect.map(Effect.orDie(byReservation(reservation ?? "")), (row) => Option.isSome(row) && row.value.id === id)
+
+  /** Reserves for one call, where no money can be held; false when it was brought before. */
+  const reserve = Effect.fnUntraced(function* (payment: NewPayment, idempotency: IdempotencyClaim | undefined) {
+    const posted = yield* ledger
+      .post({
+        id: payment.id,
+        idempotency,
+        result: () => ({ payment_id: payment.id }),
+        steps: [],
+        rows: () => [insertPayment.of(storedPayment(payment))]
+      })
+      .pipe(Effect.catchIf(isUnexpected, Effect.die))
+    return !posted.replayed && (yield* isKept(payment))
+  })
+
   /** The chain is asked before the origin is: what would not go through is not served. */
   const presentOnChain = Effect.fnUntraced(function* (
     call: SignedCall,
-    payment: NewPayment
-  ): Effect.fn.Return<Grant, UseRefused> {
+    payment: NewPayment,
+    claim: IdempotencyClaim | undefined
+  ): Effect.fn.Return<Grant, UseRefused | IdempotencyKeyReused> {
+    const { authorization, snapshot } = call
     const before = yield* again(call)
-    if (before !== undefined || onChain === undefined) return before ?? usedBefore(call.authorization)
-    const reason = yield* onChain.verify(call.authorization).pipe(
-      Effect.as(undefined),
-      Effect.catchTag("AUTHORIZATION_REFUSED", (refusal) => Effect.succeed(refusal.reason))
-    )
+    if (before !== undefined || onChain === undefined) return before ?? usedBefore(authorization)
+    // An identifier that is taken is not asked for money again, and the chain need not be asked.
+    if (claim !== undefined) yield* ledger.recall(claim)
+    const reason = yield* onChain.refusal(authorization, snapshot.endpoint.timeoutMs)
     if (reason !== undefined) return yield* refused(reason)
-    if (yield* onChain.reserve(payment)) {
-      return { _tag: "Granted", payment: begun(payment), signed: call.authorization }
-    }
-    return (yield* again(call)) ?? usedBefore(call.authorization)
+    if (yield* reserve(payment, claim)) return { _tag: "Granted", payment: begun(payment), signed: authorization }
+    return (yield* again(call)) ?? usedBefore(authorization)
   })
 
   const present = Effect.fnUntraced(function* (
     call: SignedCall
   ): Effect.fn.Return<Grant, UseRefused | IdempotencyKeyReused> {
     const { authorization, fingerprint, method, snapshot } = call
-    const { amount, identifier, network, payer, protocol, scheme } = authorization
+    const { amount, identifier, network, payer, payTo, protocol } = authorization
     const { endpoint } = snapshot
+    // On a chain this would move nothing, and be booked as if it had.
+    if (payer === payTo) return yield* refused("payer_is_receiver")
     const wallet =
       onChain === undefined ? yield* payerWallet(authorization, endpoint.currency) : OnChain.payerIdOf(network, payer)
     if (wallet === undefined) return yield* refused("insufficient_funds")
@@ -118,16 +137,15 @@ export const make = Effect.fnUntraced(function* (options: {
       method,
       currency: endpoint.currency,
       network: endpoint.network,
-      price: scheme === "upto" ? flat(amount) : cappedAt(snapshot.price, amount),
+      price: cappedAt(snapshot.price, amount),
       amount,
       state: "in_flight",
-      hold_id: onChain === undefined ? reservation : null,
+      hold_id: onChain === undefined && amount > 0n ? reservation : null,
       lease_until: DateTime.toDate(leaseEnd),
       proof_expires_at: authorization.validUntil < retryEnd ? authorization.validUntil : retryEnd,
       request_fingerprint: fingerprint,
       created_at: DateTime.toDate(now)
     }
-    if (onChain !== undefined) return yield* presentOnChain(call, payment)
     const claim: IdempotencyClaim | undefined =
       identifier === undefined
         ? undefined
@@ -137,6 +155,7 @@ export const make = Effect.fnUntraced(function* (options: {
             key: `${payer} ${identifier}`,
             fingerprint: fingerprintOf(reservation, endpoint.id, method, fingerprint)
           }
+    if (onChain !== undefined) return yield* presentOnChain(call, payment, claim)
     const posted = yield* ledger
       .post({
         id: reservation,
@@ -169,13 +188,20 @@ export const make = Effect.fnUntraced(function* (options: {
         })
       )
     if (typeof posted === "string") return yield* refused(posted)
-    if (!posted.replayed) return { _tag: "Granted", payment: begun(payment), signed: authorization }
+    const isFirst = !posted.replayed && (amount > 0n || (yield* isKept(payment)))
+    if (isFirst) return { _tag: "Granted", payment: begun(payment), signed: authorization }
     // Reserved before: by a call here, or by somebody for whom we are the facilitator.
     return (yield* again(call)) ?? usedBefore(authorization)
   })
 
   return { present, again }
 })
+
+const isUnexpected = (refusal: PostingRefused): refusal is Exclude<PostingRefused, IdempotencyKeyReused> =>
+  refusal._tag !== "IDEMPOTENCY_KEY_REUSED"
+
+const inWordsOfX402 = (grant: Grant & { readonly _tag: "Refused" }): Grant =>
+  grant.reason === "insufficient_balance" ? { ...grant, reason: "insufficient_funds" } : grant
 
 /** Under its published name: what was signed has been used for something else. */
 const usedBefore = ({ method }: Authorization): Grant => ({

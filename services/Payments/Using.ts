@@ -1,5 +1,4 @@
 import { Duration, Effect, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import {
@@ -42,16 +41,18 @@ export type Grant =
 
 export type UseRefused = PaymentInProgress | PaymentAlreadyUsed | SettlementPending | RailUnavailable
 
+/** How often one payment may be tried: whoever needs more goes on with another. */
+const maxAttempts = 1000
+
 /** Takes payments for calls: each is used once, by one call at a time. */
 export const make = Effect.fnUntraced(function* (options: {
   readonly key: TokenKey
   readonly policy: PaymentPolicy
-  readonly settling: ReturnType<typeof Settling.make>
+  readonly settling: Effect.Success<ReturnType<typeof Settling.make>>
   readonly delivery: Effect.Success<typeof Delivery.make>
   readonly onChain: Effect.Success<ReturnType<typeof OnChain.make>>
 }) {
   const { delivery, key, onChain, policy, settling } = options
-  const _sql = yield* SqlClient.SqlClient
   const take = yield* Claims.make
 
   const leaseOf = ({ endpoint }: Snapshot) => Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
@@ -63,10 +64,24 @@ export const make = Effect.fnUntraced(function* (options: {
     fingerprint,
     lease: leaseOf(snapshot)
   })
-  const retakeOnChain = Effect.fnUntraced(function* (payment: PaymentRow, { fingerprint, snapshot }: Use) {
-    const taken = yield* onChain?.retake(payment, fingerprint, leaseOf(snapshot)) ?? Effect.succeed(undefined)
+  /** The chain is asked anew: what it would have given then it may not give now. */
+  const retakeOnChain = Effect.fnUntraced(function* (
+    payment: PaymentRow,
+    { fingerprint, snapshot }: Use,
+    signed: Authorization | undefined
+  ): Effect.fn.Return<Grant, UseRefused> {
+    if (onChain === undefined || signed === undefined) return yield* refused("proof_unknown")
+    const reason = yield* onChain.refusal(signed, snapshot.endpoint.timeoutMs)
+    if (reason !== undefined) return yield* refused(reason)
+    const taken = yield* onChain.retake(payment, fingerprint, leaseOf(snapshot))
     if (taken === undefined) return yield* inProgress(payment.id, 1000)
-    return { _tag: "Granted", payment: taken } satisfies Grant
+    return { _tag: "Granted", payment: taken }
+  })
+  /** Nothing has to be reserved again, so whoever changes the row has it. */
+  const takeFree = Effect.fnUntraced(function* ({ id }: PaymentRow, call: Use) {
+    const { row, won } = yield* take(claimOf(id, call))
+    if (row === undefined || !won) return yield* inProgress(id, 1000)
+    return { _tag: "Granted", payment: row } satisfies Grant
   })
   const retake = (payment: PaymentRow, { fingerprint, snapshot }: Use) =>
     settling.retake(payment, { fingerprint, lease: leaseOf(snapshot) }).pipe(
@@ -88,11 +103,12 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  /** What becomes of a call whose payment was there before it. */
+  /** What becomes of a call whose payment was there before it; `signed` where its payer signed it. */
   const judge = Effect.fnUntraced(function* (
     row: PaymentRow,
     call: Use,
-    at: Date
+    at: Date,
+    signed?: Authorization
   ): Effect.fn.Return<Grant, UseRefused> {
     const { fingerprint, method, snapshot } = call
     const now = standing(row, { endpoint: snapshot.endpoint.id, method, fingerprint }, at)
@@ -102,11 +118,12 @@ export const make = Effect.fnUntraced(function* (options: {
       case "InProgress":
         if (row.protocol === "native" && delivery.isSeen(row.id)) return yield* used(row)
         return yield* inProgress(row.id, now.retryAfterMillis)
-      // It was free when this statement began, and another call took it meanwhile.
       case "Usable":
-        return yield* inProgress(row.id, 1000)
+        // A proof of ours was free when it was asked for: another call took it meanwhile.
+        return yield* row.protocol === "native" ? inProgress(row.id, 1000) : takeFree(row, call)
       case "Reusable":
-        return yield* row.rail === "chain" ? retakeOnChain(row, call) : retake(row, call)
+        if (row.attempt >= maxAttempts) return yield* refused("proof_expired")
+        return yield* row.rail === "chain" ? retakeOnChain(row, call, signed) : retake(row, call)
       case "Settling":
         return yield* settlementPending(row)
       case "Used":

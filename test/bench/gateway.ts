@@ -10,6 +10,7 @@ import { type Buyer, makeBuyer } from "./gateway/Buyer.ts"
 import { type Connection, get } from "./gateway/Connection.ts"
 import { drive, expectStatus, open } from "./gateway/HttpLoad.ts"
 import * as Peer from "./gateway/Peer.ts"
+import * as ProcessUse from "./gateway/ProcessUse.ts"
 import { measureRest } from "./gateway/Rest.ts"
 import * as Turnpike from "./gateway/Turnpike.ts"
 
@@ -58,12 +59,29 @@ const unpaid = (server: Turnpike.Turnpike, path: string) =>
     report("unpaid 402/s against bare node:http", ratio(turnpike, node), 0.5, "at least")
   })
 
-/** Paid retries for one stretch at a time. The payments, enough for the speed of the last stretch and half more, are made before. */
-const paidRetries = (buyer: Buyer, port: number, connections: number) => {
+/** What the server and its Postgres spent, in processor milliseconds, on one of some calls. */
+interface Spent {
+  readonly server: number
+  readonly postgres: number
+}
+
+/**
+ * Paid retries for one stretch at a time. The payments, enough for the speed of the last stretch and half more, are made before.
+ * `spent` gets what each stretch cost: unlike what it took, that hardly depends on who else uses the machine.
+ */
+const paidRetries = (server: Turnpike.Turnpike, buyer: Buyer, connections: number, spent: Array<Spent>) => {
   let expected = 50 * connections
+  const use = () => ({
+    server: ProcessUse.processorSeconds([server.pid]),
+    postgres: ProcessUse.processorSeconds(ProcessUse.descendants(server.pid))
+  })
   return Effect.gen(function* () {
     const proofs = yield* buyer.pay(Math.ceil((expected * millis) / 1000))
-    const round = yield* drive({ port, connections, millis, work: buyer.retry(proofs) })
+    const [before, unused] = [use(), proofs.length]
+    const round = yield* drive({ port: server.port, connections, millis, work: buyer.retry(proofs) })
+    const [after, calls] = [use(), unused - proofs.length]
+    const each = (part: keyof Spent) => ((after[part] - before[part]) * 1000) / calls
+    spent.push({ server: each("server"), postgres: each("postgres") })
     expected = round.perSecond * 1.5
     return round
   })
@@ -72,12 +90,13 @@ const paidRetries = (buyer: Buyer, port: number, connections: number) => {
 const paid = (server: Turnpike.Turnpike, path: string, proxyPort: number) =>
   Effect.gen(function* () {
     const buyer = yield* makeBuyer(server, path)
+    const spent: Array<Spent> = []
     const {
       retries = [],
       cycles = [],
       proxied = []
     } = yield* alternate(rounds, {
-      retries: paidRetries(buyer, server.port, connections),
+      retries: paidRetries(server, buyer, connections, spent),
       cycles: drive({ port: server.port, connections, millis, work: buyer.cycle }),
       proxied: drive({ port: proxyPort, connections, millis, work: repeat(get("/"), 200) })
     })
@@ -85,6 +104,10 @@ const paid = (server: Turnpike.Turnpike, path: string, proxyPort: number) =>
     show("paid retry", retries)
     show("402, payment and paid retry", cycles)
     show("bare undici proxy", proxied)
+    const each = (part: keyof Spent) => median(spent.map((stretch) => stretch[part])).toFixed(2)
+    say(
+      `     a paid retry costs ${each("server")} ms of processor time in the server, ${each("postgres")} ms in Postgres`
+    )
     report("paid retries/s against a bare undici proxy", ratio(retries, proxied), 0.25, "at least")
     report("whole cycles/s against its requests/s", ratio(cycles, proxied), 0.1, "at least")
     report("p99 of a paid retry", median(retries.map((round) => round.p99)), 50, "at most", "ms")

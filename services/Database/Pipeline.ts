@@ -1,0 +1,283 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PgProtocol from "@effect/sql-pg/PgProtocol"
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import { Data, type Duration, Effect, Exit, Result, Scope } from "effect"
+import { Duplex } from "node:stream"
+
+/** SQL with the types of its parameters. Each connection prepares it once. */
+export interface Statement {
+  readonly text: string
+  readonly types: ReadonlyArray<number>
+}
+
+export const { OID } = PgTypes
+
+export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
+
+/** One execution of a statement. */
+export interface Step {
+  readonly statement: Statement
+  readonly values: ReadonlyArray<unknown>
+}
+
+/** A value under the type that the statement gives it, as this and the shared pool understand it. */
+export const parameter = ({ types }: Statement, value: unknown, index: number): PgTypes.Parameter => ({
+  [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
+  oid: types[index] ?? 0,
+  value
+})
+
+export type Row = ReadonlyArray<unknown>
+
+/** What the first failing step of a flight failed with; the steps behind it were not run. */
+export class StatementFailed extends Data.TaggedError("StatementFailed")<{
+  readonly code: string
+  readonly message: string
+  readonly cause: unknown
+}> {}
+
+/** The connection is gone, and with it the knowledge of what the last flight did. */
+export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
+  readonly message: string
+  readonly cause: unknown
+}> {}
+
+/** Deadlock, serialization, a lock not there in time, a statement out of time: the same may succeed in a moment. */
+export const isContention = ({ code }: StatementFailed): boolean => contentions.has(code)
+
+const contentions = new Set(["40P01", "40001", "55P03", "57014"])
+
+export type FlightFailure = StatementFailed | ConnectionLost
+
+/** A connection of one owner, who sends one flight at a time. */
+export interface Pipeline {
+  readonly isLost: () => boolean
+  /**
+   * Sends all steps in one write, and the server answers them in one as well; the rows of each step. Interruption gives the
+   * connection up. `meanwhile` is called when they are on their way.
+   */
+  readonly fly: (
+    steps: ReadonlyArray<Step>,
+    meanwhile?: () => void
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>
+}
+
+/** What a connection knows of a statement it has prepared. */
+interface Prepared {
+  readonly name: string
+  ready: boolean
+  readField: PgProtocol.FieldReader<unknown> | undefined
+}
+
+interface Flight {
+  readonly plans: ReadonlyArray<Prepared>
+  readonly rows: ReadonlyArray<Array<Row>>
+  /** The step whose answer is being read. */
+  step: number
+  failure: StatementFailed | undefined
+  readonly resume: (outcome: Effect.Effect<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>) => void
+}
+
+const encodeBind = PgProtocol.makeBindEncoder(PgTypes.writeParameter, PgTypes.isTextFormat)
+const execute = PgProtocol.encodeExecute({ portal: "", maxRows: 0 })
+const sync = PgProtocol.encodeSync()
+
+class Wire implements Pipeline {
+  readonly #socket: Duplex
+  readonly #parser = PgProtocol.makeParser<unknown>()
+  readonly #prepared = new Map<Statement, Prepared>()
+  #names = 0
+  #flight: Flight | undefined
+  #lost: ConnectionLost | undefined
+
+  constructor(socket: Duplex) {
+    this.#socket = socket
+    socket.removeAllListeners("data")
+    socket.on("data", this.#onData)
+    socket.once("close", () => this.#lose("The database closed the connection", undefined))
+  }
+
+  readonly isLost = () => this.#lost !== undefined
+
+  readonly fly: Pipeline["fly"] = (steps, meanwhile) =>
+    Effect.callback((resume) => {
+      if (this.#lost !== undefined) return resume(Effect.fail(this.#lost))
+      if (this.#flight !== undefined) return resume(Effect.die("A pipeline takes one flight at a time"))
+      const frames: Array<Uint8Array> = []
+      try {
+        const plans = steps.map((step) => this.#encode(step, frames))
+        this.#flight = { plans, rows: steps.map(() => []), step: 0, failure: undefined, resume }
+        this.#parser.readField = plans[0]?.readField
+      } catch (cause) {
+        return resume(Effect.fail(new StatementFailed({ code: "", message: "A value cannot be sent", cause })))
+      }
+      frames.push(sync)
+      this.#socket.write(Buffer.concat(frames))
+      meanwhile?.()
+      return Effect.sync(() => this.#lose("The flight was interrupted", undefined))
+    })
+
+  #encode({ statement, values }: Step, frames: Array<Uint8Array>): Prepared {
+    let prepared = this.#prepared.get(statement)
+    if (prepared?.ready !== true) {
+      prepared = { name: `s${++this.#names}`, ready: false, readField: undefined }
+      this.#prepared.set(statement, prepared)
+      const { text: query, types: parameterTypes } = statement
+      frames.push(Result.getOrThrow(PgProtocol.encodeParse({ name: prepared.name, query, parameterTypes })))
+      frames.push(PgProtocol.encodeDescribe({ target: "statement", name: prepared.name }))
+    }
+    const parameters = values.map((value, index) => parameter(statement, value, index))
+    frames.push(Result.getOrThrow(encodeBind({ portal: "", statement: prepared.name, parameters })), execute)
+    return prepared
+  }
+
+  readonly #onData = (chunk: Uint8Array) => {
+    try {
+      this.#parser.pushEach(chunk, this.#onMessage)
+    } catch (cause) {
+      this.#lose("The database was not understood", cause)
+    }
+  }
+
+  readonly #onMessage = (message: PgProtocol.BackendMessage<unknown>) => {
+    const flight = this.#flight
+    if (flight === undefined) return
+    switch (message._tag) {
+      case "DataRow":
+        flight.rows[flight.step]?.push(message.values)
+        return
+      case "CommandComplete":
+        this.#parser.readField = flight.plans[++flight.step]?.readField
+        return
+      case "RowDescription": {
+        const prepared = flight.plans[flight.step]
+        if (prepared === undefined) return
+        // Rows come in binary, whatever the description of a statement, which knows no portal, says about that.
+        const columns = message.fields.map(({ dataTypeOid }) => ({ dataTypeOid, format: 1 }))
+        prepared.readField = Result.getOrThrow(PgTypes.makeFieldReader(columns))
+        prepared.ready = true
+        this.#parser.readField = prepared.readField
+        return
+      }
+      case "NoData": {
+        const prepared = flight.plans[flight.step]
+        if (prepared !== undefined) prepared.ready = true
+        return
+      }
+      case "ErrorResponse": {
+        const { code = "", message: said = "The database refused a statement" } = message.fields
+        flight.failure = new StatementFailed({ code, message: said, cause: message.fields })
+        return
+      }
+      case "ReadyForQuery":
+        this.#flight = undefined
+        flight.resume(flight.failure === undefined ? Effect.succeed(flight.rows) : Effect.fail(flight.failure))
+    }
+  }
+
+  #lose(message: string, cause: unknown) {
+    if (this.#lost !== undefined) return
+    this.#lost = new ConnectionLost({ message, cause })
+    this.#socket.off("data", this.#onData).destroy()
+    const flight = this.#flight
+    this.#flight = undefined
+    flight?.resume(Effect.fail(this.#lost))
+  }
+}
+
+/**
+ * Settings for a connection whose every statement looks up a few rows by key: one plan is right for all of them, and making one
+ * costs more than running it. It is kept for the life of the connection, so one made while a table was small must not read it
+ * whole when it is large.
+ */
+export const byKey = (config: PgClient.PgClientConfig, applicationName: string): PgClient.PgClientConfig => ({
+  ...config,
+  applicationName,
+  startupParameters: {
+    ...config.startupParameters,
+    plan_cache_mode: "force_generic_plan",
+    enable_seqscan: "off",
+    enable_hashjoin: "off",
+    enable_mergejoin: "off"
+  }
+})
+
+/**
+ * A connection for hot paths. The driver opens it (TLS, authentication) and closes it; in between we speak on its socket ourselves,
+ * because the driver ends every statement with a synchronisation of its own: the server then flushes, and wakes us, once for
+ * each of them.
+ */
+export const make = (config: PgClient.PgClientConfig): Effect.Effect<Pipeline, ConnectionLost, Scope.Scope> =>
+  PgConnection.make(config).pipe(
+    Effect.mapError((cause) => new ConnectionLost({ message: "No connection to the database", cause })),
+    Effect.flatMap((connection) => {
+      const socket = socketOf(connection)
+      return socket === undefined
+        ? Effect.die("This version of the driver keeps its socket somewhere else")
+        : Effect.sync(() => new Wire(socket))
+    })
+  )
+
+/**
+ * The same for an owner who can say that the outcome is unknown: a lost connection is replaced when the next flight needs one, and
+ * a server that does not answer in time counts as lost.
+ */
+export const lasting = Effect.fnUntraced(function* (
+  config: PgClient.PgClientConfig,
+  patience: Duration.Duration
+): Effect.fn.Return<Pipeline, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  let current: { readonly pipeline: Pipeline; readonly scope: Scope.Closeable } | undefined
+  const open = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const pipeline = yield* Effect.onError(Scope.provide(make(config), own), (cause) =>
+      Scope.close(own, Exit.failCause(cause))
+    )
+    current = { pipeline, scope: own }
+    return pipeline
+  })
+  const drop = Effect.suspend(() => {
+    const lost = current
+    current = undefined
+    return lost === undefined ? Effect.void : Scope.close(lost.scope, Exit.void)
+  })
+  const late = Effect.fail(new ConnectionLost({ message: "The database did not answer in time", cause: undefined }))
+  return {
+    isLost: () => current === undefined || current.pipeline.isLost(),
+    fly: (steps, meanwhile) =>
+      Effect.suspend(() =>
+        current === undefined || current.pipeline.isLost()
+          ? Effect.flatMap(Effect.andThen(drop, open), (pipeline) => pipeline.fly(steps, meanwhile))
+          : current.pipeline.fly(steps, meanwhile)
+      ).pipe(
+        Effect.timeoutOrElse({ duration: patience, orElse: () => late }),
+        Effect.tapError((failure) => (failure._tag === "ConnectionLost" ? drop : Effect.void))
+      )
+  }
+})
+
+const socketOf = (connection: PgConnection.PgConnection): Duplex | undefined => {
+  const session: unknown = "session" in connection ? connection.session : undefined
+  const socket: unknown = typeof session === "object" && session !== null && "socket" in session && session.socket
+  return socket instanceof Duplex ? socket : undefined
+}
+
+const wrong = (value: unknown, expected: string): never => {
+  throw new TypeError(`Expected ${expected} in a row, got ${typeof value}`)
+}
+
+/** Readers of one column; a value of another type means that the statement and its reader do not belong together. */
+export const bigint = (value: unknown): bigint => (typeof value === "bigint" ? value : wrong(value, "a bigint"))
+export const int = (value: unknown): number => (typeof value === "number" ? value : wrong(value, "a number"))
+export const text = (value: unknown): string => (typeof value === "string" ? value : wrong(value, "a text"))
+export const flag = (value: unknown): boolean => (typeof value === "boolean" ? value : wrong(value, "a boolean"))
+export const date = (value: unknown): Date => (value instanceof Date ? value : wrong(value, "an instant"))
+export const nullable =
+  <A>(read: (value: unknown) => A) =>
+  (value: unknown): A | null =>
+    value === null ? null : read(value)
+export const oneOf =
+  <const A extends string>(...values: ReadonlyArray<A>) =>
+  (value: unknown): A =>
+    values.find((known) => known === value) ?? wrong(value, values.join(" or "))

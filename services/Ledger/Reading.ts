@@ -1,0 +1,172 @@
+import type { Book, Command, TallyRef } from "#domain/Command.ts"
+import { everyone, type Hold, type LedgerAccount, type Movement, type Tally } from "#domain/LedgerAccount.ts"
+import * as Pipeline from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
+
+/** Where the log stands: the last sequence of movements and that of events. */
+export interface Head {
+  readonly movements: bigint
+  readonly events: bigint
+}
+
+const begin = { statement: Pipeline.statement([], "BEGIN"), values: [] }
+
+const head = {
+  statement: Pipeline.statement([], "SELECT movement_seq, event_seq FROM ledger_head WHERE log = 1 FOR UPDATE"),
+  values: []
+}
+const asHead = ([movements, events]: Pipeline.Row): Head => ({
+  movements: Pipeline.bigint(movements),
+  events: Pipeline.bigint(events)
+})
+
+const accountsById = Pipeline.statement(
+  [OID.uuidArray],
+  "SELECT key, id, currency, posted, held, may_overdraw, frozen FROM ledger_accounts WHERE id = ANY($1)"
+)
+const asAccount = ([key, id, currency, posted, held, may_overdraw, frozen]: Pipeline.Row): LedgerAccount => ({
+  key: Pipeline.bigint(key),
+  id: Pipeline.text(id),
+  currency: Pipeline.text(currency),
+  posted: Pipeline.bigint(posted),
+  held: Pipeline.bigint(held),
+  may_overdraw: Pipeline.flag(may_overdraw),
+  frozen: Pipeline.flag(frozen)
+})
+
+const movementsByCommand = Pipeline.statement(
+  [OID.uuidArray],
+  `SELECT seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted, hold_id, code,
+    created_at FROM movements WHERE command_id = ANY($1) ORDER BY seq`
+)
+const asKind = Pipeline.oneOf("transfer", "hold", "capture", "release", "count")
+const asMovement = (row: Pipeline.Row): Movement => {
+  const [seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted] = row
+  const [hold_id, code, created_at] = row.slice(10)
+  return {
+    seq: Pipeline.bigint(seq),
+    command_id: Pipeline.text(command_id),
+    step: Pipeline.int(step),
+    kind: asKind(kind),
+    debit: Pipeline.bigint(debit),
+    credit: Pipeline.bigint(credit),
+    amount: Pipeline.bigint(amount),
+    debit_posted: Pipeline.bigint(debit_posted),
+    debit_held: Pipeline.bigint(debit_held),
+    credit_posted: Pipeline.bigint(credit_posted),
+    hold_id: Pipeline.nullable(Pipeline.text)(hold_id),
+    code: Pipeline.text(code),
+    created_at: Pipeline.date(created_at)
+  }
+}
+
+const holdsById = Pipeline.statement(
+  [OID.uuidArray],
+  "SELECT id, debit, credit, amount, captured, state, expires_at FROM holds WHERE id = ANY($1)"
+)
+const asState = Pipeline.oneOf("open", "captured", "released", "expired")
+const asHold = ([id, debit, credit, amount, captured, state, expires_at]: Pipeline.Row): Hold => ({
+  id: Pipeline.text(id),
+  debit: Pipeline.bigint(debit),
+  credit: Pipeline.bigint(credit),
+  amount: Pipeline.bigint(amount),
+  captured: Pipeline.bigint(captured),
+  state: asState(state),
+  expires_at: Pipeline.date(expires_at)
+})
+
+const talliesByName = Pipeline.statement(
+  [OID.uuidArray, OID.uuidArray],
+  `SELECT t.scope, t.subject, t.count, t.amount FROM unnest($1, $2) AS r (scope, subject)
+    JOIN tallies t ON t.log = 1 AND t.scope = r.scope AND t.subject = r.subject`
+)
+const asTally = ([scope, subject, count, amount]: Pipeline.Row): Tally => ({
+  scope: Pipeline.text(scope),
+  subject: Pipeline.text(subject),
+  count: Pipeline.bigint(count),
+  amount: Pipeline.bigint(amount)
+})
+
+const keysByName = Pipeline.statement(
+  [OID.uuidArray, OID.textArray, OID.textArray],
+  `SELECT k.tenant_id, k.operation, k.key, k.fingerprint, k.command_id, k.result, k.expires_at
+    FROM unnest($1, $2, $3) AS c (tenant_id, operation, key) JOIN idempotency_keys k USING (tenant_id, operation, key)`
+)
+const asKey = ([tenant_id, operation, key, fingerprint, command_id, result, expires_at]: Pipeline.Row) => ({
+  tenant_id: Pipeline.text(tenant_id),
+  operation: Pipeline.text(operation),
+  key: Pipeline.text(key),
+  fingerprint: Pipeline.text(fingerprint),
+  command_id: Pipeline.text(command_id),
+  result,
+  expires_at: Pipeline.date(expires_at)
+})
+
+/** What the commands touch, each thing once. */
+const touched = (commands: ReadonlyArray<Command>) => {
+  const accounts = new Set<string>()
+  const holds = new Set<string>()
+  const tallies = new Map<string, TallyRef>()
+  for (const { steps } of commands) {
+    for (const step of steps) {
+      accounts.add(step.debit).add(step.credit)
+      if (step.kind === "capture" || step.kind === "release") holds.add(step.hold)
+      if ("tally" in step && step.tally !== undefined) {
+        const { scope, subject } = step.tally
+        tallies.set(scope + subject, step.tally)
+        tallies.set(scope, { scope, subject: everyone })
+      }
+    }
+  }
+  return { accounts: [...accounts], holds: [...holds], tallies: [...tallies.values()] }
+}
+
+export interface Reading {
+  /** Begins the transaction, takes the head's lock, and reads everything the group touches under it. */
+  readonly steps: ReadonlyArray<Pipeline.Step>
+  /** What the answers to these steps say; undefined when there is no head. */
+  readonly understand: (
+    answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>
+  ) => (Omit<Book, "seq" | "at" | "keysExpireAt"> & { readonly head: Head }) | undefined
+}
+
+export const reading = (commands: ReadonlyArray<Command>): Reading => {
+  const { accounts, holds, tallies } = touched(commands)
+  const claims = commands.flatMap(({ idempotency }) => idempotency ?? [])
+  const steps: Array<Pipeline.Step> = [begin, head]
+  const ask = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) => steps.push({ statement, values }) - 1
+  const places = {
+    accounts: ask(accountsById, [accounts]),
+    posted: ask(movementsByCommand, [commands.map(({ id }) => id)]),
+    holds: holds.length === 0 ? -1 : ask(holdsById, [holds]),
+    tallies:
+      tallies.length === 0
+        ? -1
+        : ask(talliesByName, [tallies.map(({ scope }) => scope), tallies.map(({ subject }) => subject)]),
+    keys:
+      claims.length === 0
+        ? -1
+        : ask(keysByName, [
+            claims.map(({ tenant_id }) => tenant_id),
+            claims.map(({ operation }) => operation),
+            claims.map(({ key }) => key)
+          ])
+  }
+  return {
+    steps,
+    understand: (answers) => {
+      const row = answers[1]?.[0]
+      const rows = (place: number) => answers[place] ?? []
+      return row === undefined
+        ? undefined
+        : {
+            head: asHead(row),
+            accounts: rows(places.accounts).map(asAccount),
+            posted: rows(places.posted).map(asMovement),
+            holds: rows(places.holds).map(asHold),
+            tallies: rows(places.tallies).map(asTally),
+            keys: rows(places.keys).map(asKey)
+          }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type { Decision } from "#domain/Command.ts"
+import type { EventDraft } from "#domain/Event.ts"
+import type { Hold } from "#domain/LedgerAccount.ts"
+import * as Pipeline from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
+import * as EventLog from "../EventLog.ts"
+import { type CompanionRow, stepsOf } from "./Companion.ts"
+import type { Head } from "./Reading.ts"
+
+const insertMovements = Pipeline.statement(
+  [
+    OID.timestamptz,
+    OID.int8Array,
+    OID.uuidArray,
+    OID.int2Array,
+    OID.textArray,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.uuidArray,
+    OID.textArray
+  ],
+  `INSERT INTO movements (seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted,
+      hold_id, code, created_at)
+    SELECT *, $1 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+)
+const movementsOf = (movements: Decision["movements"], at: Date): Pipeline.Step => ({
+  statement: insertMovements,
+  values: [
+    at,
+    movements.map(({ seq }) => seq),
+    movements.map(({ command_id }) => command_id),
+    movements.map(({ step }) => step),
+    movements.map(({ kind }) => kind),
+    movements.map(({ debit }) => debit),
+    movements.map(({ credit }) => credit),
+    movements.map(({ amount }) => amount),
+    movements.map(({ debit_posted }) => debit_posted),
+    movements.map(({ debit_held }) => debit_held),
+    movements.map(({ credit_posted }) => credit_posted),
+    movements.map(({ hold_id }) => hold_id),
+    movements.map(({ code }) => code)
+  ]
+})
+
+const updateAccounts = Pipeline.statement(
+  [OID.int8Array, OID.int8Array, OID.int8Array],
+  `UPDATE ledger_accounts a SET posted = n.posted, held = n.held
+    FROM unnest($1, $2, $3) AS n (key, posted, held) WHERE a.key = n.key`
+)
+const accountsOf = (accounts: Decision["accounts"]): Pipeline.Step => ({
+  statement: updateAccounts,
+  values: [accounts.map(({ key }) => key), accounts.map(({ posted }) => posted), accounts.map(({ held }) => held)]
+})
+
+const insertHolds = Pipeline.statement(
+  [
+    OID.timestamptz,
+    OID.uuidArray,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.int8Array,
+    OID.textArray,
+    OID.timestamptzArray
+  ],
+  `INSERT INTO holds (id, debit, credit, amount, captured, state, expires_at, created_at)
+    SELECT *, $1 FROM unnest($2, $3, $4, $5, $6, $7, $8)`
+)
+const newHoldsOf = (holds: ReadonlyArray<Hold>, at: Date): Pipeline.Step => ({
+  statement: insertHolds,
+  values: [
+    at,
+    holds.map(({ id }) => id),
+    holds.map(({ debit }) => debit),
+    holds.map(({ credit }) => credit),
+    holds.map(({ amount }) => amount),
+    holds.map(({ captured }) => captured),
+    holds.map(({ state }) => state),
+    holds.map(({ expires_at }) => expires_at)
+  ]
+})
+
+// The state is judged in a way that the index on open holds cannot serve: the planner would read all of it for a few ids.
+const updateHolds = Pipeline.statement(
+  [OID.uuidArray, OID.textArray, OID.int8Array],
+  `UPDATE holds h SET state = n.state, captured = n.captured
+    FROM unnest($1, $2, $3) AS n (id, state, captured) WHERE h.id = n.id AND CASE h.state WHEN 'open' THEN true ELSE false END`
+)
+const endedHoldsOf = (holds: ReadonlyArray<Hold>): Pipeline.Step => ({
+  statement: updateHolds,
+  values: [holds.map(({ id }) => id), holds.map(({ state }) => state), holds.map(({ captured }) => captured)]
+})
+
+const upsertTallies = Pipeline.statement(
+  [OID.uuidArray, OID.uuidArray, OID.int8Array, OID.int8Array],
+  `INSERT INTO tallies (scope, subject, count, amount) SELECT * FROM unnest($1, $2, $3, $4)
+    ON CONFLICT (log, scope, subject) DO UPDATE SET count = EXCLUDED.count, amount = EXCLUDED.amount`
+)
+const talliesOf = (tallies: Decision["tallies"]): Pipeline.Step => ({
+  statement: upsertTallies,
+  values: [
+    tallies.map(({ scope }) => scope),
+    tallies.map(({ subject }) => subject),
+    tallies.map(({ count }) => count),
+    tallies.map(({ amount }) => amount)
+  ]
+})
+
+const upsertKeys = Pipeline.statement(
+  [OID.uuidArray, OID.textArray, OID.textArray, OID.textArray, OID.uuidArray, OID.jsonbArray, OID.timestamptzArray],
+  `INSERT INTO idempotency_keys (tenant_id, operation, key, fingerprint, command_id, result, expires_at)
+    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (tenant_id, operation, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
+      command_id = EXCLUDED.command_id, result = EXCLUDED.result, expires_at = EXCLUDED.expires_at`
+)
+const keysOf = (keys: Decision["keys"]): Pipeline.Step => ({
+  statement: upsertKeys,
+  values: [
+    keys.map(({ tenant_id }) => tenant_id),
+    keys.map(({ operation }) => operation),
+    keys.map(({ key }) => key),
+    keys.map(({ fingerprint }) => fingerprint),
+    keys.map(({ command_id }) => command_id),
+    keys.map(({ result }) => result),
+    keys.map(({ expires_at }) => expires_at)
+  ]
+})
+
+const moveHead = Pipeline.statement(
+  [OID.int8, OID.int8],
+  "UPDATE ledger_head SET movement_seq = $1, event_seq = $2 WHERE log = 1"
+)
+const commit = { statement: Pipeline.statement([], "COMMIT"), values: [] }
+
+/** Everything that has to be written for a decision to be true, the head, and the commit. */
+export const writing = (
+  decision: Decision,
+  known: ReadonlyArray<Hold>,
+  extra: { readonly events: ReadonlyArray<EventDraft>; readonly rows: ReadonlyArray<CompanionRow> },
+  head: Head,
+  at: Date
+): ReadonlyArray<Pipeline.Step> => {
+  const { accounts, holds, keys, movements, tallies } = decision
+  const { events, rows } = extra
+  const before = new Set(known.map(({ id }) => id))
+  const ended = holds.filter(({ id }) => before.has(id))
+  const opened = ended.length === holds.length ? [] : holds.filter(({ id }) => !before.has(id))
+  const steps: Array<Pipeline.Step> = []
+  if (movements.length > 0) steps.push(movementsOf(movements, at))
+  if (accounts.length > 0) steps.push(accountsOf(accounts))
+  if (opened.length > 0) steps.push(newHoldsOf(opened, at))
+  if (ended.length > 0) steps.push(endedHoldsOf(ended))
+  if (tallies.length > 0) steps.push(talliesOf(tallies))
+  if (keys.length > 0) steps.push(keysOf(keys))
+  if (events.length > 0) steps.push(EventLog.insertion(head.events, at, events))
+  const values = [head.movements + BigInt(movements.length), head.events + BigInt(events.length)]
+  steps.push(...stepsOf(rows), { statement: moveHead, values }, commit)
+  return steps
+}

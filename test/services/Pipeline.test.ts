@@ -1,0 +1,117 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Postgres from "#layers/Postgres.ts"
+import { Database } from "#services/Database.ts"
+import * as Pipeline from "#services/Database/Pipeline.ts"
+
+const { OID } = Pipeline
+const patience = Duration.seconds(30)
+
+const named = (name: string) => Effect.map(Database, ({ config }) => Pipeline.byKey(config, name))
+const opened = (name: string) => Effect.flatMap(named(name), Pipeline.make)
+const run = (text: string, types: ReadonlyArray<number> = [], ...values: ReadonlyArray<unknown>): Pipeline.Step => ({
+  statement: Pipeline.statement(types, text),
+  values
+})
+
+// Connections are lost in real time.
+layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })("a pipeline", (it) => {
+  it.effect("answers each step of a flight with its own rows, the same when it knows the statements already", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("steps")
+      const id = "01a1fefa-fd49-7048-9337-d5af6b5f0285"
+      const at = new Date("2026-01-02T03:04:05.678Z")
+      const steps = [
+        run("SELECT * FROM unnest($1, $2) AS r (id, at)", [OID.uuidArray, OID.timestamptzArray], [id, id], [at, null]),
+        run("SELECT 1 WHERE false"),
+        run("SELECT $1, $2, $3", [OID.int8, OID.jsonb, OID.bool], 9_007_199_254_740_993n, { a: [1, "ö"] }, true)
+      ]
+      const expected = [
+        [
+          [id, at],
+          [id, null]
+        ],
+        [],
+        [[9_007_199_254_740_993n, { a: [1, "ö"] }, true]]
+      ]
+      assert.deepStrictEqual(yield* fly(steps), expected)
+      assert.deepStrictEqual(yield* fly(steps.toReversed()), expected.toReversed())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not run what is behind a step that failed, and goes on after it", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("failures")
+      const insert = run("INSERT INTO flown VALUES ($1)", [OID.int4], 1)
+      yield* fly([run("CREATE TABLE flown (id integer PRIMARY KEY)")])
+      yield* fly([insert])
+      const twice = yield* Effect.flip(fly([run("BEGIN"), insert, run("DELETE FROM flown"), run("COMMIT")]))
+      assert.strictEqual(twice._tag === "StatementFailed" && twice.code, "23505")
+      yield* fly([run("ROLLBACK")])
+      const unreadable = yield* Effect.flip(fly([run("SELECT nothing FROM nowhere")]))
+      assert.strictEqual(unreadable._tag === "StatementFailed" && unreadable.code, "42P01")
+      const unsendable = yield* Effect.flip(fly([run("SELECT $1", [OID.uuid], "not an id")]))
+      assert.strictEqual(unsendable._tag, "StatementFailed")
+      assert.deepStrictEqual(yield* fly([run("SELECT id FROM flown")]), [[[1]]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("refuses a second flight while one is under way", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("busy")
+      const first = yield* Effect.forkChild(fly([run("SELECT pg_sleep(0.2)")]), { startImmediately: true })
+      const second = yield* Effect.exit(fly([run("SELECT 2")]))
+      assert.isTrue(Exit.isFailure(second) && Cause.hasDies(second.cause))
+      assert.strictEqual((yield* Fiber.join(first)).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says that its connection is lost, for the flight under way and for every one after it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fly } = yield* opened("lost")
+      const [rows] = yield* fly([run("SELECT pg_backend_pid()")])
+      const waiting = yield* Effect.forkChild(Effect.flip(fly([run("SELECT pg_sleep(20)")])), {
+        startImmediately: true
+      })
+      yield* sql`SELECT pg_terminate_backend(${rows?.[0]?.[0]})`
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "ConnectionLost")
+      assert.strictEqual((yield* Effect.flip(fly([run("SELECT 1")])))._tag, "ConnectionLost")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that lasts opens another connection after one is lost", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fly } = yield* Effect.flatMap(named("lasting"), (config) => Pipeline.lasting(config, patience))
+      const pid = Effect.map(fly([run("SELECT pg_backend_pid()")]), ([rows]) => rows?.[0]?.[0])
+      const first = yield* pid
+      assert.strictEqual(yield* pid, first)
+      yield* sql`SELECT pg_terminate_backend(${first})`
+      const next = yield* Effect.eventually(pid)
+      assert.notStrictEqual(next, first)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that lasts gives a connection up that does not answer in time, and one whose flight was interrupted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fly } = yield* Effect.flatMap(named("late"), (config) => Pipeline.lasting(config, Duration.millis(300)))
+      yield* sql`CREATE TABLE kept (id integer)`
+      const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holder = yield* sql`LOCK TABLE kept`.pipe(
+        Effect.andThen(Deferred.succeed(locked, undefined)),
+        Effect.andThen(Deferred.await(release)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(locked)
+      const late = yield* Effect.flip(fly([run("SELECT * FROM kept")]))
+      assert.strictEqual(late._tag, "ConnectionLost")
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(holder)
+      assert.deepStrictEqual(yield* Effect.eventually(fly([run("SELECT id FROM kept")])), [[]])
+    }).pipe(Effect.scoped)
+  )
+})
