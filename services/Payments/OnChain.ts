@@ -5,17 +5,19 @@ import type { Outcome } from "#domain/ChainSettlement.ts"
 import type { Posted, Step } from "#domain/Command.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
+import { priceAt } from "#domain/Price.ts"
 import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
 import { EventLog } from "../EventLog.ts"
+import { companion } from "../Ledger/Companion.ts"
 import type { Ledger } from "../Ledger.ts"
 import { Rail } from "../Rail.ts"
 import { paymentColumns } from "./Claims.ts"
 import type { PaymentPolicy } from "./Policy.ts"
-import { capturePayment, type NewPayment, paymentEvent, refusePayment, storedPayment } from "./Records.ts"
+import { capturePayment, paymentEvent, refusePayment } from "./Records.ts"
 import type { Charge, OriginAnswer } from "./Settling.ts"
 
 /** The id under which a payer who has an address and no wallet here is counted: the same each time. */
@@ -29,6 +31,22 @@ export const payerIdOf = (network: string, address: string): string => {
 
 /** How the step is called that takes one attempt's money, and whose id the settlement has. */
 const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")
+
+/** What settling takes at least (seconds). */
+const settlingSeconds = 6
+/** The published reasons for an authorisation that ends before it could be settled. */
+const endsTooSoon: Record<Authorization["method"], string> = {
+  eip3009: "invalid_exact_evm_payload_authorization_valid_before",
+  permit2: "permit2_deadline_expired",
+  svm: "invalid_exact_svm_transaction_simulation_failed"
+}
+
+/** Ends the time of a kept answer, at the latest then. */
+const keepAnswerUntil = companion<{ readonly payment_id: string; readonly until: string }>(
+  `UPDATE payment_answers a SET expires_at = r.until
+  FROM jsonb_to_recordset($1::jsonb) AS r (payment_id uuid, until timestamptz)
+  WHERE a.payment_id = r.payment_id AND a.expires_at > r.until`
+)
 
 /**
  * Payments whose money is on a chain. Nothing can be held there: the authorisation is reserved here, and the money moves when the
@@ -47,20 +65,16 @@ export const make = Effect.fnUntraced(function* (options: {
   const { verify } = rail.value
   const { deliverDue, settle } = settlements.value
 
-  const insert = SqlSchema.findOneOption({
-    Request: Schema.Unknown,
-    Result: Schema.Struct({ id: Schema.String }),
-    execute: (payment) =>
-      sql`INSERT INTO payments (id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address,
-          payee_wallet_id, method, currency, network, price, amount, state, hold_id, attempt, lease_until, proof_expires_at,
-          request_fingerprint, created_at)
-        SELECT id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method,
-          currency, network, price, amount, state, hold_id, 1, lease_until, proof_expires_at, request_fingerprint, created_at
-        FROM jsonb_populate_record(NULL::payments, ${JSON.stringify(payment)}::jsonb)
-        ON CONFLICT DO NOTHING RETURNING id`
+  /** Why the chain would not give the money by the time the origin has answered, if that takes so long; undefined when it would. */
+  const refusal = Effect.fnUntraced(function* (authorization: Authorization, originMillis: number) {
+    if (authorization.amount === 0n) return undefined
+    const answered = DateTime.add(yield* DateTime.now, { milliseconds: originMillis, seconds: settlingSeconds })
+    if (authorization.validUntil.getTime() < DateTime.toEpochMillis(answered)) return endsTooSoon[authorization.method]
+    return yield* verify(authorization).pipe(
+      Effect.as(undefined),
+      Effect.catchTag("AUTHORIZATION_REFUSED", ({ reason }) => Effect.succeed(reason))
+    )
   })
-  /** Reserves the authorisation for one call; false when it was brought before. */
-  const reserve = (payment: NewPayment) => Effect.map(Effect.orDie(insert(storedPayment(payment))), Option.isSome)
 
   const retakeRow = SqlSchema.findOneOption({
     Request: Schema.Struct({ id: Schema.String, attempt: Schema.Int, until: Schema.Date, fingerprint: Schema.String }),
@@ -87,9 +101,12 @@ export const make = Effect.fnUntraced(function* (options: {
         RETURNING ${sql.literal(paymentColumns)}`
   })
 
-  /** Kept before the chain is asked: whatever it says, the origin is not called again for this payment. */
+  /**
+   * Kept before the chain is asked: whatever it says, the origin is not called again for this payment. What another attempt was
+   * answered is not the answer to this one.
+   */
   const keepAnswer = (payment: PaymentRow, { kept }: OriginAnswer, now: DateTime.Utc) => {
-    if (kept === undefined) return Effect.void
+    if (kept === undefined) return Effect.asVoid(sql`DELETE FROM payment_answers WHERE payment_id = ${payment.id}`)
     const until = DateTime.toDate(DateTime.addDuration(now, policy.settlementLife))
     return Effect.asVoid(
       sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
@@ -125,7 +142,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const booked = (payment: PaymentRow, posted: Posted) =>
     bookChainSettlement.of({ id: settlementId(payment), booked_at: posted.at.toISOString() })
 
-  const charge = (payment: PaymentRow, amount: bigint, transaction: string | null) =>
+  /** Books what was taken. An answer that was `handedOut` is kept as long as others, and one that waited as long as was promised. */
+  const charge = (payment: PaymentRow, amount: bigint, transaction: string | null, handedOut: boolean) =>
     ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
       steps: steps(payment, amount),
@@ -138,7 +156,8 @@ export const make = Effect.fnUntraced(function* (options: {
           transaction,
           completed_at: posted.at
         }),
-        booked(payment, posted)
+        booked(payment, posted),
+        ...(handedOut ? [keepAnswerUntil.of({ payment_id: payment.id, until: repeatedUntil(payment, posted.at) })] : [])
       ],
       events: (posted) => [
         paymentEvent("x402.payment.completed", payment, {
@@ -152,6 +171,11 @@ export const make = Effect.fnUntraced(function* (options: {
         })
       ]
     })
+
+  const repeatedUntil = (payment: PaymentRow, at: Date): string => {
+    const until = DateTime.addDuration(DateTime.makeUnsafe(at), policy.repeatLife)
+    return DateTime.formatIso(DateTime.max(until, DateTime.makeUnsafe(payment.proof_expires_at)))
+  }
 
   // A refusal moves nothing, so the ledger would not know it the second time: the row does.
   const failedEvent = (payment: PaymentRow, failure: string) =>
@@ -170,13 +194,24 @@ export const make = Effect.fnUntraced(function* (options: {
       steps: [],
       rows: (posted) => [
         refusePayment.of({ id: payment.id, attempt: payment.attempt, failure: "settlement_refused" }),
-        booked(payment, posted)
+        booked(payment, posted),
+        keepAnswerUntil.of({ payment_id: payment.id, until: posted.at.toISOString() })
       ],
       events: () => [failedEvent(payment, "settlement_refused")]
     })
 
-  const conclude = (payment: PaymentRow, amount: bigint, outcome: Exclude<Outcome, { _tag: "Pending" }>) =>
-    outcome._tag === "Settled" ? charge(payment, amount, outcome.transaction) : refuse(payment)
+  const conclude = (
+    payment: PaymentRow,
+    amount: bigint,
+    outcome: Exclude<Outcome, { _tag: "Pending" }>,
+    handedOut: boolean
+  ) => (outcome._tag === "Settled" ? charge(payment, amount, outcome.transaction, handedOut) : refuse(payment))
+
+  /** What is taken: a price as it was signed; of a maximum what the origin says, or else the price for this payer by now. */
+  const costOf = (payment: PaymentRow, { reported }: OriginAnswer, { scheme }: Authorization) => {
+    if (reported !== undefined || scheme === "exact") return Effect.succeed(reported ?? payment.amount)
+    return Effect.map(ledger.tally(payment.endpoint_id, payment.payer_id), ({ count }) => priceAt(payment.price, count))
+  }
 
   /** Takes the money. Refused when the lease had ended, or when the chain did not give it. */
   const capture = Effect.fnUntraced(function* (
@@ -185,7 +220,7 @@ export const make = Effect.fnUntraced(function* (options: {
     authorization: Authorization
   ): Effect.fn.Return<Charge, PostingRefused | SettlementPending | SettlementRefused> {
     const { id, attempt } = payment
-    const amount = answer.reported ?? payment.amount
+    const amount = yield* costOf(payment, answer, authorization)
     const now = yield* DateTime.now
     const settling = yield* sql
       .withTransaction(
@@ -198,7 +233,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (Option.isNone(settling)) return yield* new SettlementRefused({ reason: "invalid_transaction_state" })
     const row = settling.value
     if (amount === 0n) {
-      yield* charge(row, 0n, null)
+      yield* charge(row, 0n, null, true)
       return { charged: 0n, transaction: null }
     }
     const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount })
@@ -206,7 +241,7 @@ export const make = Effect.fnUntraced(function* (options: {
       const transaction = outcome.transaction ?? null
       return yield* new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })
     }
-    yield* conclude(row, amount, outcome)
+    yield* conclude(row, amount, outcome, true)
     if (outcome._tag === "Refused") return yield* new SettlementRefused({ reason: outcome.reason })
     return { charged: amount, transaction: outcome.transaction }
   })
@@ -218,10 +253,13 @@ export const make = Effect.fnUntraced(function* (options: {
   })
   const book = Effect.fnUntraced(function* ({ amount, id, outcome, payment_id }: Concluded) {
     const payment = Option.getOrUndefined(yield* byId(payment_id))
-    if (payment === undefined || settlementId(payment) !== id) {
+    // The attempt whose money it is need not be the last: a process may have slept through the end of its lease.
+    let attempt = payment?.attempt ?? 0
+    while (attempt > 0 && settlementId({ id: payment_id, attempt }) !== id) attempt--
+    if (payment === undefined || attempt === 0) {
       return yield* Effect.die(`Settlement ${id} is of no attempt of payment ${payment_id} that is known`)
     }
-    yield* conclude(payment, amount, outcome)
+    yield* conclude({ ...payment, attempt }, amount, outcome, false)
   }, Effect.orDie)
 
   const abandoned = SqlSchema.findAll({
@@ -249,5 +287,5 @@ export const make = Effect.fnUntraced(function* (options: {
     return delivered + (yield* Effect.orDie(giveBackAbandoned()))
   })
 
-  return { verify, reserve, retake, capture, resolveDue }
+  return { refusal, retake, capture, resolveDue }
 })

@@ -1,0 +1,69 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { signInText } from "#domain/protocol/Siwx.ts"
+import { balance, server } from "./GatewayHarness.ts"
+import { baseSeller, callWith, decoded, encoded, signer, signFor } from "./X402Harness.ts"
+
+const funds = 1_000_000n
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that is paid for by signature", (it) => {
+  it.effect("is free for a payer whose discount makes it so: one call of the origin, and the answer again", () =>
+    Effect.gen(function* () {
+      const volumeDiscounts = [{ threshold: 1, priceMultiplier: 0 }]
+      const shop = yield* baseSeller((_, response) => response.end("gift"), { volumeDiscounts })
+      const { account, purse } = yield* signer(funds)
+      const first = yield* signFor(account, shop.path)
+      assert.strictEqual((yield* callWith(shop.path, first.header)).status, 200)
+      const { info } = decoded(first.challenge.headers["payment-required"]).extensions["sign-in-with-x"]
+      const message = signInText(info, "base-sepolia", account.address)
+      const signature = yield* Effect.promise(() => account.signMessage({ message }))
+      const proof = { ...info, address: account.address, chainId: "eip155:84532", type: "eip191", signature }
+      const free = yield* signFor(account, shop.path, { headers: { "sign-in-with-x": encoded(proof) } })
+      assert.strictEqual(free.accepted.amount, "0")
+      const answers = yield* Effect.all(
+        Array.from({ length: 10 }, () => callWith(shop.path, free.header)),
+        { concurrency: 10 }
+      )
+      for (const { body, status } of answers) {
+        if (status === 200) assert.strictEqual(body, "gift")
+        else assert.strictEqual(status, 409)
+      }
+      const again = yield* callWith(shop.path, free.header)
+      assert.deepStrictEqual([again.status, again.headers["x-payment-amount"]], [200, "0.00"])
+      assert.strictEqual(shop.backend.seen.length, 2)
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    })
+  )
+
+  it.effect("answers the same again also when there is no body", () =>
+    Effect.gen(function* () {
+      let status = 204
+      const shop = yield* baseSeller(
+        (_, response) => {
+          response.writeHead(status, { etag: '"a"' }).end()
+        },
+        { method: "ANY" }
+      )
+      const { account, purse } = yield* signer(funds)
+      const rows = [
+        { method: "GET", status: 204 },
+        { method: "GET", status: 304 },
+        { method: "HEAD", status: 200 }
+      ]
+      for (const row of rows) {
+        status = row.status
+        const { method } = row
+        const { header } = yield* signFor(account, shop.path, { method })
+        for (const answer of [
+          yield* callWith(shop.path, header, { method }),
+          yield* callWith(shop.path, header, { method })
+        ]) {
+          assert.deepStrictEqual([answer.status, answer.body, answer.headers.etag], [row.status, "", '"a"'])
+          assert.strictEqual(decoded(answer.headers["payment-response"]).amount, "10000")
+        }
+      }
+      assert.strictEqual(shop.backend.seen.length, 3)
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 30_000n, held: 0n })
+    })
+  )
+})
