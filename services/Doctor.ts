@@ -125,6 +125,22 @@ export class Doctor extends Context.Service<
               FROM events WHERE type = 'x402.payment.completed' GROUP BY 1
             ) e USING (endpoint_id)
             WHERE p.payments IS DISTINCT FROM e.events OR p.payments IS DISTINCT FROM e.different LIMIT 10`
+        ),
+        check(
+          "what was charged on a chain is what was settled there, once",
+          sql`SELECT p.id AS payment, p.charged, p.transaction, c.id AS settlement, c.amount, c.state FROM (
+              SELECT id, charged, transaction FROM payments WHERE rail = 'chain' AND state = 'captured' AND charged > 0
+            ) p FULL JOIN (
+              SELECT id, payment_id, amount, transaction, state FROM chain_settlements
+              WHERE payment_id IS NOT NULL AND state = 'confirmed' AND booked_at IS NOT NULL
+            ) c ON c.payment_id = p.id AND c.amount = p.charged AND c.transaction = p.transaction
+            WHERE p.id IS NULL OR c.id IS NULL LIMIT 10`
+        ),
+        check(
+          "money that is held for a call belongs to a payment that may still be used",
+          sql`SELECT h.id AS hold, p.id AS payment, p.state FROM holds h
+            JOIN payments p ON p.hold_id = h.id
+            WHERE h.state = 'open' AND p.state IN ('captured', 'released') LIMIT 10`
         )
       ]
 

@@ -186,9 +186,11 @@ export class Payments extends Context.Service<
         again: signed.again,
         unclaim,
         capture: (payment, answer, signed) =>
-          payment.rail === "chain" && onChain !== undefined && signed !== undefined
-            ? onChain.capture(payment, answer, signed)
-            : settling.capture(payment, answer),
+          payment.rail === "ledger"
+            ? settling.capture(payment, answer)
+            : onChain === undefined || signed === undefined
+              ? Effect.die("Money on a chain moves by what its payer signed")
+              : onChain.capture(payment, answer, signed),
         keep,
         release: settling.release,
         seen: delivery.seen,

@@ -30,6 +30,7 @@ export default Effect.gen(function* () {
   // Signed money moves once: a second settlement of one authorisation exists only after the first was refused.
   yield* sql`CREATE UNIQUE INDEX chain_settlements_authorization ON chain_settlements (network, asset, payer, nonce)
     WHERE state <> 'refused'`
+  yield* sql`CREATE INDEX chain_settlements_payment ON chain_settlements (payment_id) WHERE payment_id IS NOT NULL`
   yield* sql`CREATE INDEX chain_settlements_due ON chain_settlements (due_at)
     WHERE state IN ('prepared', 'submitting', 'pending', 'unknown')`
   yield* sql`CREATE INDEX chain_settlements_unbooked ON chain_settlements (due_at)

@@ -38,8 +38,8 @@ export interface Exchange {
   readonly headers: Array<string>
   /** Announced bytes of the answer's body; -1 if unknown. */
   readonly length: number
-  /** Reads on before `send`, and gives the whole body when the origin has sent it. For answers of small known length. */
-  readonly whole: (then: (body: Buffer) => void) => void
+  /** Reads on before `send`, and gives the whole body when the origin has sent it; nothing as soon as it is larger than `most`. */
+  readonly whole: (most: number, then: (body: Buffer | undefined) => void) => void
   /** Gives the whole body when the origin has sent it, though most of it has left by then; nothing when it is larger than `most`. */
   readonly copy: (most: number, then: (body: Buffer | undefined) => void) => void
   /** Lets the answer through, under these headers. Headers of a length-less (streaming) answer leave at once, others with the body. */

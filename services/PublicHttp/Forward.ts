@@ -62,7 +62,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   #early: Array<Buffer> = []
   /** What could be the end of the answer and must wait for `finish`, or for more to come. */
   #last: Buffer | undefined
-  #whole: ((body: Buffer) => void) | undefined
+  #readsOn = false
   #copy: Copy | undefined
   #headersOut: RawHeaders | undefined
   #written = false
@@ -87,8 +87,12 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     return this.#body
   }
 
-  whole(then: (body: Buffer) => void) {
-    this.#whole = then
+  whole(most: number, then: (body: Buffer | undefined) => void) {
+    this.#readsOn = true
+    this.copy(most, (body) => {
+      this.#readsOn = false
+      then(body)
+    })
   }
 
   copy(most: number, then: (body: Buffer | undefined) => void) {
@@ -137,7 +141,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     if (status === 204 || status === 304 || this.#request.method === "HEAD") this.length = 0
     else this.length = Number(headerValue(raw, "content-length") ?? -1)
     this.#hooks.onHeaders(this)
-    if (this.#headersOut === undefined && this.#whole === undefined && !this.over) controller.pause()
+    if (this.#headersOut === undefined && !this.#readsOn && !this.over) controller.pause()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
@@ -145,14 +149,13 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     this.#copy?.add(chunk)
     if (this.#headersOut !== undefined) return this.#deliver(chunk)
     this.#early.push(chunk)
-    if (this.#whole === undefined) controller.pause()
+    if (!this.#readsOn) controller.pause()
   }
 
   onResponseEnd() {
     if (this.over) return
     this.#ended = true
     this.#copy?.end()
-    if (this.#headersOut === undefined) this.#whole?.(Buffer.concat(this.#early))
     this.#endIfPermitted()
   }
 

@@ -41,10 +41,24 @@ const asJson: RawHeaders = ["Content-Type", "application/json"]
 
 const bearer = /^bearer +((?:pk|agent|sess)_[!-~]{1,200})$/i
 
-/** Tells this request from others of the same caller without reading its body. */
+/** What tells a request from others to the same address, without reading its body. */
+const telling = [
+  "content-length",
+  "content-type",
+  "cookie",
+  "authorization",
+  "payment-authorization",
+  "payment-signature",
+  "x-payment"
+] as const
+
+/**
+ * Tells this request from all others. The payment is part of it to the letter: what was signed is public once a chain has it, and
+ * must not be enough to ask for the answer.
+ */
 const fingerprintOf = ({ headers, url = "" }: IncomingMessage): string => {
-  const length = headers["content-length"]
-  return hash("sha256", length === undefined ? url : `${url}\n${length}\n${headers["content-type"] ?? ""}`)
+  const told = telling.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`]))
+  return hash("sha256", [url, ...told].join("\n"))
 }
 
 /** The gateway: everything below `/x402/`. */

@@ -146,16 +146,21 @@ export class PaidCall {
       }
     }
     const streams = exchange.length < 0
+    // What a chain has to settle takes its time, and may be refused: its answer is kept before, and handed out after.
+    if (streams ? payment.rail === "chain" : exchange.length <= keptBytes) return this.#chargeWhole(payment, exchange)
     if (streams && payment.protocol !== "native") this.#copy(payment, exchange)
-    // What a chain has to settle may still be refused, and its receipt is not known before.
-    if (streams && payment.rail === "ledger") exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
-    if (streams || exchange.length > keptBytes) return this.#capture(payment, exchange, undefined)
+    if (streams) exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
+    this.#capture(payment, exchange, undefined)
+  }
+
+  #chargeWhole(payment: PaymentRow, exchange: Exchange) {
+    const { headers, status } = exchange
     // A small body that dawdles is not worth waiting for: the lease of the payment runs.
     // @effect-diagnostics-next-line globalTimers:off
     const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), keptPatience)
-    exchange.whole((body) => {
+    exchange.whole(keptBytes, (body) => {
       clearTimeout(timer)
-      this.#captureOnce(payment, exchange, { status: exchange.status, headers: exchange.headers, body })
+      this.#captureOnce(payment, exchange, body === undefined ? undefined : { status, headers, body })
     })
   }
 
