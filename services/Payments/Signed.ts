@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* (options: {
             tenant_id: endpoint.tenantId,
             operation: "x402.payment-identifier",
             key: `${payer} ${identifier}`,
-            fingerprint: fingerprintOf(reservation, endpoint.id, method, fingerprint)
+            fingerprint: fingerprintOf(reservation, endpoint.id)
           }
     if (onChain !== undefined) return yield* presentOnChain(call, payment, claim)
     const posted = yield* ledger

@@ -33,15 +33,36 @@ const payment = [
 /** Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. */
 const notForOrigin = new Set([...hopByHop, ...payment, "content-length", "expect", "forwarded", "host", "x-real-ip"])
 
-/** The last four would change how a browser treats our whole host, not this one answer. */
+/** Those that are named here would change how a browser treats our whole host, not this one answer. */
 const notForCaller = new Set([
   ...hopByHop,
   ...payment,
+  "accept-ch",
   "alt-svc",
   "clear-site-data",
+  "nel",
+  "origin-agent-cluster",
   "public-key-pins",
+  "report-to",
+  "reporting-endpoints",
+  "service-worker-allowed",
   "strict-transport-security"
 ])
+
+/** What tells caches between us and the caller to keep an answer, whatever `Cache-Control` says. */
+const cacheOrders = new Set([
+  "cdn-cache-control",
+  "cloudflare-cdn-cache-control",
+  "expires",
+  "pragma",
+  "surrogate-control"
+])
+
+/** The fields without those that would let a cache give the answer to somebody else. */
+export const withoutCacheOrders = (raw: RawHeaders): RawHeaders =>
+  raw.some((field, index) => index % 2 === 0 && cacheOrders.has(field.toLowerCase()))
+    ? raw.filter((_, index) => !cacheOrders.has((raw[index - (index % 2)] ?? "").toLowerCase()))
+    : raw
 
 /**
  * What of a caller's request headers an origin may see, followed by `added`. Fields named in `added` replace the caller's.
@@ -74,6 +95,8 @@ export const headersForCaller = (raw: RawHeaders): Array<string> => {
     const field = raw[i] ?? ""
     const name = field.toLowerCase()
     if (notForCaller.has(name) || isOurs(name) || (named?.has(name) && name !== "content-length")) continue
+    // A cookie under a name of ours would be a credential that the origin chose.
+    if (name === "set-cookie" && isOurCookie(raw[i + 1] ?? "")) continue
     out.push(field, raw[i + 1] ?? "")
   }
   return out
@@ -128,8 +151,11 @@ const isOurCredential = (authorization: string): boolean => {
   return credentialPrefixes.some((prefix) => credential.startsWith(prefix))
 }
 
+const isOurCookie = (pair: string): boolean =>
+  credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix))
+
 const withoutOurCookies = (value: string): string => {
   const pairs = value.split(";")
-  const kept = pairs.filter((pair) => !credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix)))
+  const kept = pairs.filter((pair) => !isOurCookie(pair))
   return kept.length === pairs.length ? value : kept.join(";").trim()
 }

@@ -4,7 +4,7 @@ import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import type { Call } from "#services/Gateway.ts"
 import { payerOf } from "./Outcome.ts"
-import { headerValue, type RawHeaders, withHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue, type RawHeaders, withHeaders, withoutCacheOrders } from "#domain/HttpHeaders.ts"
 
 /** What a page of another origin may read of a gateway answer. */
 const exposed =
@@ -50,7 +50,8 @@ export const ofPreflight = (allow: string): Array<string> => [
 export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
   const added = [...ours, ...crossOrigin, "Vary", merged(headerValue(origin, "vary"), vary)]
   if (paid) added.push("Cache-Control", privately(headerValue(origin, "cache-control")))
-  return withHeaders(withoutField(origin, "settlement-overrides"), added)
+  const theirs = withoutField(origin, "settlement-overrides")
+  return withHeaders(paid ? withoutCacheOrders(theirs) : theirs, added)
 }
 
 /** What the origin says to us about its price is not for the caller. */

@@ -51,7 +51,8 @@ export class PaidCall {
   readonly #ask: (reason: ProofRefusal) => void
   /** Set while money may move: nothing else may answer then. */
   #capturing = false
-  #charged = false
+  /** What was taken, once it was. */
+  #charged: Charge | undefined
   #copying = false
   #copied: Answer | undefined
   #givenBack = false
@@ -177,7 +178,7 @@ export class PaidCall {
 
   /** The end waits for the charge, and for the copy of a streamed answer. */
   #finish(payment: PaymentRow, exchange: Exchange) {
-    if (!this.#charged || this.#copying) return
+    if (this.#charged === undefined || this.#copying) return
     if (this.#copied === undefined) return exchange.finish()
     this.#then(this.#ground.payments.keep(payment, this.#copied), () => exchange.finish())
   }
@@ -200,7 +201,7 @@ export class PaidCall {
       }
       if (this.#brokenBy !== undefined) return this.#cutShort(payment, exit.value)
       exchange.send(this.#paidHeaders(payment, exchange.headers, exit.value))
-      this.#charged = true
+      this.#charged = exit.value
       this.#finish(payment, exchange)
     })
   }
@@ -211,7 +212,8 @@ export class PaidCall {
     if (Cause.hasDies(cause)) return this.#raw.fail(cause)
     if (refusal?._tag === "SETTLEMENT_PENDING") return this.#raw.refuse(refusal)
     if (refusal?._tag === "SETTLEMENT_REFUSED" && !this.#response.headersSent) return this.#ask(refusal.reason)
-    this.#raw.fail(new ServiceUnavailable({ retry_after: 1 }))
+    this.#report("A call could not be charged", cause)
+    this.#raw.refuse(new ServiceUnavailable({ retry_after: 1 }))
   }
 
   /** The answer broke while its charge was being written: the money has moved, so this must not look unpaid. */
@@ -236,6 +238,8 @@ export class PaidCall {
   #broken(payment: PaymentRow, failure: ForwardFailure) {
     this.#brokenBy = failure
     if (this.#capturing) {
+      // Charged already, and the origin sent no byte of the body it announced: nobody else will answer.
+      if (this.#charged !== undefined && !this.#response.headersSent) return this.#cutShort(payment, this.#charged)
       if (this.#response.headersSent || failure === "CallerGone") this.#seen(payment, false)
       return
     }
@@ -254,7 +258,7 @@ export class PaidCall {
     this.#response.once("close", () => {
       if (this.#response.writableFinished) this.#seen(payment, true)
     })
-    this.#response.writeHead(answer.status, [...headers])
+    this.#response.writeHead(answer.status, [...headers, "Idempotency-Replayed", "true"])
     this.#response.end(answer.body)
   }
 
@@ -272,7 +276,7 @@ export class PaidCall {
   #then(effect: Effect.Effect<void>, next: () => void) {
     this.#ground.run(effect, (exit) => {
       next()
-      if (Exit.isFailure(exit)) this.#report(exit.cause)
+      if (Exit.isFailure(exit)) this.#report("A payment could not be given back at once", exit.cause)
     })
   }
 
@@ -280,7 +284,7 @@ export class PaidCall {
     this.#then(effect, () => undefined)
   }
 
-  #report(cause: Cause.Cause<unknown>) {
-    this.#ground.run(Effect.logWarning("A payment could not be given back at once", cause), () => undefined)
+  #report(what: string, cause: Cause.Cause<unknown>) {
+    this.#ground.run(Effect.logWarning(what, cause), () => undefined)
   }
 }

@@ -1,0 +1,59 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ServerResponse } from "node:http"
+import { balance, server } from "./GatewayHarness.ts"
+import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts"
+
+const funds = 1_000_000n
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })(
+  "an origin that misbehaves towards who signed",
+  (it) => {
+    it.effect("announces a body and breaks off after the charge: the caller is told, with the receipt", () =>
+      Effect.gen(function* () {
+        const waiting: Array<ServerResponse> = []
+        const shop = yield* baseSeller((_, response) => {
+          response.writeHead(200, { "content-length": 10 }).flushHeaders()
+          waiting.push(response)
+        })
+        const { account, purse } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        const call = yield* Effect.forkChild(callWith(shop.path, header))
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.repeat(
+          sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} AND state = 'captured'`,
+          {
+            until: (charged) => charged.length === 1,
+            schedule: Schedule.spaced("20 millis")
+          }
+        )
+        waiting[0]?.destroy()
+        const answer = yield* Fiber.join(call)
+        assert.deepStrictEqual([answer.status, answer.json.code], [502, "ORIGIN_UNREACHABLE"])
+        assert.strictEqual(decoded(answer.headers["payment-response"]).success, true)
+        assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+      })
+    )
+
+    it.effect("sets cookies under our names, policies for our host and orders for caches: none arrives", () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => {
+          response.setHeader("Set-Cookie", ["turnpike_session=x; Path=/", "__Host-turnpike=x", "theirs=1"])
+          response.setHeader("NEL", "{}").setHeader("Report-To", "{}").setHeader("Accept-CH", "Width")
+          response
+            .setHeader("CDN-Cache-Control", "public, max-age=60")
+            .setHeader("Expires", "Thu, 01 Jan 2099 00:00:00 GMT")
+          response.end("served")
+        })
+        const { account } = yield* signer(funds)
+        const { headers } = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
+        assert.deepStrictEqual(headers["set-cookie"], ["theirs=1"])
+        for (const name of ["nel", "report-to", "accept-ch", "cdn-cache-control", "expires"]) {
+          assert.isUndefined(headers[name], name)
+        }
+        assert.strictEqual(headers["cache-control"], "private, no-store")
+      })
+    )
+  }
+)
