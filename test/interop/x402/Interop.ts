@@ -34,7 +34,8 @@ const scripts = [
   "x402/attacks.ts",
   "x402/facilitator.ts",
   "svm/run.mjs",
-  "chain/chain.ts"
+  "chain/chain.ts",
+  "chain/clients.ts"
 ]
   .filter((script) => chosen.length === 0 || chosen.some((part) => script.includes(part)))
   .map((script) => join(interop, script))

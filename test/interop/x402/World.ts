@@ -135,11 +135,12 @@ export const report = (row: Row): void => {
 export const attempt = async (
   who: Pick<Row, "client" | "version" | "protocol">,
   what: string,
-  run: () => Promise<string | void>
+  run: () => Promise<string | void>,
+  millis = 60_000
 ): Promise<void> => {
   const { client, protocol, version } = who
   const started = performance.now()
-  const outcome = await deadline(run(), 60_000).then(
+  const outcome = await deadline(run(), millis).then(
     (note) => ({ passed: true, note: note ?? "" }),
     (error) => ({ passed: false, note: reason(error) })
   )
