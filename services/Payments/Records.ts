@@ -13,24 +13,41 @@ export type NewPayment = Omit<
   "charged" | "attempt" | "origin_status" | "origin_ms" | "transaction" | "failure" | "delivered_at" | "completed_at"
 >
 
-/** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
-export const insertPayment = companion<{ readonly [Column in keyof NewPayment]: unknown }>(`INSERT INTO payments
-    (id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method, currency,
-    network, price, amount, state, hold_id, attempt, lease_until, proof_expires_at, request_fingerprint, created_at)
-  SELECT id, tenant_id, endpoint_id, protocol, rail, reservation, payer_id, payer_address, payee_wallet_id, method, currency,
-    network, price, amount, state, hold_id, 1, lease_until, proof_expires_at, request_fingerprint, created_at
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, endpoint_id uuid, protocol text, rail text,
-    reservation uuid, payer_id uuid, payer_address text, payee_wallet_id uuid, method text, currency text, network text,
-    price jsonb, amount bigint, state text, hold_id uuid, lease_until timestamptz, proof_expires_at timestamptz,
-    request_fingerprint text, created_at timestamptz)
-  ON CONFLICT DO NOTHING`)
-
 /** The row of a new payment, as its statement takes it. */
-export const storedPayment = (payment: NewPayment) => ({
-  ...payment,
-  price: storedPrice(payment.price),
-  amount: String(payment.amount)
-})
+export const storedPayment = (payment: NewPayment) => ({ ...payment, price: storedPrice(payment.price) })
+type StoredPayment = ReturnType<typeof storedPayment>
+
+const newColumns = [
+  ["id", OID.uuidArray],
+  ["tenant_id", OID.uuidArray],
+  ["endpoint_id", OID.uuidArray],
+  ["protocol", OID.textArray],
+  ["rail", OID.textArray],
+  ["reservation", OID.uuidArray],
+  ["payer_id", OID.uuidArray],
+  ["payer_address", OID.textArray],
+  ["payee_wallet_id", OID.uuidArray],
+  ["method", OID.textArray],
+  ["currency", OID.textArray],
+  ["network", OID.textArray],
+  ["price", OID.jsonbArray],
+  ["amount", OID.int8Array],
+  ["state", OID.textArray],
+  ["hold_id", OID.uuidArray],
+  ["lease_until", OID.timestamptzArray],
+  ["proof_expires_at", OID.timestamptzArray],
+  ["request_fingerprint", OID.textArray],
+  ["created_at", OID.timestamptzArray]
+] as const satisfies ReadonlyArray<readonly [keyof NewPayment, number]>
+const newNames = newColumns.map(([name]) => name).join(", ")
+
+/** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
+export const insertPayment = columnar<StoredPayment>(
+  newColumns,
+  `INSERT INTO payments (${newNames}, attempt)
+  SELECT r.*, 1 FROM unnest(${newColumns.map((_, index) => `$${index + 1}`).join(", ")}) AS r (${newNames})
+  ON CONFLICT DO NOTHING`
+)
 
 /** The same payment as it will be read. */
 export const begun = (payment: NewPayment): PaymentRow => ({
