@@ -16,6 +16,7 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
 import * as Headers from "./Gateway/Headers.ts"
 import { type Ground, PaidCall } from "./Gateway/PaidCall.ts"
+import * as RefusedPayments from "./Gateway/RefusedPayments.ts"
 import { paywallHeaders, paywallPage, wantsHtml } from "./Gateway/Paywall.ts"
 import * as RawRoutes from "./RawRoutes.ts"
 import { hasBody } from "./ReadableBody.ts"
@@ -69,6 +70,7 @@ const route = Effect.gen(function* () {
   const deployment = yield* Deployment
   const publicUrl = new URL(deployment.publicUrl)
   const clock = yield* Clock.Clock
+  const refusedPayments = yield* RefusedPayments.make
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
   const ground: Ground = {
     payments,
@@ -155,7 +157,12 @@ const route = Effect.gen(function* () {
         const presented = readPayment(headers)
         if (presented === undefined) return ask("payment_required")
         if (presented._tag === "Malformed") return exchange.refuse(new PaymentMalformed({ reason: presented.reason }))
-        const call = new PaidCall(ground, decision, request, response, exchange, (reason) => ask(reason, true))
+        const tooMany = refusedPayments.refusal(request)
+        if (tooMany !== undefined) return exchange.refuse(tooMany)
+        const call = new PaidCall(ground, decision, request, response, exchange, (reason) => {
+          refusedPayments.count(request)
+          ask(reason, true)
+        })
         return call.start(gateway.take(decision, presented, fingerprintOf(request)))
       }
     }

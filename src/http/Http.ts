@@ -38,7 +38,7 @@ const groups = Layer.mergeAll(
 )
 
 /** Routes whose bytes do not pass through the framework. */
-const raw = Gateway.layer
+const raw = Gateway.layer.pipe(Layer.provide(RateLimiter.layer))
 
 const api = HttpApiBuilder.layer(Api).pipe(
   Layer.provide(groups),

@@ -1,0 +1,40 @@
+import { Clock, Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import { RateLimitExceeded } from "#api/Refusals.ts"
+import { RateLimiter } from "../RateLimiter.ts"
+
+/** How many addresses that have to wait are remembered. */
+const remembered = 10_000
+
+/**
+ * Checking a signature is the dearest thing that a stranger can make us do for nothing: addresses whose payments are refused all
+ * the time wait. What is paid for is never limited here.
+ */
+export const make = Effect.gen(function* () {
+  const limiter = yield* RateLimiter
+  const clock = yield* Clock.Clock
+  const waiting = new Map<string, { readonly refusal: RateLimitExceeded; readonly until: number }>()
+
+  return {
+    /** Why no payment of this caller is looked at now; undefined when it is. */
+    refusal(request: IncomingMessage): RateLimitExceeded | undefined {
+      if (waiting.size === 0) return undefined
+      const address = limiter.addressOf(request)
+      const wait = waiting.get(address)
+      if (wait === undefined || wait.until > clock.currentTimeMillisUnsafe()) return wait?.refusal
+      waiting.delete(address)
+      return undefined
+    },
+    /** A payment of this caller was refused. */
+    count(request: IncomingMessage): void {
+      const address = limiter.addressOf(request)
+      const now = clock.currentTimeMillisUnsafe()
+      const allowance = limiter.take(`refused payments of ${address}`, now)
+      if (allowance === undefined || allowance.allowed) return
+      const { limit, retryAfter } = allowance
+      const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
+      waiting.set(address, { refusal, until: now + retryAfter * 1000 })
+      if (waiting.size > remembered) waiting.delete(waiting.keys().next().value ?? "")
+    }
+  }
+})

@@ -1,0 +1,34 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
+import * as RefusedPayments from "#http/Gateway/RefusedPayments.ts"
+import { RateLimiter } from "#http/RateLimiter.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
+
+const from = (address: string) => {
+  const socket = new Socket()
+  Object.defineProperty(socket, "remoteAddress", { value: address })
+  return new IncomingMessage(socket)
+}
+
+const limited = RateLimiter.layer.pipe(
+  Layer.provide(Layer.succeed(HttpPolicy, { requestsPerMinute: 3, trustedProxies: [], metricsToken: undefined }))
+)
+
+it.effect("an address whose payments are refused all the time waits, alone and for a while", () =>
+  Effect.gen(function* () {
+    const payments = yield* RefusedPayments.make
+    const [attacker, other] = [from("192.0.2.1"), from("192.0.2.2")]
+    for (let refused = 0; refused < 3; refused++) {
+      payments.count(attacker)
+      assert.isUndefined(payments.refusal(attacker))
+    }
+    payments.count(attacker)
+    assert.strictEqual(payments.refusal(attacker)?._tag, "RATE_LIMIT_EXCEEDED")
+    assert.isUndefined(payments.refusal(other))
+    yield* TestClock.adjust("2 minutes")
+    assert.isUndefined(payments.refusal(attacker))
+  }).pipe(Effect.provide(limited))
+)
