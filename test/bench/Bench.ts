@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { setTimeout } from "node:timers/promises"
 
 /** The middle value; of an even number of values the mean of the two in the middle. */
 export const median = (values: ReadonlyArray<number>): number => {
@@ -43,6 +44,34 @@ export const load = <E>(options: {
         discard: true
       }
     )
+    const seconds = (performance.now() - start) / 1000
+    return { perSecond: latencies.length / seconds, p50: median(latencies), p99: percentile(latencies, 0.99) }
+  })
+
+/**
+ * Starts `work` so many times a second for `millis`, whether or not what began before has ended: callers who do not know of each
+ * other. Each is timed from the moment it was due.
+ */
+export const arrive = <E>(options: {
+  readonly perSecond: number
+  readonly millis: number
+  readonly work: () => Effect.Effect<unknown, E>
+}): Effect.Effect<Round, E> =>
+  Effect.gen(function* () {
+    const { millis, perSecond, work } = options
+    const latencies: Array<number> = []
+    const start = performance.now()
+    const all = Math.floor((millis / 1000) * perSecond)
+    const timed = (due: number) =>
+      Effect.tap(work(), () => Effect.sync(() => void latencies.push(performance.now() - due)))
+    const fibers: Array<Fiber.Fiber<unknown, E>> = []
+    while (fibers.length < all) {
+      const due = Math.min(all, Math.floor(((performance.now() - start) / 1000) * perSecond) + 1)
+      while (fibers.length < due)
+        fibers.push(yield* Effect.forkChild(timed(start + (fibers.length / perSecond) * 1000)))
+      yield* Effect.promise(() => setTimeout(1))
+    }
+    yield* Fiber.awaitAll(fibers)
     const seconds = (performance.now() - start) / 1000
     return { perSecond: latencies.length / seconds, p50: median(latencies), p99: percentile(latencies, 0.99) }
   })

@@ -13,7 +13,9 @@ import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
-import { alternate, load, median, ratio, report, type Round, say } from "./Bench.ts"
+import { Doctor } from "#services/Doctor.ts"
+import { alternate, arrive, load, median, ratio, report, type Round, say } from "./Bench.ts"
+import * as Poster from "./ledger/Poster.ts"
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const millis = Number(process.env["BENCH_MILLIS"] ?? 2000)
@@ -36,7 +38,7 @@ const database = Layer.effect(
 const pool = PgClient.layerFrom(
   Effect.flatMap(Database, ({ config }) => PgClient.make({ ...config, maxConnections: 64, minConnections: 64 }))
 )
-const Bench = Ledger.layer.pipe(Layer.provideMerge(pool), Layer.provideMerge(database))
+const Bench = Layer.merge(Ledger.layer, Doctor.layer).pipe(Layer.provideMerge(pool), Layer.provideMerge(database))
 
 const ids = Array.from({ length: wallets }, newUuid)
 const any = () => ids[Math.floor(Math.random() * wallets)] ?? ""
@@ -49,9 +51,17 @@ const pair = (hot: boolean): readonly [string, string] => {
 
 const prepareSides = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO ledger_accounts (id, purpose, currency, posted)
-    SELECT id, 'wallet', 'USDC', 1000000000000 FROM unnest(${ids}::uuid[]) AS id`
-  yield* sql`UPDATE ledger_accounts SET posted = ${-1_000_000_000_000n * BigInt(wallets)} WHERE id = ${issuance}`
+  const { post } = yield* Ledger
+  yield* sql`INSERT INTO ledger_accounts (id, purpose, currency)
+    SELECT id, 'wallet', 'USDC' FROM unnest(${ids}::uuid[]) AS id`
+  const fund = (credit: string) =>
+    post({
+      id: newUuid(),
+      steps: [
+        { kind: "transfer", debit: issuance, credit, amount: 1_000_000_000_000n, currency: "USDC", code: "faucet" }
+      ]
+    })
+  yield* Effect.forEach(ids, fund, { concurrency: 512, discard: true })
   yield* sql`CREATE TABLE plain_accounts (key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid UNIQUE, balance bigint CHECK (balance >= 0)) WITH (fillfactor = 50)`
   yield* sql`INSERT INTO plain_accounts (id, balance) SELECT id, 1000000000000 FROM unnest(${ids}::uuid[]) AS id`
   yield* sql`CREATE TABLE plain_transfers (id uuid PRIMARY KEY, debit bigint, credit bigint, amount bigint, created_at timestamptz DEFAULT now())`
@@ -75,7 +85,7 @@ const ours = (hot: boolean) =>
       steps: [{ kind: "transfer", debit, credit, amount: 1n, currency: "USDC", code: "bench" }],
       idempotency: { tenant_id: tenant, operation: "bench", key: id, fingerprint: id },
       result: () => ({ transfer_id: id }),
-      events: () => [{ tenant_id: tenant, type: "x402.payment.completed", data: fact(id, debit, credit) }]
+      events: () => [{ tenant_id: tenant, type: "x402.endpoint.updated", data: fact(id, debit, credit) }]
     })
   })
 
@@ -94,7 +104,7 @@ const oneByOne = (hot: boolean) =>
         yield* sql`UPDATE plain_accounts SET balance = balance + 1 WHERE key = ${String(to?.["key"])}`
         yield* sql`INSERT INTO plain_transfers (id, debit, credit, amount) VALUES (${id}, ${String(from?.["key"])}, ${String(to?.["key"])}, 1)`
         yield* sql`INSERT INTO plain_entries (transfer, account, amount) VALUES (${id}, ${String(from?.["key"])}, -1), (${id}, ${String(to?.["key"])}, 1)`
-        yield* sql`INSERT INTO plain_outbox (type, data) VALUES ('x402.payment.completed', ${JSON.stringify(fact(id, debit, credit))}::jsonb)`
+        yield* sql`INSERT INTO plain_outbox (type, data) VALUES ('x402.endpoint.updated', ${JSON.stringify(fact(id, debit, credit))}::jsonb)`
       })
     )
   })
@@ -146,6 +156,50 @@ const show = (label: string, results: ReadonlyArray<Round>) => {
   )
 }
 
+/** Callers who come at their own pace, against what one durable commit takes on this cluster. */
+const arrivals = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const us = yield* ours(false)
+  const commit = () => sql`INSERT INTO plain_outbox (type, data) VALUES ('commit', '{}')`
+  const { commits = [], open = [] } = yield* alternate<PostingRefused | SqlError.SqlError>(rounds, {
+    open: arrive({ perSecond: 3_000, millis, work: us }),
+    commits: load({ concurrency: 1, millis: millis / 2, work: commit })
+  })
+  say("\n3,000 transfers a second arrive")
+  show("ledger", open)
+  show("one durable commit", commits)
+  const inCommits = median(open.map((round, index) => round.p99 / (commits[index]?.p50 ?? NaN)))
+  report("p99 of arriving transfers, in durable commits", inCommits, 10, "at most")
+})
+
+/** Two processes that post into one log, against one that has it for itself. */
+const processes = Effect.gen(function* () {
+  const { config } = yield* Database
+  const [one, other] = yield* Effect.acquireRelease(
+    Effect.sync(() => [Poster.start(config), Poster.start(config)] as const),
+    (started) => Effect.sync(() => void started.map((process) => process.kill()))
+  )
+  const alone = Effect.promise(() => Poster.round(one, { concurrency: 64, millis }))
+  const together = Effect.promise(async (): Promise<Round> => {
+    const order = { concurrency: 32, millis }
+    const [a, b] = await Promise.all([Poster.round(one, order), Poster.round(other, order)])
+    return { perSecond: a.perSecond + b.perSecond, p50: Math.max(a.p50, b.p50), p99: Math.max(a.p99, b.p99) }
+  })
+  const { two = [], single = [] } = yield* alternate(rounds, { two: together, single: alone })
+  say("\none log, 64 callers")
+  show("two processes", two)
+  show("one process", single)
+  report("two processes against one", ratio(two, single), 0.9, "at least")
+  const findings = yield* (yield* Doctor).examine
+  report(
+    "promises of the books that are broken after it all",
+    findings.filter((one) => one.broken.length > 0).length,
+    0,
+    "at most",
+    ""
+  )
+}).pipe(Effect.scoped)
+
 const main = Effect.gen(function* () {
   yield* prepareSides
   const tpcb = yield* pgbench
@@ -192,6 +246,8 @@ const main = Effect.gen(function* () {
   say("\nhold + capture, concurrency 64")
   show("pairs", pairs)
   report("hold + capture pairs/s against transfers/s", ratio(pairs, transfers), 0.5, "at least")
+  yield* arrivals
+  yield* processes
 })
 
 await Effect.runPromise(main.pipe(Effect.provide(Bench), Effect.scoped))
