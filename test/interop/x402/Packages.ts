@@ -15,9 +15,18 @@ export const isInstalled = (home: string): boolean => {
 export const install = (home: string): void => {
   if (isInstalled(home)) return
   process.stderr.write(`Installing the packages of ${home.slice(root.length + 1)} …\n`)
-  const args = ["ci", "--include=dev", "--include=optional", "--loglevel=error", "--no-audit", "--no-fund"]
+  // Not `npm ci`: it refuses where a registry has not the binaries of every platform that the lock file knows.
+  const args = [
+    "install",
+    "--no-save",
+    "--include=dev",
+    "--include=optional",
+    "--loglevel=error",
+    "--no-audit",
+    "--no-fund"
+  ]
   // npm picks optional native packages for the Node that runs it: the one of this project.
   const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}` }
   const { status } = spawnSync("npm", args, { cwd: home, env, stdio: "inherit" })
-  if (status !== 0) throw new Error(`npm ci in ${home} ended with ${status}`)
+  if (status !== 0) throw new Error(`npm install in ${home} ended with ${status}`)
 }
