@@ -104,7 +104,8 @@ export const make = Effect.fnUntraced(function* (options: {
     // An identifier that is taken is not asked for money again, and the chain need not be asked.
     if (claim !== undefined) yield* ledger.recall(claim)
     const reason = yield* onChain.refusal(authorization, snapshot.endpoint.timeoutMs)
-    if (reason !== undefined) return yield* refused(reason)
+    // A copy may have been taken, and settled, while the chain was asked: then that is what it told.
+    if (reason !== undefined) return (yield* again(call)) ?? (yield* refused(reason))
     if (yield* reserve(payment, claim)) return { _tag: "Granted", payment: begun(payment), signed: authorization }
     return (yield* again(call)) ?? usedBefore(authorization)
   })
