@@ -16,6 +16,7 @@ import { SandboxChain } from "#services/SandboxChain.ts"
 import { Secrets } from "#services/Secrets.ts"
 import { Statistics } from "#services/Statistics.ts"
 import { Tenants } from "#services/Tenants.ts"
+import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import * as Secp256k1 from "./Secp256k1.ts"
 
@@ -33,6 +34,7 @@ export const layer = Gateway.layer.pipe(
   Layer.provideMerge(Payments.layer),
   Layer.provideMerge(Layer.mergeAll(Statistics.layer, Facilitator.layer, Discovery.layer)),
   Layer.provideMerge(Endpoints.layer),
+  Layer.provideMerge(Transfers.layer),
   Layer.provideMerge(Layer.mergeAll(Wallets.layer, SandboxChain.layer, PublicHttp.layer, Secp256k1.layer)),
   Layer.provideMerge(administration)
 )

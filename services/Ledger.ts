@@ -2,7 +2,7 @@ import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule, Sche
 import { SqlClient, SqlSchema } from "effect/sql"
 import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
-import { IdempotencyKeyReused, type PostingRefused } from "#domain/PostingRefused.ts"
+import { IdempotencyKeyReused, type PostingRefused, type Superseded } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
 import type { LedgerCommand } from "./Ledger/Group.ts"
@@ -18,13 +18,16 @@ export class Ledger extends Context.Service<
      * twice moves money once. A lost database is a `ServiceUnavailable` defect: the outcome is then unknown, and posting the
      * same command again tells.
      */
-    post(command: LedgerCommand): Effect.Effect<Posted, PostingRefused>
+    post: {
+      (command: LedgerCommand & { readonly fences?: undefined }): Effect.Effect<Posted, PostingRefused>
+      (command: LedgerCommand): Effect.Effect<Posted, PostingRefused | Superseded>
+    }
     /** What was answered under this key, if it is remembered: for callers who can no longer ask for the same. */
     recall(claim: IdempotencyClaim): Effect.Effect<Option.Option<unknown>, IdempotencyKeyReused>
     /** Opens an empty account under this id; joins the caller's transaction. */
     open(account: {
       readonly id: string
-      readonly purpose: "wallet" | "scanner_credits"
+      readonly purpose: "wallet" | "scanner_credits" | "stream"
       readonly currency: LedgerCurrency
     }): Effect.Effect<void>
     /** A frozen account receives and its open holds may still be captured, but it spends nothing new. Joins the caller's transaction. */
@@ -52,7 +55,9 @@ export class Ledger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { config } = yield* Database
-      const post = yield* Lane.make(config)
+      const lane = yield* Lane.make(config)
+      // Without a fence nothing can be superseded.
+      const post = lane as Ledger["Service"]["post"]
 
       const keyOf = SqlSchema.findOneOption({
         Request: Schema.Struct({

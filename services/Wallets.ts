@@ -22,6 +22,8 @@ import {
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
 import { NewWallet, Search, TenantRef, WalletRef, WalletRow } from "./Wallets/Rows.ts"
+import * as Known from "./Wallets/Known.ts"
+import type { KnownWallet } from "./Wallets/Known.ts"
 import * as Statement from "./Wallets/Statement.ts"
 import type { StatementLine, StatementRange } from "./Wallets/Statement.ts"
 
@@ -34,6 +36,8 @@ export class Wallets extends Context.Service<
       wallet: CreateWallet
     ): Effect.Effect<Wallet, NotFound | NetworkNotAvailable | InvalidAddress | AddressTaken>
     get(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
+    /** What never changes of a wallet of the caller's tenant, mostly without the database. */
+    known(caller: Principal, id: WalletId): Effect.Effect<KnownWallet, NotFound>
     /** Newest first, with the number of all that match. */
     list(
       caller: Principal,
@@ -70,6 +74,7 @@ export class Wallets extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* Ledger
       const statement = yield* Statement.make
+      const lookUp = yield* Known.make
 
       const wallets = sql`SELECT w.id, w.owner_type, w.owner_id, w.currency, w.network, w.address, w.name,
           a.posted - a.held AS balance_available, a.held AS balance_pending,
@@ -87,6 +92,11 @@ export class Wallets extends Context.Service<
         return Option.isSome(found) ? found.value : yield* noWallet(id)
       })
       const get = Effect.fn("Wallets.get")(find)
+
+      const known = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
+        const found = yield* lookUp(id)
+        return Option.isSome(found) && found.value.tenant_id === caller.tenant_id ? found.value : yield* noWallet(id)
+      })
 
       // The owner is looked up by the statement that names it: an account of another tenant inserts nothing.
       const insert = SqlSchema.findOneOption({
@@ -248,7 +258,7 @@ export class Wallets extends Context.Service<
       const freeze = Effect.fn("Wallets.freeze")(setFrozen)
       const unfreeze = Effect.fn("Wallets.unfreeze")((caller: Principal, id: WalletId) => setFrozen(caller, id, null))
 
-      return Wallets.of({ create, get, list, byAccount, fund, entries, freeze, unfreeze })
+      return Wallets.of({ create, get, known, list, byAccount, fund, entries, freeze, unfreeze })
     })
   )
 }

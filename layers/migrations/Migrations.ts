@@ -6,7 +6,14 @@ import * as SqlClient from "effect/sql/SqlClient"
 export const all = Migrator.fromGlob({
   "0001_init.ts": () => import("./0001_init.ts"),
   "0002_chain_settlements.ts": () => import("./0002_chain_settlements.ts"),
-  "0003_statistics.ts": () => import("./0003_statistics.ts")
+  "0003_statistics.ts": () => import("./0003_statistics.ts"),
+  "0004_transfers.ts": () => import("./0004_transfers.ts"),
+  "0005_quotes.ts": () => import("./0005_quotes.ts"),
+  "0006_settlements.ts": () => import("./0006_settlements.ts"),
+  "0007_batches.ts": () => import("./0007_batches.ts"),
+  "0008_schedules.ts": () => import("./0008_schedules.ts"),
+  "0009_refunds.ts": () => import("./0009_refunds.ts"),
+  "0010_streams.ts": () => import("./0010_streams.ts")
 })
 
 /**

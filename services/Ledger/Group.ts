@@ -2,19 +2,23 @@ import { DateTime, Effect, Result } from "effect"
 import type { Command, Posted } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { decide } from "#domain/Posting.ts"
-import type { PostingRefused } from "#domain/PostingRefused.ts"
+import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import type { CompanionRow } from "./Companion.ts"
 import { reading } from "./Reading.ts"
 import { writing } from "./Writing.ts"
 
-/** A command together with the facts and rows that commit with it. Both are asked for only when it really moves. */
+/**
+ * A command together with the facts and rows that commit with it. Both are asked for only when it is done now; of items before
+ * that what has them.
+ */
 export interface LedgerCommand extends Command {
+  readonly items?: ReadonlyArray<LedgerCommand> | undefined
   readonly events?: (posted: Posted) => ReadonlyArray<EventDraft>
   readonly rows?: (posted: Posted) => ReadonlyArray<CompanionRow>
 }
 
-export type Answer = Result.Result<Posted, PostingRefused>
+export type Answer = Result.Result<Posted, PostingRefused | Superseded>
 
 const rollback = [{ statement: Pipeline.statement([], "ROLLBACK"), values: [] }]
 
@@ -40,13 +44,17 @@ export const postGroup = Effect.fnUntraced(function* (
   const decision = decide({ ...book, seq: head.movements, at, keysExpireAt }, commands)
   const events: Array<EventDraft> = []
   const rows: Array<CompanionRow> = []
-  decision.answers.forEach((answer, index) => {
-    const command = commands[index]
-    if (command === undefined || Result.isFailure(answer) || answer.success.replayed) return
-    if (command.events !== undefined) events.push(...command.events(answer.success))
-    if (command.rows !== undefined) rows.push(...command.rows(answer.success))
-  })
-  const isEmpty = decision.movements.length + decision.keys.length + rows.length + events.length === 0
+  const collect = (command: LedgerCommand | undefined, answer: Answer | undefined) => {
+    if (command === undefined || answer === undefined || Result.isFailure(answer)) return
+    const posted = answer.success
+    for (const [index, item] of (command.items ?? []).entries()) collect(item, posted.items?.[index])
+    if (posted.replayed) return
+    if (command.events !== undefined) events.push(...command.events(posted))
+    if (command.rows !== undefined) rows.push(...command.rows(posted))
+  }
+  for (const [index, answer] of decision.answers.entries()) collect(commands[index], answer)
+  const { keys, movements, tallies } = decision
+  const isEmpty = movements.length + keys.length + tallies.length + rows.length + events.length === 0
   yield* isEmpty ? abandon(pipeline) : pipeline.fly(writing(decision, book.holds, { events, rows }, head, at))
   return decision.answers
 })

@@ -1,7 +1,7 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import { Cause, Clock, Context, Deferred, Duration, Effect, Latch, Metric, Result, Schedule, type Scope } from "effect"
 import type { Posted } from "#domain/Command.ts"
-import type { PostingRefused } from "#domain/PostingRefused.ts"
+import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
@@ -20,7 +20,7 @@ export const LanePolicy = Context.Reference("turnpike/services/Ledger/Lane/LaneP
 interface Job {
   readonly command: LedgerCommand
   readonly since: number
-  readonly done: Deferred.Deferred<Posted, PostingRefused>
+  readonly done: Deferred.Deferred<Posted, PostingRefused | Superseded>
 }
 
 const groupSizes = Metric.histogram("turnpike_ledger_group_size", {
@@ -35,7 +35,11 @@ const unavailable = new ServiceUnavailable({ retry_after: 1 })
  */
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig
-): Effect.fn.Return<(command: LedgerCommand) => Effect.Effect<Posted, PostingRefused>, never, Scope.Scope> {
+): Effect.fn.Return<
+  (command: LedgerCommand) => Effect.Effect<Posted, PostingRefused | Superseded>,
+  never,
+  Scope.Scope
+> {
   const policy = yield* LanePolicy
   const clock = yield* Clock.Clock
   const arrived = Latch.makeUnsafe(false)
@@ -43,7 +47,7 @@ export const make = Effect.fnUntraced(function* (
   let posting: ReadonlyArray<Job> = []
   let closed = false
 
-  const settle = (job: Job, answer: Effect.Effect<Posted, PostingRefused>) => {
+  const settle = (job: Job, answer: Effect.Effect<Posted, PostingRefused | Superseded>) => {
     Deferred.doneUnsafe(job.done, answer)
   }
   /** Whose group is committed. They are told when the next group's reads are on their way: what they do then takes time. */
@@ -63,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
     if (waiting.length === 0) arrived.closeUnsafe()
   }
 
-  const post = (command: LedgerCommand): Effect.Effect<Posted, PostingRefused> =>
+  const post = (command: LedgerCommand): Effect.Effect<Posted, PostingRefused | Superseded> =>
     Effect.suspend(() => {
       if (closed || waiting.length >= policy.waiting) return Effect.die(unavailable)
       const job: Job = { command, since: clock.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }

@@ -1,5 +1,5 @@
 import type { Book, Command, TallyRef } from "#domain/Command.ts"
-import { everyone, type Hold, type LedgerAccount, type Movement, type Tally } from "#domain/LedgerAccount.ts"
+import { everyone, type Hold, type LedgerAccount, type Movement, type Tally, version } from "#domain/LedgerAccount.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 
@@ -39,7 +39,7 @@ const movementsByCommand = Pipeline.statement(
   `SELECT seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted, hold_id, code,
     created_at FROM movements WHERE command_id = ANY($1) ORDER BY seq`
 )
-const asKind = Pipeline.oneOf("transfer", "hold", "capture", "release", "count")
+const asKind = Pipeline.oneOf("transfer", "hold", "capture", "release", "count", "refuse")
 const asMovement = (row: Pipeline.Row): Movement => {
   const [seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted] = row
   const [hold_id, code, created_at] = row.slice(10)
@@ -107,14 +107,15 @@ const touched = (commands: ReadonlyArray<Command>) => {
   const accounts = new Set<string>()
   const holds = new Set<string>()
   const tallies = new Map<string, TallyRef>()
-  for (const { steps } of commands) {
+  for (const { fences, steps } of commands) {
+    if (fences !== undefined) for (const { scope } of fences) tallies.set(scope + version, { scope, subject: version })
     for (const step of steps) {
       accounts.add(step.debit).add(step.credit)
       if (step.kind === "capture" || step.kind === "release") holds.add(step.hold)
       if ("tally" in step && step.tally !== undefined) {
         const { scope, subject } = step.tally
         tallies.set(scope + subject, step.tally)
-        tallies.set(scope, { scope, subject: everyone })
+        tallies.set(scope + everyone, { scope, subject: everyone })
       }
     }
   }
@@ -130,7 +131,10 @@ export interface Reading {
   ) => (Omit<Book, "seq" | "at" | "keysExpireAt"> & { readonly head: Head }) | undefined
 }
 
-export const reading = (commands: ReadonlyArray<Command>): Reading => {
+export const reading = (group: ReadonlyArray<Command>): Reading => {
+  const commands = group.some(({ items }) => items !== undefined)
+    ? group.flatMap((command) => [command, ...(command.items ?? [])])
+    : group
   const { accounts, holds, tallies } = touched(commands)
   const claims = commands.flatMap(({ idempotency }) => idempotency ?? [])
   const steps: Array<Pipeline.Step> = [begin, head]

@@ -20,6 +20,7 @@ import {
 } from "./Refusals.ts"
 import { SandboxChainApi } from "./SandboxChain.ts"
 import { SystemApi } from "./System.ts"
+import { TransfersApi } from "./Transfers.ts"
 import { WalletsApi } from "./Wallets.ts"
 
 /** Refuses what does not decode, naming every wrong field; covers every operation. */
@@ -93,6 +94,7 @@ export class Api extends HttpApi.make("turnpike")
     AccountsApi,
     ApiKeysApi,
     WalletsApi,
+    TransfersApi,
     EndpointsApi,
     PaymentsApi,
     DiscoveryApi,

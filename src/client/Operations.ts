@@ -24,6 +24,12 @@ export const operations = {
     freeze: ["POST", "/v1/wallets/:id/freeze"],
     unfreeze: ["POST", "/v1/wallets/:id/unfreeze"]
   },
+  transfers: {
+    create: ["POST", "/v1/transfers", "idempotent"],
+    list: ["GET", "/v1/transfers"],
+    get: ["GET", "/v1/transfers/:id"],
+    cancel: ["POST", "/v1/transfers/:id/cancel"]
+  },
   endpoints: {
     create: ["POST", "/v1/x402/endpoints"],
     list: ["GET", "/v1/x402/endpoints"],

@@ -17,13 +17,22 @@ export type CallerContext = typeof CallerContext.Type
 
 const prefixes = { api_key: "key", scanner_key: "key", user: "usr", agent: "agt", portal: "ptk" } as const
 
+/** Who did something, as records show it. */
+export const Actor = Schema.Struct({ type: ActorType, id: Schema.String }).annotate({ identifier: "Actor" })
+export type Actor = typeof Actor.Type
+
+export const actorOf = ({ actor_id, actor_type }: Principal): Actor => ({
+  type: actor_type,
+  id: actor_type === "system" ? actor_id : toTypeId(prefixes[actor_type], actor_id)
+})
+
 export const callerContext = (principal: Principal): CallerContext => {
   const { account_id, actor_id, actor_type, environment, scopes, tenant_id } = principal
   return {
     tenant_id,
     environment,
     actor_type,
-    actor_id: actor_type === "system" ? actor_id : toTypeId(prefixes[actor_type], actor_id),
+    actor_id: actorOf(principal).id,
     account_id,
     scopes,
     api_key_id: actor_type === "api_key" ? KeyId.make(actor_id) : null

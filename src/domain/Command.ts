@@ -1,9 +1,9 @@
 import type { Result } from "effect"
 import type { Hold, LedgerAccount, Movement, Tally } from "./LedgerAccount.ts"
-import type { PostingRefused } from "./PostingRefused.ts"
+import type { PostingRefused, Superseded } from "./PostingRefused.ts"
 import type { Price } from "./Price.ts"
 
-/** The count that a price depends on and that a capture raises, together with the total over every subject. */
+/** The count that a price depends on and that a capture raises, together with the total over every subject (unless it is that). */
 export interface TallyRef {
   readonly scope: string
   readonly subject: string
@@ -43,11 +43,26 @@ export interface IdempotencyClaim {
   readonly fingerprint: string
 }
 
+/** The version of a thing from which only one of several commands may take it to the next. */
+export interface Fence {
+  readonly scope: string
+  readonly expected: bigint
+}
+
 /** Steps that happen together or not at all. Posting one id twice is posting it once. */
 export interface Command {
   readonly id: string
   readonly steps: ReadonlyArray<Step>
   readonly idempotency?: IdempotencyClaim | undefined
+  /** Passes only while each of these things is at the expected version, and takes it to the next one; else `Superseded`. */
+  readonly fences?: ReadonlyArray<Fence> | undefined
+  /**
+   * Whether such a refusal is the outcome to keep. The command then moves nothing, leaves one line of kind `refuse` in the log, and
+   * its answer says `refused`. Only refusals between accounts that exist can be kept.
+   */
+  readonly concedes?: ((refusal: PostingRefused) => boolean) | undefined
+  /** Commands that succeed and fail each for itself under this one's claim and fences, which has no steps of its own. */
+  readonly items?: ReadonlyArray<Command> | undefined
   /** What to answer, from the movements and the accounts after them; a replay under the same key answers the same. */
   readonly result?: ((posted: Posted, account: (id: string) => LedgerAccount | undefined) => unknown) | undefined
 }
@@ -58,6 +73,10 @@ export interface Posted {
   readonly movements: ReadonlyArray<Movement>
   readonly at: Date
   readonly replayed: boolean
+  /** Why nothing moved, of a command that concedes this. A replay by id tells it by the kind of its one movement alone. */
+  readonly refused?: PostingRefused
+  /** The answers of its items, in order; none when the answer was kept with its key. */
+  readonly items?: ReadonlyArray<Result.Result<Posted, PostingRefused | Superseded>>
   readonly result?: unknown
 }
 
@@ -82,7 +101,7 @@ export interface Book {
 
 /** The group's answers in order, and everything that has to be written for them to be true. */
 export interface Decision {
-  readonly answers: ReadonlyArray<Result.Result<Posted, PostingRefused>>
+  readonly answers: ReadonlyArray<Result.Result<Posted, PostingRefused | Superseded>>
   readonly movements: ReadonlyArray<Movement>
   readonly accounts: ReadonlyArray<LedgerAccount>
   readonly holds: ReadonlyArray<Hold>

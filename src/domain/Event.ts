@@ -2,7 +2,30 @@ import { Schema } from "effect"
 import { EventId, TenantTypeId } from "./Ids.ts"
 
 /** Facts that may leave the platform. `data` holds the thing under its own key, as it was when the fact happened. */
-export const EventType = Schema.Literals(["x402.payment.completed", "x402.payment.failed", "x402.endpoint.updated"])
+export const EventType = Schema.Literals([
+  "transfer.created",
+  "transfer.completed",
+  "transfer.failed",
+  "transfer.cancelled",
+  "transfer.refunded",
+  "batch.completed",
+  "scheduled_transfer.executed",
+  "scheduled_transfer.retrying",
+  "scheduled_transfer.failed",
+  "scheduled_transfer.completed",
+  "refund.created",
+  "refund.completed",
+  "refund.failed",
+  "dispute.opened",
+  "dispute.updated",
+  "dispute.resolved",
+  "stream.started",
+  "stream.alert",
+  "stream.ended",
+  "x402.payment.completed",
+  "x402.payment.failed",
+  "x402.endpoint.updated"
+])
 export type EventType = typeof EventType.Type
 
 /** A fact that is about to be recorded; `data` is already in its wire form. */

@@ -73,8 +73,10 @@ export const Tally = Schema.Struct({
   amount: Schema.BigInt
 })
 export const everyone = "00000000-0000-0000-0000-000000000000"
+/** The subject under which the version of a fenced thing is counted. */
+export const version = "00000000-0000-8000-8000-00000000fe0c"
 
-export const MovementKind = Schema.Literals(["transfer", "hold", "capture", "release", "count"])
+export const MovementKind = Schema.Literals(["transfer", "hold", "capture", "release", "count", "refuse"])
 export type MovementKind = typeof MovementKind.Type
 
 /** One line of the log. It debits one account and credits another, and carries the balances after it. */

@@ -9,7 +9,8 @@ import {
   type LedgerAccount,
   type Movement,
   type MovementKind,
-  type Tally
+  type Tally,
+  version
 } from "./LedgerAccount.ts"
 import { priceAt } from "./Price.ts"
 import {
@@ -20,6 +21,7 @@ import {
   InsufficientBalance,
   type PostingRefused,
   SameWallet,
+  Superseded,
   WalletFrozen
 } from "./PostingRefused.ts"
 import { NotFound } from "./Refusal.ts"
@@ -48,7 +50,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
   }
   let seq = book.seq
 
-  const answer = (command: Command): Result.Result<Posted, PostingRefused> => {
+  const answer = (command: Command): Decision["answers"][number] => {
     const claim = command.idempotency
     const name = claim === undefined ? undefined : idempotencyName(claim)
     const known = name === undefined ? undefined : keys.get(name)
@@ -110,34 +112,40 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
         created_at: book.at
       })
     }
+    const raise = (ref: TallyRef, amount: bigint) => {
+      const current = tally(ref)
+      draft.tallies.set(tallyName(ref), { ...current, count: current.count + 1n, amount: current.amount + amount })
+    }
     const count = (ref: TallyRef | undefined, amount: bigint) => {
       if (ref === undefined) return
-      for (const one of [ref, { scope: ref.scope, subject: everyone }]) {
-        const current = tally(one)
-        draft.tallies.set(tallyName(one), { ...current, count: current.count + 1n, amount: current.amount + amount })
-      }
+      raise(ref, amount)
+      if (ref.subject !== everyone) raise({ scope: ref.scope, subject: everyone }, amount)
     }
 
-    for (const step of command.steps) {
+    for (const { expected, scope } of command.fences ?? []) {
+      if (tally({ scope, subject: version }).count !== expected) return Result.fail(new Superseded({ scope }))
+    }
+
+    const take = (step: Step): PostingRefused | undefined => {
       const debit = account(step.debit)
       const credit = account(step.credit)
-      if (debit === undefined) return Result.fail(new NotFound({ resource: "wallet", id: step.debit }))
-      if (credit === undefined) return Result.fail(new NotFound({ resource: "wallet", id: step.credit }))
-      if (debit.id === credit.id) return Result.fail(new SameWallet({ wallet_id: debit.id }))
+      if (debit === undefined) return new NotFound({ resource: "wallet", id: step.debit })
+      if (credit === undefined) return new NotFound({ resource: "wallet", id: step.credit })
+      if (debit.id === credit.id) return new SameWallet({ wallet_id: debit.id })
       const foreign = debit.currency === step.currency ? credit : debit
       if (foreign.currency !== step.currency) {
-        return Result.fail(new CurrencyMismatch({ expected: step.currency, actual: foreign.currency }))
+        return new CurrencyMismatch({ expected: step.currency, actual: foreign.currency })
       }
       const spends = step.kind === "transfer" || step.kind === "hold"
-      if (spends && debit.frozen) return Result.fail(new WalletFrozen({ wallet_id: debit.id }))
+      if (spends && debit.frozen) return new WalletFrozen({ wallet_id: debit.id })
       switch (step.kind) {
         case "fee":
         case "transfer": {
           const amount =
             step.kind === "transfer" ? step.amount : (paidBy(made.at(-1)) * BigInt(step.basis_points)) / 10_000n
           if (amount === 0n && step.kind === "fee") break
-          if (!covers(debit, amount)) return Result.fail(insufficient(debit, amount))
-          if (credit.posted + amount > maxMicros) return Result.fail(tooLarge)
+          if (!covers(debit, amount)) return insufficient(debit, amount)
+          if (credit.posted + amount > maxMicros) return tooLarge
           if (step.kind === "transfer") count(step.tally, amount)
           move(
             "transfer",
@@ -153,7 +161,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
           const amount = priceAt(step.price, step.tally === undefined ? 0n : tally(step.tally).count)
           // A call that is free for this payer needs no reservation.
           if (amount === 0n) break
-          if (!covers(debit, amount)) return Result.fail(insufficient(debit, amount))
+          if (!covers(debit, amount)) return insufficient(debit, amount)
           const hold: Hold = {
             id: step.hold,
             debit: debit.key,
@@ -171,9 +179,9 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
         case "release": {
           const hold = draft.holds.get(step.hold) ?? holds.get(step.hold)
           if (hold === undefined || hold.debit !== debit.key || hold.credit !== credit.key) {
-            return Result.fail(new NotFound({ resource: "hold", id: step.hold }))
+            return new NotFound({ resource: "hold", id: step.hold })
           }
-          if (hold.state !== "open") return Result.fail(new HoldNotOpen({ hold_id: hold.id, state: hold.state }))
+          if (hold.state !== "open") return new HoldNotOpen({ hold_id: hold.id, state: hold.state })
           const released = { ...debit, held: debit.held - hold.amount }
           if (step.kind === "release") {
             draft.holds.set(hold.id, { ...hold, state: step.as })
@@ -184,7 +192,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
           const price = step.price === undefined ? hold.amount : priceAt(step.price, counted)
           // The payer agreed to the held amount: a price that rose meanwhile never takes more.
           const amount = price < hold.amount ? price : hold.amount
-          if (credit.posted + amount > maxMicros) return Result.fail(tooLarge)
+          if (credit.posted + amount > maxMicros) return tooLarge
           count(step.tally, amount)
           if (amount === 0n) {
             draft.holds.set(hold.id, { ...hold, state: "released" })
@@ -207,7 +215,23 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
           move("count", step, 0n, debit, credit, null)
           break
       }
+      return undefined
     }
+    const items = command.items?.map(answer)
+    let refused: PostingRefused | undefined
+    for (const step of command.steps) {
+      refused = take(step)
+      if (refused === undefined) continue
+      const [debit, credit] = [byId.get(step.debit), byId.get(step.credit)]
+      if (command.concedes?.(refused) !== true || debit === undefined || credit === undefined || debit === credit) {
+        return Result.fail(refused)
+      }
+      made.length = 0
+      for (const part of [draft.accounts, draft.holds, draft.tallies]) part.clear()
+      move("refuse", step, 0n, debit, credit, null)
+      break
+    }
+    for (const { scope } of command.fences ?? []) raise({ scope, subject: version }, 0n)
 
     keep(draft.accounts, byId, changed.accounts)
     keep(draft.holds, holds, changed.holds)
@@ -215,7 +239,14 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
     seq += BigInt(made.length)
     movements.push(...made)
     if (made.length > 0) posted.set(command.id, made)
-    const moved: Posted = { command_id: command.id, movements: made, at: book.at, replayed: false }
+    const moved: Posted = {
+      command_id: command.id,
+      movements: made,
+      at: book.at,
+      replayed: items !== undefined && items.length > 0 && items.every((item, index) => isReplay(item, command, index)),
+      ...(refused === undefined ? {} : { refused }),
+      ...(items === undefined ? {} : { items })
+    }
     const done = command.result === undefined ? moved : { ...moved, result: command.result(moved, account) }
     if (claim === undefined || name === undefined) return Result.succeed(done)
     const record: IdempotencyRecord = {
@@ -242,6 +273,10 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
 /** What a movement brought its credit side: a release brings nothing, however much it frees. */
 const paidBy = (movement: Movement | undefined): bigint =>
   movement?.kind === "capture" || movement?.kind === "transfer" ? movement.amount : 0n
+
+/** Whether the item had been posted under its own id, and not only its like under a key: then all of the group's work was done before. */
+const isReplay = (item: Decision["answers"][number], { items = [] }: Command, index: number): boolean =>
+  Result.isSuccess(item) && item.success.replayed && item.success.command_id === items[index]?.id
 
 const keep = <Value>(draft: Map<string, Value>, ...into: ReadonlyArray<Map<string, Value>>) => {
   for (const [id, value] of draft) for (const map of into) map.set(id, value)

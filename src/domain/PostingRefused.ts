@@ -43,6 +43,13 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
   { httpApiStatus: 409, title: "This idempotency key was used with other parameters" }
 ) {}
 
+/** A fence has moved on: what the command was decided on is no longer so, and whoever decided has to look again. */
+export class Superseded extends Schema.TaggedError<Superseded>()(
+  "SUPERSEDED",
+  { scope: Schema.String },
+  { httpApiStatus: 409, title: "Somebody else changed this at the same time" }
+) {}
+
 /** Why a command moves nothing. A refused command stores nothing, so its id and key stay free. */
 export type PostingRefused =
   | NotFound

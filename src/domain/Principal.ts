@@ -10,7 +10,16 @@ export const environmentWord = (environment: Environment): "test" | "live" =>
   environment === "sandbox" ? "test" : "live"
 
 /** What a credential may be scoped to; `*` as resource or action covers all of them. */
-export const scopeResources = ["accounts", "api_keys", "wallets", "transfers", "x402", "agents", "webhooks"] as const
+export const scopeResources = [
+  "accounts",
+  "api_keys",
+  "wallets",
+  "transfers",
+  "streams",
+  "x402",
+  "agents",
+  "webhooks"
+] as const
 
 /** `resource:read`, `resource:write`, `resource:*` or `*:*`. */
 export const Scope = Schema.String.check(

@@ -83,9 +83,9 @@ export type FundWallet = typeof FundWallet.Type
 export const Funding = Schema.Struct({ transfer_id: TransferId, wallet: Wallet }).annotate({ identifier: "Funding" })
 export type Funding = typeof Funding.Type
 
-/** Who stands on the other side of an entry: a wallet, or one of the platform's own accounts. */
+/** Who stands on the other side of an entry: a wallet, a money stream, or one of the platform's own accounts. */
 export const Counterparty = Schema.Struct({
-  type: Schema.Literals(["wallet", "issuance", "fees", "fx"]),
+  type: Schema.Literals(["wallet", "stream", "issuance", "fees", "fx"]),
   wallet_id: Schema.NullOr(WalletId)
 }).annotate({ identifier: "Counterparty" })
 

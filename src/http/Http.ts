@@ -20,6 +20,7 @@ import { RateLimiter } from "./RateLimiter.ts"
 import { RawRoutes } from "./RawRoutes.ts"
 import * as SandboxChain from "./SandboxChain.ts"
 import * as System from "./System.ts"
+import * as Transfers from "./Transfers.ts"
 import * as Visitors from "./Visitors.ts"
 import * as Wallets from "./Wallets.ts"
 
@@ -30,6 +31,7 @@ const groups = Layer.mergeAll(
   Accounts.layer,
   System.layer,
   Wallets.layer,
+  Transfers.layer,
   SandboxChain.layer,
   Endpoints.layer,
   Payments.layer,

@@ -1,0 +1,8 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Batches of transfers. */
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT 1`
+})

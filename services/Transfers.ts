@@ -1,0 +1,137 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { actorOf } from "#domain/CallerContext.ts"
+import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
+import { toTypeId, TransferId } from "#domain/Ids.ts"
+import {
+  type AmountTooLarge,
+  CurrencyMismatch,
+  type IdempotencyKeyReused,
+  SameWallet,
+  type WalletFrozen
+} from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import {
+  codeOf,
+  NetworkMismatch,
+  type PlainTransfer,
+  Transfer,
+  type TransferFilter,
+  transferOnWire
+} from "#domain/Transfer.ts"
+import { Ledger } from "./Ledger.ts"
+import { newId } from "./NewId.ts"
+import * as Listing from "./Transfers/Listing.ts"
+import * as Records from "./Transfers/Records.ts"
+import { Wallets } from "./Wallets.ts"
+
+/** A transfer, and whether it is the stored result of an earlier request. */
+export interface Created {
+  readonly transfer: Transfer
+  readonly replayed: boolean
+}
+
+/** Why a plain transfer is refused without being made. A payer with too little is no refusal: that transfer fails. */
+export type TransferRefused =
+  | NotFound
+  | SameWallet
+  | CurrencyMismatch
+  | NetworkMismatch
+  | WalletFrozen
+  | AmountTooLarge
+  | IdempotencyKeyReused
+
+/** Money from one wallet of a tenant to another. Every method sees the caller's tenant only. */
+export class Transfers extends Context.Service<
+  Transfers,
+  {
+    /** Moves money within one currency and network, at once: the transfer is completed, or failed for insufficient funds. */
+    create(
+      caller: Principal,
+      transfer: PlainTransfer,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Created, TransferRefused>
+    get(caller: Principal, id: TransferId): Effect.Effect<Transfer, NotFound>
+    /** Newest first, from before `before`. */
+    list(
+      caller: Principal,
+      filter: TransferFilter,
+      range: { readonly limit: number; readonly before?: TransferId | undefined }
+    ): Effect.Effect<ReadonlyArray<Transfer>>
+  }
+>()("turnpike/services/Transfers") {
+  static readonly layer = Layer.effect(
+    Transfers,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const wallets = yield* Wallets
+      const read = yield* Records.reader
+      const listing = yield* Listing.make
+
+      const get = Effect.fn("Transfers.get")(function* (caller: Principal, id: TransferId) {
+        const found = yield* read(caller.tenant_id, id)
+        if (Option.isSome(found)) return found.value
+        return yield* new NotFound({ resource: "transfer", id: toTypeId("tx", id) })
+      })
+
+      const create = Effect.fn("Transfers.create")(function* (
+        caller: Principal,
+        { amount, currency, from_wallet_id, memo = null, to_wallet_id, type }: PlainTransfer,
+        claim?: IdempotencyClaim
+      ) {
+        const from = yield* wallets.known(caller, from_wallet_id)
+        const to = yield* wallets.known(caller, to_wallet_id)
+        if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
+        for (const { currency: actual } of [from, to]) {
+          if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
+        }
+        if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
+        const id = yield* newId(TransferId)
+        const made = remembered(({ at, refused }) =>
+          Records.newTransfer({
+            id,
+            type,
+            status: refused === undefined ? "completed" : "failed",
+            failure_reason: refused === undefined ? null : Records.failureOf(refused),
+            amount,
+            currency,
+            ...Records.between(from, to),
+            memo,
+            initiated_by: actorOf(caller),
+            created_at: at
+          })
+        )
+        const posted = yield* ledger
+          .post({
+            id,
+            steps: [{ kind: "transfer", debit: from.id, credit: to.id, currency, amount, code: codeOf(type) }],
+            idempotency: claim,
+            concedes: Records.isInsufficient,
+            result: (done) => (claim === undefined ? undefined : transferOnWire(made(done))),
+            rows: (done) => [Records.insertTransfer(caller.tenant_id, made(done))],
+            events: (done) => Records.endedEvents(caller.tenant_id, made(done))
+          })
+          .pipe(Effect.catchTags({ INSUFFICIENT_BALANCE: Effect.die, HOLD_NOT_OPEN: Effect.die }))
+        if (!posted.replayed) return { transfer: made(posted), replayed: false }
+        // Under its own id it was this very call, whose first answer was lost on the way from the database.
+        if (posted.command_id === id) return { transfer: yield* Effect.orDie(get(caller, id)), replayed: false }
+        return { transfer: yield* Effect.orDie(decode(posted.result)), replayed: true }
+      })
+
+      const list = Effect.fn("Transfers.list")((...request: Parameters<typeof listing>) => listing(...request))
+
+      return Transfers.of({ create, get, list })
+    })
+  )
+}
+
+/** Makes a thing of an outcome once, although its result, its rows and its events all want it; anew when it is posted anew. */
+export const remembered = <Thing>(make: (posted: Posted) => Thing): ((posted: Posted) => Thing) => {
+  let last: readonly [movements: unknown, thing: Thing] | undefined
+  return (posted) => {
+    if (last === undefined || last[0] !== posted.movements) last = [posted.movements, make(posted)]
+    return last[1]
+  }
+}
+
+const decode = Schema.decodeUnknownEffect(Transfer)

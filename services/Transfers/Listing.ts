@@ -1,0 +1,84 @@
+import { DateTime, Effect, Schema } from "effect"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { TenantId, type TransferId } from "#domain/Ids.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { TransferFilter } from "#domain/Transfer.ts"
+import { transferColumns, TransferRow } from "./Records.ts"
+
+const Search = Schema.toType(
+  Schema.Struct({
+    ...TransferFilter,
+    tenant_id: TenantId,
+    below: Schema.String,
+    above: Schema.String,
+    limit: Schema.Int
+  })
+)
+type Search = typeof Search.Type
+
+/** Ids carry their time, written down at most this long before the transfer's. */
+const skew = { minutes: 15 }
+const highest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+const lowest = "00000000-0000-0000-0000-000000000000"
+const idAt = (time: DateTime.DateTime): string => {
+  const hex = Math.max(0, DateTime.toEpochMillis(time)).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}
+const lower = (...ids: ReadonlyArray<string>) => ids.reduce((least, id) => (id < least ? id : least))
+
+/** Lists transfers of a tenant, newest first; every list stops after `limit` rows of an index, however long the history is. */
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const matching = (search: Search) =>
+    sql.and([
+      sql`t.tenant_id = ${search.tenant_id}`,
+      sql`t.id < ${search.below}`,
+      sql`t.id > ${search.above}`,
+      ...(search.status === undefined ? [] : [sql`t.status = ${search.status}`]),
+      ...(search.type === undefined ? [] : [sql`t.type = ${search.type}`]),
+      ...(search.from_wallet_id === undefined ? [] : [sql`t.from_wallet_id = ${search.from_wallet_id}`]),
+      ...(search.to_wallet_id === undefined ? [] : [sql`t.to_wallet_id = ${search.to_wallet_id}`]),
+      ...(search.batch_id === undefined ? [] : [sql`t.batch_id = ${search.batch_id}`]),
+      ...(search.created_after === undefined
+        ? []
+        : [sql`t.created_at >= ${DateTime.toDate(search.created_after)}::timestamptz`]),
+      ...(search.created_before === undefined
+        ? []
+        : [sql`t.created_at < ${DateTime.toDate(search.created_before)}::timestamptz`])
+    ])
+  // An account's transfers are those of its wallets, each of which has its own index to read from the end.
+  const ofAccount = (search: Search, side: Statement.Fragment) =>
+    sql`SELECT one.* FROM wallets w CROSS JOIN LATERAL (
+        SELECT t.* FROM transfers t WHERE ${side} = w.id AND ${matching(search)} ORDER BY t.id DESC LIMIT ${search.limit}
+      ) one WHERE w.owner_type = 'account' AND w.owner_id = ${search.account_id ?? null} AND w.tenant_id = ${search.tenant_id}`
+
+  const search = SqlSchema.findAll({
+    Request: Search,
+    Result: TransferRow,
+    execute: (request) =>
+      request.account_id === undefined
+        ? sql`SELECT ${sql.literal(transferColumns)} FROM transfers t WHERE ${matching(request)}
+            ORDER BY t.id DESC LIMIT ${request.limit}`
+        : sql`SELECT ${sql.literal(transferColumns)} FROM (
+              ${ofAccount(request, sql`t.from_wallet_id`)} UNION ${ofAccount(request, sql`t.to_wallet_id`)}
+            ) t ORDER BY t.id DESC LIMIT ${request.limit}`
+  })
+  return (
+    caller: Principal,
+    filter: TransferFilter,
+    { before, limit }: { readonly limit: number; readonly before?: TransferId | undefined }
+  ) => {
+    const { created_after, created_before } = filter
+    return Effect.orDie(
+      search({
+        ...filter,
+        tenant_id: caller.tenant_id,
+        limit,
+        below: lower(
+          before ?? highest,
+          created_before === undefined ? highest : idAt(DateTime.add(created_before, skew))
+        ),
+        above: created_after === undefined ? lowest : idAt(DateTime.subtractDuration(created_after, "15 minutes"))
+      })
+    )
+  }
+})
