@@ -16,8 +16,7 @@ import {
   PaymentAlreadyUsed,
   PaymentInProgress,
   PaymentRequestInvalid,
-  PriceAboveMaximum,
-  QuoteExpired
+  PriceAboveMaximum
 } from "#domain/Payment.ts"
 import {
   AmountTooLarge,
@@ -27,6 +26,7 @@ import {
   SameWallet,
   WalletFrozen
 } from "#domain/PostingRefused.ts"
+import { QuoteExpired } from "#domain/Quote.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Authorization, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
@@ -47,7 +47,7 @@ export const gatewayRefusals = problems(
   UpgradeNotSupported
 )
 
-const pay = HttpApiEndpoint.post("pay", "/pay", {
+export const pay = HttpApiEndpoint.post("pay", "/pay", {
   headers: idempotencyHeaders,
   payload: Pay,
   success: Paid.pipe(HttpApiSchema.status(201)),

@@ -5,6 +5,7 @@ import { Decoding } from "#api/Api.ts"
 import { Authorization } from "#api/Authorization.ts"
 import { AmountTooSmall, InvalidAmount, UnholdableAmount } from "#api/Refusals.ts"
 import { amountRefusals } from "#domain/Money.ts"
+import { fractionOfACent } from "#domain/Quote.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { sourceOf } from "./Exchange.ts"
 import * as ReadableBody from "./ReadableBody.ts"
@@ -18,8 +19,8 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }) =>
 const named = 50
 
 /** What is wrong with the request, at which fields. */
-const errorsOf = (error: HttpApiError.HttpApiSchemaError) =>
-  toIssues(error.cause.issue)
+const errorsOf = (issue: SchemaIssue.Issue) =>
+  toIssues(issue)
     .issues.slice(0, named)
     .map(({ message, path }) => ({
       path: (path ?? []).map(segment).join("."),
@@ -28,6 +29,7 @@ const errorsOf = (error: HttpApiError.HttpApiSchemaError) =>
 
 const amountClasses = new Map<string, typeof InvalidAmount | typeof AmountTooSmall | typeof UnholdableAmount>([
   [amountRefusals.INVALID_AMOUNT, InvalidAmount],
+  [fractionOfACent, InvalidAmount],
   [amountRefusals.AMOUNT_TOO_SMALL, AmountTooSmall],
   [amountRefusals.AMOUNT_TOO_LARGE, UnholdableAmount]
 ])
@@ -40,6 +42,9 @@ const refuseBody = (errors: InvalidRequest["errors"]) => {
     ? new Amount({ param: first.path, message: first.message })
     : new InvalidRequest({ errors })
 }
+
+/** Why a body that is not what its operation takes is refused. */
+export const bodyRefusal = (issue: SchemaIssue.Issue) => refuseBody(errorsOf(issue))
 
 /** An id that cannot be one names nothing, which is what an id of nobody's says too. */
 const nothingThere = (group: HttpApiGroup.Top, params: HttpRouter.RouteContext["Service"]["params"]) =>
@@ -64,10 +69,10 @@ export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) =>
         case "Params":
           return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params)
         case "Payload":
-          return yield* refuseBody(errorsOf(error))
+          return yield* bodyRefusal(error.cause.issue)
         case "Query":
         case "Headers":
-          return yield* new InvalidRequest({ errors: errorsOf(error) })
+          return yield* new InvalidRequest({ errors: errorsOf(error.cause.issue) })
         // What we answer ourselves does not fit our own contract.
         default:
           return yield* Effect.die(error)

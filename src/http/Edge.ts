@@ -99,12 +99,12 @@ export const layer = Layer.effectDiscard(
 
     yield* intercept((request, response) => {
       const refused = ambiguity(request)
-      const route = refused === undefined ? routes.find(request.url ?? "") : undefined
+      const route = refused === undefined ? routes.find(request) : undefined
       if (refused === undefined && route === undefined) return false
       const started = clock.currentTimeMillisUnsafe()
       const exchange = exchangeOf(request, response, RequestId.of(request, started))
       response.once("close", () => {
-        const name = route === undefined ? "none" : `${route.prefix}*`
+        const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
         observe(request.method ?? "", name, response.statusCode, clock.currentTimeMillisUnsafe() - started)
       })
       try {

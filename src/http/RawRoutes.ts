@@ -15,8 +15,10 @@ export interface RawExchange {
 
 /** A part of the path space whose bytes do not pass through the framework. */
 export interface RawRoute {
-  /** Ends in a slash, such as `/x402/`. */
+  /** Ends in a slash, such as `/x402/`; or the whole of a path. */
   readonly prefix: string
+  /** Whether this route takes the request; every request below its prefix when left out. What it does not take goes on to the framework. */
+  readonly takes?: (request: IncomingMessage) => boolean
   handle(request: IncomingMessage, response: ServerResponse, exchange: RawExchange): void
 }
 
@@ -25,15 +27,18 @@ export class RawRoutes extends Context.Service<
   RawRoutes,
   {
     readonly add: (route: RawRoute) => Effect.Effect<void>
-    readonly find: (url: string) => RawRoute | undefined
+    readonly find: (request: IncomingMessage) => RawRoute | undefined
   }
 >()("turnpike/http/RawRoutes") {
   static readonly layer = Layer.sync(RawRoutes, () => {
     const routes: Array<RawRoute> = []
     return RawRoutes.of({
       add: (route) => Effect.sync(() => routes.push(route)),
-      find: (url) => {
-        for (const route of routes) if (url.startsWith(route.prefix)) return route
+      find: (request) => {
+        const { url = "" } = request
+        for (const route of routes) {
+          if (url.startsWith(route.prefix)) return route.takes?.(request) === false ? undefined : route
+        }
         return undefined
       }
     })

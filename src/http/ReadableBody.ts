@@ -8,7 +8,7 @@ import { InvalidRequest } from "#domain/Refusal.ts"
 /** What a JSON body may be. */
 export const limits = { bytes: 1_048_576, depth: 64, values: 20_000, arrival: Duration.seconds(15) }
 
-const json = /^application\/json *(?:; *charset *= *"?utf-8"? *)?$/i
+export const json = /^application\/json *(?:; *charset *= *"?utf-8"? *)?$/i
 /** An escape for NUL, which Postgres does not store, or for half a surrogate pair, which no UTF-8 text can carry. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
@@ -20,7 +20,7 @@ export const hasBody = (headers: IncomingMessage["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
 /** Why a JSON body cannot be what anybody means, whatever the operation; undefined when nothing speaks against it. */
-const fault = (text: string): InvalidRequest | undefined => {
+export const fault = (text: string): InvalidRequest | undefined => {
   let depth = 0
   let values = 1
   let quoted = false

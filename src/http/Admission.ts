@@ -1,0 +1,74 @@
+import type { IncomingMessage } from "node:http"
+import { Clock, Context, Effect } from "effect"
+import { type Requirement, Requires } from "#api/Authorization.ts"
+import { RateLimitExceeded } from "#api/Refusals.ts"
+import {
+  type CredentialRefused,
+  InsufficientScope,
+  type MalformedAuthHeader,
+  type MissingAuthHeader,
+  readAuthorization,
+  requiredScope
+} from "#domain/Credential.ts"
+import { grants, type Principal } from "#domain/Principal.ts"
+import type { Allowance } from "#domain/RateLimit.ts"
+import { Forbidden } from "#domain/Refusal.ts"
+import { Credentials } from "#services/Credentials.ts"
+import { RateLimiter } from "./RateLimiter.ts"
+
+const usual: NonNullable<Requirement["kinds"]> = ["api_key", "user"]
+
+/** Why this principal may not do that; undefined when it may. */
+const refusal = (principal: Principal, requirement: Requirement | undefined) => {
+  const kinds = requirement?.kinds ?? usual
+  if (!kinds.includes(principal.actor_type)) {
+    return new Forbidden({ reason: `this operation takes ${kinds.join(" or ")} credentials` })
+  }
+  if (requirement === undefined || grants(principal.scopes, requirement.resource, requirement.action)) return undefined
+  return new InsufficientScope({ required_scope: requiredScope(requirement.resource, requirement.action) })
+}
+
+/** Where it is noted who calls and what the caller has left, for whoever writes the answer. */
+export interface Notes {
+  principal: Principal | undefined
+  allowance: Allowance | undefined
+}
+
+export type NotAdmitted =
+  | MissingAuthHeader
+  | MalformedAuthHeader
+  | CredentialRefused
+  | RateLimitExceeded
+  | Forbidden
+  | InsufficientScope
+
+/** Says who is calling, within the limits of that caller, and refuses who may not call this operation. */
+export const make = Effect.gen(function* () {
+  const credentials = yield* Credentials
+  const limiter = yield* RateLimiter
+
+  /** Counts the request for this caller. */
+  const count = (caller: string, notes: Notes | undefined) =>
+    Effect.withFiber<void, RateLimitExceeded>((fiber) => {
+      const allowance = limiter.take(caller, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+      if (allowance === undefined) return Effect.void
+      if (notes !== undefined) notes.allowance = allowance
+      return allowance.allowed
+        ? Effect.void
+        : Effect.fail(new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter }))
+    })
+
+  return Effect.fnUntraced(function* (
+    source: IncomingMessage,
+    annotations: Context.Context<never>,
+    notes: Notes | undefined
+  ): Effect.fn.Return<Principal, NotAdmitted> {
+    const asStranger = () => count(limiter.addressOf(source), notes)
+    const token = yield* Effect.tapError(Effect.fromResult(readAuthorization(source.headers.authorization)), asStranger)
+    const principal = yield* Effect.tapError(credentials.authenticate(token), asStranger)
+    if (notes !== undefined) notes.principal = principal
+    yield* count(principal.actor_id, notes)
+    const refused = refusal(principal, Context.get(annotations, Requires))
+    return refused === undefined ? principal : yield* refused
+  })
+})

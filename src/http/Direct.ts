@@ -1,0 +1,149 @@
+import { isUtf8 } from "node:buffer"
+import type { IncomingMessage } from "node:http"
+import { Cause, type Context, Effect, Exit, Result, Schema } from "effect"
+import { isRefusal, type Refusal } from "#api/Problems.ts"
+import { RequestTimeout } from "#api/Refusals.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { InvalidRequest } from "#domain/Refusal.ts"
+import { IdempotencyKey } from "#domain/Text.ts"
+import { Deployment } from "#services/Deployment.ts"
+import * as Admission from "./Admission.ts"
+import { bodyRefusal } from "./Decoding.ts"
+import type * as RawRoutes from "./RawRoutes.ts"
+import * as ReadableBody from "./ReadableBody.ts"
+import * as Uniform from "./Uniform.ts"
+
+/** What the operation makes of a request: the record as it goes out, and whether it is the stored result of an earlier one. */
+export interface Made {
+  readonly record: unknown
+  readonly replayed: boolean
+}
+
+export interface IdempotencyHeaders {
+  readonly "idempotency-key"?: string
+  readonly "x-idempotency-key"?: string
+}
+
+/** The longest body read here. */
+const longest = 16_384
+const isKey = Schema.is(IdempotencyKey)
+const keyHeaders = ["idempotency-key", "x-idempotency-key"] as const
+
+/** Whether the request is of the plain kind that nearly all are. Everything else is the framework's, which knows all of HTTP. */
+const isPlain = ({ headers, method }: IncomingMessage): boolean => {
+  const length = Number(headers["content-length"] ?? 0)
+  return (
+    method === "POST" &&
+    length > 0 &&
+    length <= longest &&
+    ReadableBody.json.test(headers["content-type"] ?? "") &&
+    headers["transfer-encoding"] === undefined &&
+    headers["content-encoding"] === undefined &&
+    headers.expect === undefined &&
+    headers.origin === undefined &&
+    headers["traceparent"] === undefined &&
+    headers["b3"] === undefined &&
+    keyHeaders.every((name) => headers[name] === undefined || isKey(headers[name]))
+  )
+}
+
+const unread = new InvalidRequest({ errors: [{ path: "", message: "did not arrive whole" }] })
+
+const textOf = (bytes: Uint8Array): Effect.Effect<string, InvalidRequest> =>
+  isUtf8(bytes)
+    ? Effect.succeed(Buffer.from(bytes).toString("utf8"))
+    : Effect.fail(new InvalidRequest({ errors: [{ path: "", message: "is not UTF-8" }] }))
+
+/** The body of a plain request, which mostly came together with its headers. */
+const bodyOf = (request: IncomingMessage): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
+  Effect.callback((resume) => {
+    queueMicrotask(() => {
+      if (!request.complete) return resume(arriving(request))
+      const bytes: Buffer | null = request.read()
+      request.resume()
+      resume(textOf(bytes ?? Buffer.alloc(0)))
+    })
+  })
+
+const arriving = (request: IncomingMessage): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
+  Effect.callback<string, InvalidRequest>((resume) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.once("end", () => resume(textOf(Buffer.concat(chunks))))
+    request.once("close", () => resume(Effect.fail(unread)))
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: ReadableBody.limits.arrival,
+      orElse: () => Effect.fail(new RequestTimeout())
+    })
+  )
+
+const notJson = new InvalidRequest({ errors: [{ path: "", message: "Expected a valid JSON body" }] })
+
+const parse = (text: string): Result.Result<unknown, InvalidRequest> => {
+  const fault = ReadableBody.fault(text)
+  if (fault !== undefined) return Result.fail(fault)
+  try {
+    return Result.succeed(JSON.parse(text))
+  } catch {
+    return Result.fail(notJson)
+  }
+}
+
+/**
+ * A route for the plain requests of a busy operation: the same credentials, limits, decoders and refusals as the framework's, without
+ * the framework. `handle` is what the operation's handler does; `endpoint` is the operation of the contract, at `path`.
+ */
+export const route = <Payload>(operation: {
+  readonly path: string
+  readonly endpoint: { readonly annotations: Context.Context<never> }
+  readonly payload: Schema.Codec<Payload, unknown>
+  readonly handle: (principal: Principal, headers: IdempotencyHeaders, payload: Payload) => Effect.Effect<Made, Refusal>
+}): Effect.Effect<RawRoutes.RawRoute, never, Effect.Services<typeof Admission.make> | Deployment> =>
+  Effect.gen(function* () {
+    const { endpoint, handle, path, payload } = operation
+    const admit = yield* Admission.make
+    const always = Object.entries(Uniform.always(yield* Deployment))
+      .filter(([name]) => name !== "x-environment")
+      .flat()
+    const run = Effect.runCallbackWith(yield* Effect.context<never>())
+    // As the framework does, so that it finds the same words for what is wrong.
+    const decode = Schema.decodeUnknownResult(Schema.Union([payload]), { errors: "all", onExcessProperty: "error" })
+
+    const answer = Effect.fnUntraced(function* (request: IncomingMessage, notes: Admission.Notes) {
+      const principal = yield* admit(request, endpoint.annotations, notes)
+      const json = yield* Effect.fromResult(parse(yield* bodyOf(request)))
+      const decoded = decode(json)
+      if (Result.isFailure(decoded)) return yield* bodyRefusal(decoded.failure.issue)
+      return yield* handle(principal, request.headers as IdempotencyHeaders, decoded.success)
+    })
+
+    return {
+      prefix: path,
+      takes: (request) => request.url === path && isPlain(request),
+      handle: (request, response, exchange) => {
+        const notes: Admission.Notes = { principal: undefined, allowance: undefined }
+        const limits = () => {
+          const headers = notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
+          // What is left of a body that nobody read would hold the connection as long as its sender likes.
+          if (!request.complete) headers.push("connection", "close")
+          return headers
+        }
+        run(answer(request, notes), {
+          onExit: (exit) => {
+            if (Exit.isFailure(exit)) {
+              const refusal = exit.cause.reasons.find(Cause.isFailReason)?.error
+              return isRefusal(refusal) ? exchange.refuse(refusal, limits()) : exchange.fail(exit.cause)
+            }
+            const { record, replayed } = exit.value
+            const body = JSON.stringify(record)
+            const headers = [...always, ...exchange.headers, ...limits(), "Content-Type", "application/json"]
+            if (replayed) headers.push("Idempotency-Replayed", "true")
+            headers.push("Content-Length", String(Buffer.byteLength(body)))
+            response.writeHead(201, headers)
+            response.end(body)
+          }
+        })
+      }
+    }
+  })
