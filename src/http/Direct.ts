@@ -57,7 +57,8 @@ const textOf = (bytes: Uint8Array): Effect.Effect<string, InvalidRequest> =>
 /** The body of a plain request, which mostly came together with its headers. */
 const bodyOf = (request: IncomingMessage): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
   Effect.callback((resume) => {
-    queueMicrotask(() => {
+    // By then the parser has seen all that came in this turn of the loop.
+    setImmediate(() => {
       if (!request.complete) return resume(arriving(request))
       const bytes: Buffer | null = request.read()
       request.resume()
