@@ -158,6 +158,7 @@ export class Ledger extends Context.Service<
         return released.reduce((sum, one) => sum + one, 0)
       }).pipe(Effect.withSpan("Ledger.expireDue"))
 
+      // Judged twice: before 18.1 and its like, Postgres deletes a row by its place although it was written anew meanwhile.
       const dropKeys = SqlSchema.findOne({
         Request: Schema.Date,
         Result: Schema.Struct({ dropped: Schema.Int }),
@@ -165,7 +166,7 @@ export class Ledger extends Context.Service<
           sql`WITH old AS (
               DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
                 SELECT ctid FROM idempotency_keys WHERE expires_at < ${now} LIMIT 5000
-              )) RETURNING 1
+              )) AND expires_at < ${now} RETURNING 1
             ) SELECT count(*)::int AS dropped FROM old`
       })
       const forgetKeys = Effect.flatMap(DateTime.nowAsDate, dropKeys).pipe(

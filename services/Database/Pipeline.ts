@@ -43,10 +43,13 @@ export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
   readonly cause: unknown
 }> {}
 
-/** Deadlock, serialization, a lock not there in time, a statement out of time: the same may succeed in a moment. */
-export const isContention = ({ code }: StatementFailed): boolean => contentions.has(code)
+/**
+ * Deadlock, serialization, a lock not there in time, a statement out of time, a server without room or that cannot write now: the
+ * same may succeed in a moment.
+ */
+export const isContention = ({ code }: StatementFailed): boolean => passing.test(code)
 
-const contentions = new Set(["40P01", "40001", "55P03", "57014"])
+const passing = /^(?:40P01|40001|55P03|57014|53|55000|57P|25006)/
 
 export type FlightFailure = StatementFailed | ConnectionLost
 

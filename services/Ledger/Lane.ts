@@ -6,10 +6,14 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
 
-/** How much may wait, how many commands share a transaction, and when we stop waiting for the database. */
+/**
+ * How many commands may wait (and how many items of commands, unless one has more and waits alone), how many commands share a
+ * transaction (and how many items), and when we stop waiting for the database.
+ */
 export const LanePolicy = Context.Reference("turnpike/services/Ledger/Lane/LanePolicy", {
   defaultValue: () => ({
     waiting: 20_000,
+    waitingItems: 50_000,
     group: 512,
     groupTimeout: Duration.seconds(6),
     commandTimeout: Duration.seconds(8),
@@ -44,6 +48,7 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const arrived = Latch.makeUnsafe(false)
   let waiting: Array<Job> = []
+  let waitingItems = 0
   let posting: ReadonlyArray<Job> = []
   let closed = false
 
@@ -61,29 +66,51 @@ export const make = Effect.fnUntraced(function* (
     for (const job of jobs) settle(job, Effect.die(unavailable))
   }
   const overdue = (job: Job) => clock.currentTimeMillisUnsafe() - job.since > Duration.toMillis(policy.commandTimeout)
+  /** What waits from now on. */
+  const keepWaiting = (jobs: Array<Job>) => {
+    waiting = jobs
+    waitingItems = jobs.reduce((sum, { command }) => sum + itemsOf(command), 0)
+    if (jobs.length === 0) arrived.closeUnsafe()
+  }
   const giveUpOverdue = () => {
+    // Perhaps nothing is left to be posted, and then nobody else tells them.
+    settleAnswered()
     giveUp(waiting.filter(overdue))
-    waiting = waiting.filter((job) => !overdue(job))
-    if (waiting.length === 0) arrived.closeUnsafe()
+    keepWaiting(waiting.filter((job) => !overdue(job)))
   }
 
   const post = (command: LedgerCommand): Effect.Effect<Posted, PostingRefused | Superseded> =>
     Effect.suspend(() => {
-      if (closed || waiting.length >= policy.waiting) return Effect.die(unavailable)
+      const items = itemsOf(command)
+      const isFull = waiting.length >= policy.waiting
+      // Each item is as heavy as a command: what may wait has to fit into memory, and to be done before it is overdue.
+      const isHeavy = items > 0 && waitingItems > 0 && waitingItems + items > policy.waitingItems
+      if (closed || isFull || isHeavy) return Effect.die(unavailable)
       const job: Job = { command, since: clock.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
       waiting.push(job)
+      waitingItems += items
       arrived.openUnsafe()
       return Deferred.await(job.done)
     })
 
   const take = Effect.map(arrived.await, () => {
-    if (waiting.length <= policy.group) {
-      const jobs = waiting
-      waiting = []
-      arrived.closeUnsafe()
-      return jobs
+    const jobs: Array<Job> = []
+    const left: Array<Job> = []
+    let items = 0
+    let place = 0
+    for (; place < waiting.length && jobs.length < policy.group; place++) {
+      const job = waiting[place]
+      if (job === undefined) continue
+      const more = itemsOf(job.command)
+      // One that is a group by itself goes with single ones and not with its like: they would be out of time together.
+      if (more > 0 && items > 0 && items + more > policy.group) left.push(job)
+      else {
+        jobs.push(job)
+        items += more
+      }
     }
-    return waiting.splice(0, policy.group)
+    keepWaiting(left.concat(waiting.slice(place)))
+    return jobs
   })
 
   const postAll = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: ReadonlyArray<Job>) {
@@ -92,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
         pipeline,
         jobs.map((job) => job.command),
         settleAnswered
-      ),
+      ).pipe(Effect.catchDefect((cause) => Effect.fail(undecided(cause)))),
       {
         duration: policy.groupTimeout,
         orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
@@ -117,8 +144,9 @@ export const make = Effect.fnUntraced(function* (
       yield* Effect.logWarning("A ledger group failed", outcome.failure)
       if (endsConnection(outcome.failure)) return
       yield* abandon(pipeline)
-      if ((outcome.failure._tag === "StatementFailed" && Pipeline.isContention(outcome.failure)) || jobs.length === 1) {
+      if (isPassing(outcome.failure)) {
         giveUp(jobs)
+        if (isElsewhere(outcome.failure)) return
         continue
       }
       // A broken row of one command must not take its neighbours down: each goes alone.
@@ -127,14 +155,14 @@ export const make = Effect.fnUntraced(function* (
         if (Result.isSuccess(alone)) continue
         if (endsConnection(alone.failure)) return
         yield* Effect.logError("A ledger command could not be written", alone.failure)
-        settle(job, Effect.die(alone.failure))
+        settle(job, Effect.die(isPassing(alone.failure) ? unavailable : alone.failure))
         yield* abandon(pipeline)
       }
     }
   }).pipe(Effect.scoped)
   const postAgain = Effect.sync(() => {
     settleAnswered()
-    waiting = [...posting.filter((job) => !Deferred.isDoneUnsafe(job.done)), ...waiting]
+    keepWaiting([...posting.filter((job) => !Deferred.isDoneUnsafe(job.done)), ...waiting])
     posting = []
     giveUpOverdue()
     if (waiting.length > 0) arrived.openUnsafe()
@@ -163,10 +191,22 @@ export const make = Effect.fnUntraced(function* (
   return post
 })
 
+/** A command of the group, or what it wants to write, threw: that is no fault of the connection. */
+const undecided = (cause: unknown) =>
+  new Pipeline.StatementFailed({ code: "", message: "A ledger command threw", cause })
+
 type GroupFailure = Pipeline.FlightFailure | Cause.TimeoutError
 
 const endsConnection = (failure: GroupFailure): boolean =>
   failure._tag !== "StatementFailed" || endings.has(failure.code)
+
+const isPassing = (failure: GroupFailure): boolean =>
+  failure._tag === "StatementFailed" && Pipeline.isContention(failure)
+
+/** A server that only reads is not the one to write to any more: a new connection may find that one. */
+const isElsewhere = (failure: GroupFailure): boolean => failure._tag === "StatementFailed" && failure.code === "25006"
+
+const itemsOf = ({ items }: LedgerCommand): number => items?.length ?? 0
 
 // Not allowed in any more, or a statement that the server has forgotten: a new connection prepares all again.
 const endings = new Set(["28000", "28P01", "26000", "0A000"])

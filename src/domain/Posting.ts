@@ -217,7 +217,6 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
       }
       return undefined
     }
-    const items = command.items?.map(answer)
     let refused: PostingRefused | undefined
     for (const step of command.steps) {
       refused = take(step)
@@ -239,15 +238,18 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
     seq += BigInt(made.length)
     movements.push(...made)
     if (made.length > 0) posted.set(command.id, made)
+    // After its own steps: of a command that is refused, none of its items was begun.
+    const items = refused === undefined ? command.items?.map(answer) : undefined
     const moved: Posted = {
       command_id: command.id,
       movements: made,
       at: book.at,
-      replayed: items !== undefined && items.length > 0 && items.every((item, index) => isReplay(item, command, index)),
+      replayed: made.length === 0 && !!items?.length && items.every((item, index) => isReplay(item, command, index)),
       ...(refused === undefined ? {} : { refused }),
       ...(items === undefined ? {} : { items })
     }
-    const done = command.result === undefined ? moved : { ...moved, result: command.result(moved, account) }
+    const done =
+      command.result === undefined ? moved : { ...moved, result: command.result(moved, (id) => byId.get(id)) }
     if (claim === undefined || name === undefined) return Result.succeed(done)
     const record: IdempotencyRecord = {
       ...claim,

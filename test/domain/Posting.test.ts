@@ -1,57 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { available, type Hold, type LedgerAccount, type Tally } from "#domain/LedgerAccount.ts"
+import { available, type Hold, type LedgerAccount } from "#domain/LedgerAccount.ts"
 import { maxMicros } from "#domain/Money.ts"
-import type { Command, IdempotencyRecord, Step } from "#domain/Command.ts"
+import type { Command, Step } from "#domain/Command.ts"
 import { decide } from "#domain/Posting.ts"
 import { flat } from "#domain/Price.ts"
+import { account, at, between, later, reserve, run, transfer } from "./PostingHarness.ts"
 
-const at = new Date("2026-01-01T00:00:00Z")
-const later = new Date("2026-01-02T00:00:00Z")
-
-const account = (index: number, over: Partial<LedgerAccount> = {}): LedgerAccount => ({
-  key: BigInt(index + 1),
-  id: `account ${index}`,
-  currency: "USDC",
-  posted: 100n,
-  held: 0n,
-  may_overdraw: false,
-  frozen: false,
-  ...over
-})
-
-const run = (
-  accounts: ReadonlyArray<LedgerAccount>,
-  commands: ReadonlyArray<Command>,
-  known: {
-    readonly holds?: ReadonlyArray<Hold>
-    readonly keys?: ReadonlyArray<IdempotencyRecord>
-    readonly tallies?: ReadonlyArray<Tally>
-  } = {}
-) =>
-  decide(
-    { accounts, holds: [], keys: [], tallies: [], posted: [], seq: 0n, at, keysExpireAt: later, ...known },
-    commands
-  )
-
-const between = (debit: number, credit: number) => ({
-  debit: `account ${debit}`,
-  credit: `account ${credit}`,
-  currency: "USDC",
-  code: "test"
-})
-const transfer = (debit: number, credit: number, amount: bigint): Step => ({
-  kind: "transfer",
-  ...between(debit, credit),
-  amount
-})
-const reserve = (hold: string, debit: number, credit: number, amount: bigint): Step => ({
-  kind: "hold",
-  ...between(debit, credit),
-  hold,
-  price: flat(amount),
-  expires_at: later
-})
 const refusal = (accounts: ReadonlyArray<LedgerAccount>, ...steps: ReadonlyArray<Step>) => {
   const [answer] = run(accounts, [{ id: "c", steps }]).answers
   return answer !== undefined && Result.isFailure(answer) ? answer.failure._tag : "posted"

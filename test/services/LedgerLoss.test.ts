@@ -72,6 +72,57 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a ledger that
     })
   )
 
+  it.effect("keeps a refusal that was an outcome, although money has come before the command is posted again", () =>
+    Effect.gen(function* () {
+      const { account, post } = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const payee = yield* funded(1n)
+      const finished = yield* Deferred.make<void>()
+      const cutting = yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'turnpike-ledger' AND datname = current_database()`.pipe(
+        Effect.andThen(Effect.timeoutOption(Deferred.await(finished), "15 millis")),
+        Effect.repeat({ until: (done) => done._tag === "Some" }),
+        Effect.forkChild
+      )
+      // The payer has nothing; while 5 are asked of it, it receives 1,000, before or after.
+      const rounds = yield* Effect.forEach(
+        Array.from({ length: 300 }),
+        () =>
+          Effect.gen(function* () {
+            const payer = newUuid()
+            yield* (yield* Ledger).open({ id: payer, purpose: "wallet", currency: "USDC" })
+            const command = { ...transfer(payer, payee, 5n), concedes: () => true }
+            const [asked] = yield* Effect.all(
+              [
+                Effect.exit(post(command)),
+                Effect.exit(post(transfer(systemAccount("issuance", "USDC"), payer, 1_000n)))
+              ],
+              { concurrency: 2 }
+            )
+            return { payer, command, asked }
+          }),
+        { concurrency: 20 }
+      )
+      yield* Deferred.succeed(finished, undefined)
+      yield* Fiber.join(cutting)
+      let kept = 0
+      for (const { asked, command, payer } of rounds) {
+        const lines = yield* sql`SELECT kind FROM movements WHERE command_id = ${command.id}`
+        const again = yield* post(command)
+        if (lines.length > 0) assert.isTrue(again.replayed)
+        if (!Exit.isSuccess(asked)) continue
+        // Whether it was answered at once or after the connection was lost: what the log says stands.
+        const { movements } = asked.value
+        const refused = movements[0]?.kind === "refuse"
+        assert.deepStrictEqual(lines, [{ kind: refused ? "refuse" : "transfer" }])
+        assert.deepStrictEqual(again.movements, movements)
+        assert.include(refused ? [0n, 1_000n] : [995n], (yield* account(payer)).posted)
+        if (refused) kept++
+      }
+      assert.isAbove(kept, 50)
+    })
+  )
+
   it.effect("waits a bounded time for a lock that somebody else keeps, and says unavailable, not insufficient", () =>
     Effect.gen(function* () {
       const { account, post } = yield* Ledger

@@ -1,0 +1,70 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Context, Effect, Exit, Layer, References } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Postgres from "#layers/Postgres.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { newUuid } from "#services/NewId.ts"
+import { balance, transfer, wallet } from "./LedgerHarness.ts"
+
+const policy = Layer.effectContext(
+  Effect.map(LanePolicy, (defaults) => Context.make(LanePolicy, { ...defaults, waitingItems: 20 }))
+)
+// What fails on purpose need not be reported.
+const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+const Test = Ledger.layer.pipe(Layer.provide(policy), Layer.provideMerge(Layer.merge(Postgres.layerTest, quiet)))
+
+const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isFailure(exit) &&
+  exit.cause.reasons.some((reason) => Cause.isDieReason(reason) && Object(reason.defect)._tag === "SERVICE_UNAVAILABLE")
+
+// A new connection is made in real time.
+layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database that cannot write now", (it) => {
+  for (const [code, what] of [
+    ["53100", "its disk is full"],
+    ["25006", "it only reads"]
+  ] as const) {
+    for (const count of [1, 3]) {
+      it.effect(`because ${what} is unavailable to ${count} at once, and serves them when it can again`, () =>
+        Effect.gen(function* () {
+          const { post } = yield* Ledger
+          const sql = yield* SqlClient.SqlClient
+          const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+          yield* sql`CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+            ${sql.literal(`$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`)}`
+          yield* sql`CREATE TRIGGER failing BEFORE INSERT ON movements EXECUTE FUNCTION fail()`
+          const commands = Array.from({ length: count }, () => transfer(payer, payee, 1n))
+          const all = Effect.forEach(commands, (command) => Effect.exit(post(command)), { concurrency: "unbounded" })
+          for (const exit of yield* all) assert.isTrue(isUnavailable(exit), String(exit))
+          yield* sql`DROP TRIGGER failing ON movements`
+          assert.isTrue((yield* all).every(Exit.isSuccess))
+          assert.deepStrictEqual(yield* balance(payee), { posted: BigInt(count), held: 0n })
+        })
+      )
+    }
+  }
+})
+
+layer(Test, { timeout: "60 seconds" })("what waits for the ledger", (it) => {
+  it.effect("has so many items at most, and single commands besides", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const [payer, payee] = [yield* wallet(1_000n), yield* wallet()]
+      const batch = (items: number) =>
+        post({ id: newUuid(), steps: [], items: Array.from({ length: items }, () => transfer(payer, payee, 1n)) })
+      const done = yield* Effect.all(
+        [...[1, 19, 3, 30].map(batch), ...Array.from({ length: 30 }, () => post(transfer(payer, payee, 1n)))].map(
+          Effect.exit
+        ),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(done.slice(0, 4).map(isUnavailable), [false, false, true, true])
+      assert.isTrue(done.slice(4).every(Exit.isSuccess))
+      assert.deepStrictEqual(yield* balance(payee), { posted: 50n, held: 0n })
+      // One that is larger than all that may wait goes when nothing else does, and what went makes room.
+      yield* batch(30)
+      yield* batch(20)
+      assert.deepStrictEqual(yield* balance(payee), { posted: 100n, held: 0n })
+    })
+  )
+})
