@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import { randomFillSync } from "node:crypto"
 
 /** Randomness is fetched for many ids at a time: most of what an id costs is asking for it. */
@@ -16,7 +16,8 @@ const bytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStar
 const hex16 = (value: number): string => `${bytes[(value >>> 8) & 255]}${bytes[value & 255]}`
 const hex32 = (value: number): string => hex16(value >>> 16) + hex16(value)
 
-const realTime = Clock.Clock.defaultValue()
+// Real time also where a test has stopped the clock; a server that follows another clock says so.
+let realTime = Clock.Clock.defaultValue()
 let millis = 0
 let time = ""
 /** The 42 bits after the time, as 12 and 30: random in each new millisecond, one more for each id after the first. */
@@ -43,6 +44,20 @@ export const newUuid = (): string => {
   } else begin(millis + 1)
   return `${time}-${hex16(0x7000 | high)}-${hex16(0x8000 | (low >>> 16))}-${hex16(low)}${hex32(random32())}`
 }
+
+/** Ids carry the time of this clock until the scope closes. */
+export const timedBy = (clock: Clock.Clock): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = realTime
+      realTime = clock
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        realTime = before
+      })
+  ).pipe(Effect.asVoid)
 
 /** The same under the brand of the given schema. */
 export const newId = <Id extends string>(schema: { readonly make: (uuid: string) => Id }): Effect.Effect<Id> =>

@@ -7,6 +7,7 @@ import { systemAccount } from "#domain/LedgerAccount.ts"
 import { parseDecimal } from "#domain/Money.ts"
 import { Scope } from "#domain/Principal.ts"
 import * as BusPostgres from "#layers/BusPostgres.ts"
+import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Node from "#layers/Node.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -15,7 +16,9 @@ import { Credentials } from "#services/Credentials.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
+import { Settlements } from "#services/Settlements.ts"
 import { Tenants } from "#services/Tenants.ts"
+import { settlement } from "./cli/Settlements.ts"
 
 class BooksBroken extends Schema.TaggedError<BooksBroken>()("BooksBroken", {}) {}
 
@@ -119,14 +122,17 @@ const turnpike = Command.make("turnpike").pipe(
     Command.make("tenant").pipe(Command.withSubcommands([createTenant, listTenants])),
     Command.make("account").pipe(Command.withSubcommands([createAccount])),
     Command.make("key").pipe(Command.withSubcommands([createKey])),
-    Command.make("credits").pipe(Command.withSubcommands([grantCredits]))
+    Command.make("credits").pipe(Command.withSubcommands([grantCredits])),
+    settlement
   ])
 )
 
 Command.run(turnpike, { version: "0.1.0" }).pipe(
   Effect.provide(
-    Platform.administration.pipe(
+    Settlements.layer.pipe(
+      Layer.provideMerge(Platform.administration),
       Layer.provide(Layer.merge(BusPostgres.layer, Node.layerVisitor)),
+      Layer.provide(DatabaseClock.layer),
       Layer.provide(Postgres.layerVisitor),
       Layer.merge(NodeServices.layer)
     )

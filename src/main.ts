@@ -3,6 +3,7 @@ import * as Http from "#http/Http.ts"
 import * as Banner from "#layers/Banner.ts"
 import * as BusPostgres from "#layers/BusPostgres.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
+import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Fees from "#layers/Fees.ts"
 import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
@@ -21,6 +22,7 @@ Banner.layer.pipe(
   Layer.provide(Fees.layer),
   Layer.provideMerge(Outbound.layer),
   Layer.provide(BusPostgres.layer),
+  Layer.provide(DatabaseClock.layer),
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),
   Layer.provide(Telemetry.layer),

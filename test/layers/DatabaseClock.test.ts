@@ -1,0 +1,110 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as DatabaseClock from "#layers/DatabaseClock.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { newUuid } from "#services/NewId.ts"
+
+const real = Clock.Clock.defaultValue()
+const hour = 3_600_000
+
+/** A machine whose monotonic clock is moved by hand. */
+const machine = () => {
+  const state = { monotonic: 5_000 }
+  const local: Clock.Clock = Object.assign(Object.create(real), {
+    monotonicTimeNanosUnsafe: () => BigInt(Math.round(state.monotonic * 1e6))
+  })
+  return { state, local }
+}
+
+/** The clock of a database that is `difference` ahead of the machine's monotonic clock, asked for `rtt` milliseconds. */
+const look = (state: { readonly monotonic: number }, difference: number, rtt = 2): DatabaseClock.Look => ({
+  asked: state.monotonic - rtt,
+  told: state.monotonic - rtt / 2 + difference,
+  heard: state.monotonic
+})
+
+describe("a clock that follows another", () => {
+  it("tells the other's time from the first look on", () => {
+    const { local, state } = machine()
+    const clock = new DatabaseClock.FollowedClock(local, look(state, 1_000_000))
+    assert.strictEqual(clock.currentTimeMillisUnsafe(), 1_005_000)
+    state.monotonic += 250
+    assert.strictEqual(clock.currentTimeMillisUnsafe(), 1_005_250)
+    assert.strictEqual(clock.currentTimeNanosUnsafe(), 1_005_250_000_000n)
+  })
+
+  it("a slow answer that contradicts nothing changes nothing", () => {
+    const { local, state } = machine()
+    const clock = new DatabaseClock.FollowedClock(local, look(state, 1_000_000))
+    // The database read its clock at the very end of eight seconds.
+    clock.learn({ asked: state.monotonic - 8_000, told: state.monotonic + 1_000_000, heard: state.monotonic })
+    state.monotonic += 60_000
+    assert.strictEqual(clock.currentTimeMillisUnsafe(), 1_065_000)
+  })
+
+  for (const wrong of [-2_000, 2_000]) {
+    it(`makes ${wrong} ms good bit by bit, and never goes back`, () => {
+      const { local, state } = machine()
+      const clock = new DatabaseClock.FollowedClock(local, look(state, 1_000_000))
+      clock.learn(look(state, 1_000_000 + wrong))
+      let before = clock.currentTimeMillisUnsafe()
+      const first = before
+      for (let step = 0; step < 2_500; step++) {
+        state.monotonic += 10
+        const now = clock.currentTimeMillisUnsafe()
+        assert.isAtLeast(now, before)
+        assert.isAtMost(now - before, 12)
+        before = now
+      }
+      assert.approximately(before - first, 25_000 + wrong, 2)
+    })
+  }
+
+  it("a look in the middle of making good neither jumps nor goes back", () => {
+    const { local, state } = machine()
+    const clock = new DatabaseClock.FollowedClock(local, look(state, 1_000_000))
+    clock.learn(look(state, 1_002_000))
+    state.monotonic += 10_000
+    const before = clock.currentTimeMillisUnsafe()
+    clock.learn(look(state, 1_000_500))
+    assert.approximately(clock.currentTimeMillisUnsafe(), before, 1)
+    state.monotonic += 10_000
+    assert.approximately(clock.currentTimeMillisUnsafe(), 1_025_500, 2)
+  })
+
+  for (const moved of [-hour, hour]) {
+    it(`follows at once when the other was set by ${moved / hour} h`, () => {
+      const { local, state } = machine()
+      const clock = new DatabaseClock.FollowedClock(local, look(state, 10_000_000))
+      clock.learn(look(state, 10_000_000 + moved))
+      assert.approximately(clock.currentTimeMillisUnsafe(), 10_005_000 + moved, 2)
+    })
+  }
+})
+
+const ahead: Clock.Clock = Object.assign(Object.create(real), {
+  currentTimeMillisUnsafe: () => real.currentTimeMillisUnsafe() + hour,
+  currentTimeMillis: Effect.map(real.currentTimeMillis, (now) => now + hour)
+})
+const skewed = DatabaseClock.layer.pipe(
+  Layer.provide(Layer.succeed(Clock.Clock, ahead)),
+  Layer.provideMerge(Postgres.layerTest)
+)
+
+layer(skewed, { excludeTestServices: true })("on a machine that is an hour ahead", (it) => {
+  it.effect("time is the database's", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`
+      assert.approximately(yield* Clock.currentTimeMillis, Number(row?.["now"]), 1_000)
+    })
+  )
+
+  it.effect("ids carry it too", () =>
+    Effect.gen(function* () {
+      const made = Number.parseInt(newUuid().replace("-", "").slice(0, 12), 16)
+      assert.approximately(made, yield* Clock.currentTimeMillis, 1_000)
+    })
+  )
+})
