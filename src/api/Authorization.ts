@@ -30,6 +30,9 @@ export const Requires = Context.Reference<Requirement | undefined>("turnpike/api
   defaultValue: () => undefined
 })
 
+/** An operation that calls somebody else, who may take longer than an operation usually may; it has a limit of its own. */
+export const WaitsForOthers = Context.Reference("turnpike/api/WaitsForOthers", { defaultValue: () => false })
+
 /**
  * Bearer credentials. Refuses with 401 what is not one, with 403 what lacks the scope or is of another kind, and only then looks
  * at the body.

@@ -8,7 +8,7 @@ import { Payment } from "#domain/Payment.ts"
 import { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { NetworkNotAvailable } from "#domain/Wallet.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { Authorization, Requires, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
@@ -181,6 +181,7 @@ const test = HttpApiEndpoint.post("test", "/endpoints/:id/test", {
   error: problems(NotFound, Forbidden)
 })
   .annotate(Requires, { resource: "x402", action: "write" })
+  .annotate(WaitsForOthers, true)
   .annotateMerge(
     documented({
       summary: "Try an endpoint with a simulated agent",

@@ -9,6 +9,7 @@ import { IdempotencyKey } from "#domain/Text.ts"
 import { Deployment } from "#services/Deployment.ts"
 import * as Admission from "./Admission.ts"
 import { bodyRefusal } from "./Decoding.ts"
+import { late, Patience } from "./Patience.ts"
 import type * as RawRoutes from "./RawRoutes.ts"
 import * as ReadableBody from "./ReadableBody.ts"
 import * as Uniform from "./Uniform.ts"
@@ -54,12 +55,15 @@ const textOf = (bytes: Uint8Array): Effect.Effect<string, InvalidRequest> =>
     ? Effect.succeed(Buffer.from(bytes).toString("utf8"))
     : Effect.fail(new InvalidRequest({ errors: [{ path: "", message: "is not UTF-8" }] }))
 
-/** The body of a plain request, which mostly came together with its headers. */
-const bodyOf = (request: IncomingMessage): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
+/** The body of a plain request, which mostly came together with its headers. One that has not is waited for by way of `slowly`. */
+const bodyOf = (
+  request: IncomingMessage,
+  slowly: <A, E>(waiting: Effect.Effect<A, E>) => Effect.Effect<A, E>
+): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
   Effect.callback((resume) => {
     // By then the parser has seen all that came in this turn of the loop.
     setImmediate(() => {
-      if (!request.complete) return resume(arriving(request))
+      if (!request.complete) return resume(slowly(arriving(request)))
       const bytes: Buffer | null = request.read()
       request.resume()
       resume(textOf(bytes ?? Buffer.alloc(0)))
@@ -68,6 +72,8 @@ const bodyOf = (request: IncomingMessage): Effect.Effect<string, RequestTimeout 
 
 const arriving = (request: IncomingMessage): Effect.Effect<string, RequestTimeout | InvalidRequest> =>
   Effect.callback<string, InvalidRequest>((resume) => {
+    // Its end was told before anybody listened.
+    if (request.destroyed) return resume(Effect.fail(unread))
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.once("end", () => resume(textOf(Buffer.concat(chunks))))
@@ -100,10 +106,11 @@ export const route = <Payload>(operation: {
   readonly endpoint: { readonly annotations: Context.Context<never> }
   readonly payload: Schema.Codec<Payload, unknown>
   readonly handle: (principal: Principal, headers: IdempotencyHeaders, payload: Payload) => Effect.Effect<Made, Refusal>
-}): Effect.Effect<RawRoutes.RawRoute, never, Effect.Services<typeof Admission.make> | Deployment> =>
+}): Effect.Effect<RawRoutes.RawRoute, never, Effect.Services<typeof Admission.make> | Deployment | Patience> =>
   Effect.gen(function* () {
     const { endpoint, handle, path, payload } = operation
     const admit = yield* Admission.make
+    const patience = yield* Patience
     const always = Object.entries(Uniform.always(yield* Deployment))
       .filter(([name]) => name !== "x-environment")
       .flat()
@@ -111,9 +118,13 @@ export const route = <Payload>(operation: {
     // As the framework does, so that it finds the same words for what is wrong.
     const decode = Schema.decodeUnknownResult(Schema.Union([payload]), { errors: "all", onExcessProperty: "error" })
 
-    const answer = Effect.fnUntraced(function* (request: IncomingMessage, notes: Admission.Notes) {
+    const answer = Effect.fnUntraced(function* (
+      request: IncomingMessage,
+      notes: Admission.Notes,
+      slowly: Parameters<typeof bodyOf>[1]
+    ) {
       const principal = yield* admit(request, endpoint.annotations, notes)
-      const json = yield* Effect.fromResult(parse(yield* bodyOf(request)))
+      const json = yield* Effect.fromResult(parse(yield* bodyOf(request, slowly)))
       const decoded = decode(json)
       if (Result.isFailure(decoded)) return yield* bodyRefusal(decoded.failure.issue)
       return yield* handle(principal, request.headers as IdempotencyHeaders, decoded.success)
@@ -130,11 +141,28 @@ export const route = <Payload>(operation: {
           if (!request.complete) headers.push("connection", "close")
           return headers
         }
-        run(answer(request, notes), {
+        let isOver = false
+        const watch = () =>
+          patience.watch(() => {
+            isOver = true
+            exchange.refuse(late, limits())
+            stop()
+          })
+        let done = watch()
+        /** The patience is with what we do: how long a caller may take has a limit of its own. */
+        const slowly = <A, E>(waiting: Effect.Effect<A, E>) =>
+          Effect.suspend(() => {
+            done()
+            return Effect.onExit(waiting, () => Effect.sync(() => (done = watch())))
+          })
+        const stop = run(answer(request, notes, slowly), {
           onExit: (exit) => {
+            done()
+            // What became of an operation that was given up is nobody's business any more.
+            if (isOver) return
             if (Exit.isFailure(exit)) {
               const refusal = exit.cause.reasons.find(Cause.isFailReason)?.error
-              return isRefusal(refusal) ? exchange.refuse(refusal, limits()) : exchange.fail(exit.cause)
+              return isRefusal(refusal) ? exchange.refuse(refusal, limits()) : exchange.fail(exit.cause, limits())
             }
             const { record, replayed } = exit.value
             const body = JSON.stringify(record)

@@ -35,6 +35,10 @@ const ofParser = (error: Error & { readonly code?: string }): Refusal => {
   return malformed("the request is not well-formed HTTP/1.1")
 }
 
+/** The answer that a request still waits for which came whole over this connection. */
+const owed = ({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) =>
+  answer?.req.complete === true ? answer : undefined
+
 /** Sees every request before the framework does: refuses ambiguous ones and hands raw routes their bytes. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -84,7 +88,7 @@ export const layer = Layer.effectDiscard(
         requestId,
         headers: ["X-Request-Id", requestId, "X-Environment", environment],
         refuse,
-        fail: (fault) => {
+        fail: (fault, added) => {
           const cause = Cause.isCause(fault) ? fault : Cause.die(fault)
           const refusal = refusalOf(cause) ?? new InternalError()
           fork(
@@ -92,7 +96,7 @@ export const layer = Layer.effectDiscard(
               request_id: requestId
             })
           )
-          refuse(refusal)
+          refuse(refusal, added)
         }
       }
     }
@@ -120,6 +124,12 @@ export const layer = Layer.effectDiscard(
     const onMalformed = (error: Error & { readonly code?: string }, socket: Duplex) => {
       if (!socket.writable || error.code === "ECONNRESET") {
         socket.destroy()
+        return
+      }
+      const answer = owed(socket)
+      if (answer !== undefined) {
+        // What it asked for may be done: it must not be told the refusal of the bytes behind it.
+        answer.shouldKeepAlive = false
         return
       }
       const { status, headers, body } = render(ofParser(error), RequestId.fresh(clock.currentTimeMillisUnsafe()))

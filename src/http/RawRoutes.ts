@@ -10,7 +10,7 @@ export interface RawExchange {
   /** Writes the refusal as problem+json with the headers of every answer, and `added` (name, value, …). */
   refuse(refusal: Refusal, added?: ReadonlyArray<string>): void
   /** The refusal for something that broke: 503 when it may succeed in a moment, 500 otherwise. Logged with its cause. */
-  fail(fault: unknown): void
+  fail(fault: unknown, added?: ReadonlyArray<string>): void
 }
 
 /** A part of the path space whose bytes do not pass through the framework. */

@@ -13,6 +13,7 @@ import * as ApiKeysHttp from "#http/ApiKeys.ts"
 import * as AuthorizationHttp from "#http/Authorization.ts"
 import * as ContextHttp from "#http/ContextApi.ts"
 import * as DecodingHttp from "#http/Decoding.ts"
+import { Patience } from "#http/Patience.ts"
 import { RateLimiter } from "#http/RateLimiter.ts"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -35,7 +36,7 @@ const Test = HttpRouter.serve(
   HttpApiBuilder.layer(Contract).pipe(
     Layer.provide(Layer.mergeAll(ContextHttp.layer, ApiKeysHttp.layer, AccountsHttp.layer)),
     Layer.provide(Layer.merge(AuthorizationHttp.layer, DecodingHttp.layer)),
-    Layer.provide(RateLimiter.layer)
+    Layer.provide(Layer.merge(RateLimiter.layer, Patience.layer))
   ),
   { disableLogger: true, disableListenLog: true }
 ).pipe(

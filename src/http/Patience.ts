@@ -1,0 +1,65 @@
+import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+
+/** How long an operation may take, to the second: longer than any statement may on the database, and shorter than callers wait. */
+const patience = Duration.seconds(12)
+
+/** What is told when that is over. What was asked for may have been done: that is what idempotency keys are for. */
+export const late = new ServiceUnavailable({ retry_after: 1 })
+
+/**
+ * Gives operations up that what we stand on leaves without an answer: a database that stands still breaks no connection, and what
+ * waits for one cannot always be interrupted.
+ */
+export class Patience extends Context.Service<
+  Patience,
+  {
+    /** Calls `giveUp` when the time of an operation that begins now is over, unless the function it returns was called before. */
+    watch(giveUp: () => void): () => void
+    /** The same operation, in time: it dies with `late` when it is not done then, and is interrupted without being waited for. */
+    limited<A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  }
+>()("turnpike/http/Patience") {
+  static readonly layer = Layer.effect(
+    Patience,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      // In the order of their beginning, so that who is late stands first. Looking once a second costs less than a timer for each.
+      const begun = new Map<() => void, number>()
+      const giveUpLate = Effect.sync(() => {
+        const latest = clock.currentTimeMillisUnsafe() - Duration.toMillis(patience)
+        for (const [giveUp, since] of begun) {
+          if (since > latest) return
+          begun.delete(giveUp)
+          giveUp()
+        }
+      })
+      yield* giveUpLate.pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
+
+      const watch = (giveUp: () => void) => {
+        begun.set(giveUp, clock.currentTimeMillisUnsafe())
+        return () => void begun.delete(giveUp)
+      }
+      const limited = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.contextWith((context: Context.Context<R>) =>
+          Effect.callback<A, E>((resume) => {
+            const done = watch(() => {
+              resume(Effect.die(late))
+              stop()
+            })
+            const stop = Effect.runCallbackWith(context)(operation, {
+              onExit: (exit) => {
+                done()
+                resume(exit)
+              }
+            })
+            return Effect.sync(() => {
+              done()
+              stop()
+            })
+          })
+        )
+      return Patience.of({ watch, limited })
+    })
+  )
+}
