@@ -1,13 +1,34 @@
 import { Config, Effect, Layer, Schema } from "effect"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
+import { QuotePolicy } from "#services/Quotes/Policy.ts"
 
-const basisPoints = Config.schema(
-  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 10_000 })),
-  "TURNPIKE_FEE_BASIS_POINTS"
-).pipe(Config.withDefault(0))
+const basisPoints = (name: string, maximum: number, otherwise: number) =>
+  Config.schema(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum })), name).pipe(
+    Config.withDefault(otherwise)
+  )
 
-/** The platform's share of each charged call, from `TURNPIKE_FEE_BASIS_POINTS`; booked to the fees account. */
-export const layer = Layer.effect(
+const payments = Layer.effect(
   PaymentPolicy,
-  Effect.map(basisPoints, (feeBasisPoints) => ({ ...PaymentPolicy.defaultValue(), feeBasisPoints }))
+  Effect.map(basisPoints("TURNPIKE_FEE_BASIS_POINTS", 10_000, 0), (feeBasisPoints) => ({
+    ...PaymentPolicy.defaultValue(),
+    feeBasisPoints
+  }))
 )
+
+const usual = QuotePolicy.defaultValue()
+const quotes = Layer.effect(
+  QuotePolicy,
+  Effect.map(
+    Config.all({
+      feeBasisPoints: basisPoints("TURNPIKE_QUOTE_FEE_BASIS_POINTS", 5000, usual.feeBasisPoints),
+      spreadBasisPoints: basisPoints("TURNPIKE_QUOTE_SPREAD_BASIS_POINTS", 5000, usual.spreadBasisPoints)
+    }),
+    (costs) => ({ ...usual, ...costs })
+  )
+)
+
+/**
+ * What the platform earns: its share of each charged call from `TURNPIKE_FEE_BASIS_POINTS`, of each converted amount from
+ * `TURNPIKE_QUOTE_FEE_BASIS_POINTS`, and how far its rates are below the market's from `TURNPIKE_QUOTE_SPREAD_BASIS_POINTS`.
+ */
+export const layer = Layer.merge(payments, quotes)

@@ -1,8 +1,7 @@
 import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
 import { Deployment } from "#services/Deployment.ts"
-import { PublicHttp } from "#services/PublicHttp.ts"
-import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { httpTo } from "./NamedServer.ts"
 import * as RailEvm from "./RailEvm.ts"
 import { readingConfig } from "./RailEvm/Options.ts"
 import * as Witness from "./RailEvm/Witness.ts"
@@ -12,17 +11,6 @@ import * as RailFacilitator from "./RailFacilitator.ts"
 export class RailUnusable extends Schema.TaggedError<RailUnusable>()("RailUnusable", { message: Schema.String }) {}
 
 const given = (name: string) => Config.map(Config.option(Config.Redacted(name)), Option.isSome)
-
-/** HTTP to one server that the operator named, wherever it is, and to no other private address. */
-const httpTo = (url: URL) => {
-  const port = url.port || (url.protocol === "https:" ? "443" : "80")
-  const policy = Effect.map(PublicHttpPolicy, (usual) => ({
-    ...usual,
-    allowHosts: [`${url.hostname}:${port}`],
-    ownHosts: []
-  }))
-  return Layer.fresh(PublicHttp.layer).pipe(Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
-}
 
 const nodeUrl = Effect.fnUntraced(function* (rpcUrl: Redacted.Redacted) {
   const url = Redacted.value(rpcUrl)

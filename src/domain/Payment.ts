@@ -145,12 +145,6 @@ export class PaymentRequestInvalid extends Schema.TaggedError<PaymentRequestInva
   { httpApiStatus: 422, title: "There is nothing to pay for under this payment request or address" }
 ) {}
 
-export class QuoteExpired extends Schema.TaggedError<QuoteExpired>()(
-  "QUOTE_EXPIRED",
-  { expired_at: Schema.String },
-  { httpApiStatus: 422, title: "The price is no longer valid: ask for a new one" }
-) {}
-
 /** The call costs more than the payer said it may. */
 export class PriceAboveMaximum extends Schema.TaggedError<PriceAboveMaximum>()(
   "PRICE_ABOVE_MAXIMUM",

@@ -49,7 +49,7 @@ export const bodyRefusal = (issue: SchemaIssue.Issue) => refuseBody(errorsOf(iss
 /** An id that cannot be one names nothing, which is what an id of nobody's says too. */
 const nothingThere = (group: HttpApiGroup.Top, params: HttpRouter.RouteContext["Service"]["params"]) =>
   new NotFound({
-    resource: group.identifier.replace(/s$/, ""),
+    resource: group.identifier.replace(/(?<=ch)es$|s$/, ""),
     id: Object.values(params).find((value) => value !== undefined) ?? ""
   })
 

@@ -1,0 +1,36 @@
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import { RatesNotConfigured } from "#domain/Rate.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { RateSource } from "#services/RateSource.ts"
+import { httpTo } from "./NamedServer.ts"
+import * as RateSourceHttp from "./RateSourceHttp.ts"
+import * as RateTable from "./RateTable.ts"
+
+/** The surroundings name no source of rates that can be asked. `message` is a sentence for the operator. */
+export class RatesUnusable extends Schema.TaggedError<RatesUnusable>()("RatesUnusable", { message: Schema.String }) {}
+
+/** Refuses to convert, and says that it is for want of a source. */
+export const none = Layer.succeed(RateSource, { mid: () => Effect.fail(new RatesNotConfigured()) })
+
+const named = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* RateSourceHttp.config
+    if (!/^https?:$/.test(options.url.protocol)) {
+      return yield* new RatesUnusable({ message: "TURNPIKE_RATES_URL is no http or https address." })
+    }
+    return RateSourceHttp.layer(options).pipe(Layer.provide(httpTo(options.url)))
+  })
+)
+
+const live = Layer.unwrap(
+  Effect.map(Config.option(Config.Redacted("TURNPIKE_RATES_URL")), (url) => (Option.isSome(url) ? named : none))
+)
+
+/** Where rates come from: a fixed table in the sandbox; live the server that `TURNPIKE_RATES_URL` names, or nowhere without one. */
+export const layer = Layer.unwrap(
+  Effect.map(
+    Deployment,
+    ({ environment }): Layer.Layer<RateSource, Layer.Error<typeof live>, Layer.Services<typeof live>> =>
+      environment === "sandbox" ? RateTable.layer : live
+  )
+)

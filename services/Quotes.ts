@@ -1,0 +1,132 @@
+import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { QuoteId, TenantId, toTypeId } from "#domain/Ids.ts"
+import type { AmountTooLarge } from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import {
+  amountsOf,
+  type CreateQuote,
+  Quote,
+  type QuoteAlreadyUsed,
+  type QuoteAmountTooSmall,
+  type QuoteExpired,
+  redemption,
+  shownTerms
+} from "#domain/Quote.ts"
+import { type RatesNotConfigured, rateUnit, type RateUnavailable } from "#domain/Rate.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { newId } from "./NewId.ts"
+import { QuotePolicy } from "./Quotes/Policy.ts"
+import { RateSource } from "./RateSource.ts"
+
+/** Promised conversions. Every method sees the caller's tenant only; what belongs to another is `NotFound`. */
+export class Quotes extends Context.Service<
+  Quotes,
+  {
+    /** Promises amounts at the rate of now. Moves nothing and reserves nothing. */
+    create(
+      caller: Principal,
+      quote: CreateQuote
+    ): Effect.Effect<Quote, QuoteAmountTooSmall | AmountTooLarge | RateUnavailable | RatesNotConfigured>
+    get(caller: Principal, id: QuoteId): Effect.Effect<Quote, NotFound>
+    /** The quote, if a transfer may be made with it now; `useQuote` and its fence decide between several. */
+    redeemable(caller: Principal, id: QuoteId): Effect.Effect<Quote, NotFound | QuoteExpired | QuoteAlreadyUsed>
+    /** Drops quotes that ended unused a day ago, at most 5,000 a step; how many it dropped. */
+    readonly forgetExpired: Effect.Effect<number>
+  }
+>()("turnpike/services/Quotes") {
+  static readonly layer = Layer.effect(
+    Quotes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rates = yield* RateSource
+      const policy = yield* QuotePolicy
+
+      const insert = SqlSchema.void({
+        Request: NewQuote,
+        execute: (row) => sql`INSERT INTO quotes ${sql.insert(row)}`
+      })
+      const create = Effect.fn("Quotes.create")(function* (
+        caller: Principal,
+        { amount, amount_side = "send", from_currency, to_currency }: CreateQuote
+      ) {
+        const mid = from_currency === to_currency ? rateUnit : yield* rates.mid(from_currency, to_currency)
+        const { feeBasisPoints: fee, spreadBasisPoints: spread, timeToLive } = policy
+        const terms = { from_currency, to_currency, mid, spread, fee }
+        const amounts = yield* Effect.fromResult(amountsOf(terms, amount_side, amount))
+        const now = yield* DateTime.now
+        const row = {
+          id: yield* newId(QuoteId),
+          ...shownTerms(terms),
+          amount_side,
+          ...amounts,
+          expires_at: DateTime.toDate(DateTime.addDuration(now, timeToLive)),
+          transfer_id: null,
+          created_at: DateTime.toDate(now)
+        }
+        yield* Effect.orDie(insert({ ...row, tenant_id: caller.tenant_id }))
+        return shown(row)
+      })
+
+      const byId = SqlSchema.findOneOption({
+        Request: Schema.Struct({ tenant_id: Schema.toType(TenantId), id: Schema.toType(QuoteId) }),
+        Result: QuoteRow,
+        execute: ({ tenant_id, id }) =>
+          sql`SELECT id, from_currency, to_currency, rate, mid_rate, spread_basis_points, amount_side, send_amount,
+              receive_amount, fee, expires_at, transfer_id, created_at
+            FROM quotes WHERE id = ${id} AND tenant_id = ${tenant_id}`
+      })
+      const find = Effect.fnUntraced(function* ({ tenant_id }: Principal, id: QuoteId) {
+        const found = yield* Effect.orDie(byId({ tenant_id, id }))
+        if (Option.isNone(found)) return yield* new NotFound({ resource: "quote", id: toTypeId("qt", id) })
+        return shown(found.value)
+      })
+      const get = Effect.fn("Quotes.get")(find)
+
+      const redeemable = Effect.fn("Quotes.redeemable")(function* (caller: Principal, id: QuoteId) {
+        const quote = yield* find(caller, id)
+        return yield* Effect.fromResult(redemption(quote, yield* DateTime.nowAsDate))
+      })
+
+      const dropUnused = SqlSchema.findOne({
+        Request: Schema.Date,
+        Result: Schema.Struct({ dropped: Schema.Int }),
+        execute: (before) =>
+          sql`WITH old AS (
+              DELETE FROM quotes WHERE ctid = ANY(ARRAY(
+                SELECT ctid FROM quotes WHERE transfer_id IS NULL AND expires_at < ${before} LIMIT 5000
+              )) AND transfer_id IS NULL RETURNING 1
+            ) SELECT count(*)::int AS dropped FROM old`
+      })
+      const forgetExpired = Effect.gen(function* () {
+        const before = DateTime.subtractDuration(yield* DateTime.now, policy.kept)
+        const { dropped } = yield* Effect.orDie(dropUnused(DateTime.toDate(before)))
+        return dropped
+      }).pipe(Effect.withSpan("Quotes.forgetExpired"))
+
+      return Quotes.of({ create, get, redeemable, forgetExpired })
+    })
+  )
+
+  /** Forgets old quotes every minute. Any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { forgetExpired } = yield* Quotes
+      yield* Effect.repeat(forgetExpired, { until: (dropped) => dropped === 0 }).pipe(
+        Effect.catchCause((cause) => Effect.logError("Forgetting quotes failed", cause)),
+        Effect.repeat(Schedule.spaced("1 minute")),
+        Effect.forkScoped
+      )
+    })
+  )
+}
+
+const { expires_in: _, ...stored } = Quote.fields
+const QuoteRow = Schema.toType(Schema.Struct(stored))
+const NewQuote = Schema.toType(Schema.Struct({ ...stored, tenant_id: TenantId }))
+
+/** The quote as it is shown. */
+const shown = (row: typeof QuoteRow.Type): Quote => {
+  const lived = Duration.millis(row.expires_at.getTime() - row.created_at.getTime())
+  return { ...row, expires_in: Math.floor(Duration.toSeconds(lived)) }
+}

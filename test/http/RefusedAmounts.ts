@@ -1,0 +1,28 @@
+/** Every amount that is no amount, by name, as JSON text. */
+export const refusedAmounts: ReadonlyArray<readonly [name: string, json: string, code: string]> = [
+  ["zero", '"0"', "AMOUNT_TOO_SMALL"],
+  ["a negative number", '"-1"', "INVALID_AMOUNT"],
+  ["an explicit plus", '"+1"', "INVALID_AMOUNT"],
+  ["an exponent", '"1e3"', "INVALID_AMOUNT"],
+  ["hexadecimal", '"0x10"', "INVALID_AMOUNT"],
+  ["NaN", '"NaN"', "INVALID_AMOUNT"],
+  ["Infinity", '"Infinity"', "INVALID_AMOUNT"],
+  ["thousands separators", '"1,000.00"', "INVALID_AMOUNT"],
+  ["surrounding spaces", '" 1 "', "INVALID_AMOUNT"],
+  ["the empty string", '""', "INVALID_AMOUNT"],
+  ["a lone point", '"."', "INVALID_AMOUNT"],
+  ["a trailing point", '"1."', "INVALID_AMOUNT"],
+  ["a leading point", '".5"', "INVALID_AMOUNT"],
+  ["a leading zero", '"01"', "INVALID_AMOUNT"],
+  ["seven decimals", '"1.0000001"', "INVALID_AMOUNT"],
+  ["full-width digits", '"１２"', "INVALID_AMOUNT"],
+  ["Arabic digits", '"١٢"', "INVALID_AMOUNT"],
+  ["forty digits", `"${"1".repeat(40)}"`, "INVALID_AMOUNT"],
+  ["more than a bigint", '"9223372036854775808"', "AMOUNT_TOO_LARGE"],
+  ["a JSON number of 1e400", "1e400", "INVALID_AMOUNT"],
+  ["a negative JSON number", "-1", "INVALID_AMOUNT"],
+  ["a JSON number below the scale", "0.0000001", "INVALID_AMOUNT"],
+  ["null", "null", "INVALID_AMOUNT"],
+  ["an array", '["1"]', "INVALID_AMOUNT"],
+  ["an object with toString", '{"toString": "1"}', "INVALID_AMOUNT"]
+]
