@@ -20,7 +20,7 @@ import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal, unit } from "#domain/Money.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
 
-/** One paid call, step by step, against the running server or, when none runs, a fresh one that ends with the demo. */
+/** One paid call and one transfer across currencies, step by step, against the running server or, when none runs, a fresh one that ends with the demo. */
 
 const network = "base-sepolia"
 const usdc = (micros: bigint) => `${formatDecimal(micros)} USDC`
@@ -158,7 +158,47 @@ const paidCycle = Effect.gen(function* () {
     api.wallets.get({ params: { id: revenue.id } }),
     ({ balance_available }) => usdc(balance_available)
   )
-  yield* Console.log(`\nThe API was called ${yield* Ref.get(customer.calls)} time.`)
+  yield* Console.log(`\nThe API was called ${yield* Ref.get(customer.calls)} time.\n`)
+
+  const abroad = yield* step(
+    "A partner in Europe opens a wallet for EURC",
+    api.wallets.create({
+      payload: { ...owner, currency: "EURC", network: "solana-devnet", name: "Demo partner" }
+    }),
+    ({ id }) => toTypeId("wal", id)
+  )
+  const offer = yield* step(
+    "The agent asks what half a dollar is there",
+    api.quotes.create({ payload: { from_currency: "USDC", to_currency: "EURC", amount: unit / 2n } }),
+    ({ expires_in, fee, rate, receive_amount }) =>
+      `${formatDecimal(receive_amount)} EURC at ${rate}, fee ${usdc(fee)}, for ${expires_in} s`
+  )
+  const transfer = yield* step(
+    "and sends it: the money is held",
+    api.transfers.create({
+      headers: {},
+      payload: { type: "cross_border", from_wallet_id: wallet.id, to_wallet_id: abroad.id, quote_id: offer.id }
+    }),
+    ({ id, status }) => `${toTypeId("tx", id)}, ${status}`
+  )
+  const now = api.transfers.get({ params: { id: transfer.id } })
+  const reached = (reaches: (status: typeof transfer.status) => boolean) =>
+    Effect.repeat(now, { until: ({ status }) => reaches(status), schedule: Schedule.spaced("50 millis") })
+  yield* step(
+    "until it is submitted it could be cancelled",
+    reached((status) => status !== "pending"),
+    ({ status }) => status
+  )
+  yield* step(
+    "The sandbox settles it within 2 to 5 seconds",
+    reached((status) => status !== "pending" && status !== "processing"),
+    ({ status }) => status
+  )
+  yield* step(
+    "and the partner has the money",
+    api.wallets.get({ params: { id: abroad.id } }),
+    ({ balance_available }) => `${formatDecimal(balance_available)} EURC`
+  )
 })
 
 /** What the demo reads of a 402. */

@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { TransferId } from "#domain/Ids.ts"
+import { AmountExceedsAccrued, BufferTooLarge, NothingAccrued, StreamMismatch } from "#domain/MoneyStream.ts"
 import {
   AmountTooLarge,
   CurrencyMismatch,
@@ -7,7 +8,9 @@ import {
   SameWallet,
   WalletFrozen
 } from "#domain/PostingRefused.ts"
+import { QuoteAlreadyUsed, QuoteExpired } from "#domain/Quote.ts"
 import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { CrossBorderUnavailable, QuoteMismatch } from "#domain/Settlement.ts"
 import { NetworkMismatch, Transfer, TransferFilter } from "#domain/Transfer.ts"
 import { CreateTransfer } from "#domain/TransferOrder.ts"
 import { Authorization, Requires } from "./Authorization.ts"
@@ -48,7 +51,26 @@ export const transfer = {
   completed_at: "2026-01-02T03:04:05.678Z"
 } as const
 
-const create = HttpApiEndpoint.post("create", "/transfers", {
+/** What cross_border is; with the outcomes that the sandbox's rail can be asked for, as a payment provider has test cards. */
+const crossBorder =
+  "\n\n`cross_border` goes to another currency or network: it takes `quote_id` from `POST /v1/quotes` with both wallets, and the " +
+  "rate, the amounts and the fee are the quote's (`amount` and `currency` may repeat what it says). The quote must not have ended " +
+  "or been used, and each wallet must hold its currency. The answer is `pending`, with the money reserved; about a second later it " +
+  "is submitted to settlement (`processing`), until then it can be cancelled; 2 to 5 seconds after its creation (on a live server " +
+  "as long as the rail takes) it is `completed`, or `failed` and the money free again.\n\n" +
+  "The sandbox's rail does what the memo says: `simulate:insufficient_funds`, `simulate:rail_error`, `simulate:compliance_block` " +
+  "or `simulate:rejected_by_recipient` anywhere in it is rejected with that `failure_reason`; `simulate:unknown` loses its first " +
+  "answers and completes; `simulate:slow` takes a minute; `simulate:stay_pending` is not submitted for a minute, so that there is " +
+  "time to cancel. Amounts sent that end in `.000001`, `.000002`, `.000003` or `.000004` are rejected like the first four memos."
+
+const streams =
+  "\n\n`stream_start` opens a money stream between the wallets with `amount` as its deposit, at `flow_rate` a second and less " +
+  "`buffer`; the answer has its `stream_id`, or is `failed` with `insufficient_funds` and has opened none. `stream_withdraw` with a " +
+  "`stream_id` gives the recipient what has accrued, or `amount` of it; `stream_cancel` ends the stream and is the transfer of what " +
+  "went back to the sender. Wallets and currency may be repeated and must be the stream's. Transfers of a stream name both its " +
+  "wallets, though the money waits in the stream between them; what a cancelled stream returns has no `from_wallet_id`."
+
+export const createTransfer = HttpApiEndpoint.post("create", "/transfers", {
   headers: idempotencyHeaders,
   payload: CreateTransfer,
   success: Transfer.pipe(HttpApiSchema.status(201)),
@@ -60,6 +82,15 @@ const create = HttpApiEndpoint.post("create", "/transfers", {
     NetworkMismatch,
     WalletFrozen,
     AmountTooLarge,
+    QuoteMismatch,
+    QuoteExpired,
+    QuoteAlreadyUsed,
+    CrossBorderUnavailable,
+    StateTransitionInvalid,
+    BufferTooLarge,
+    StreamMismatch,
+    NothingAccrued,
+    AmountExceedsAccrued,
     IdempotencyKeyReused,
     IdempotencyKeysDiffer
   )
@@ -73,7 +104,9 @@ const create = HttpApiEndpoint.post("create", "/transfers", {
         "currency and network, at once: the answer is already `completed`, or `failed` with `failure_reason` `insufficient_funds`. " +
         "A request that could never succeed (unknown, same or frozen wallet, another currency or network) is refused and creates " +
         "nothing. `amount` is what leaves the paying wallet. With an idempotency key, in the body or as header, the transfer is " +
-        "made once in 24 hours: a repetition answers what the first request answered, with `Idempotency-Replayed: true`.",
+        "made once in 24 hours: a repetition answers what the first request answered, with `Idempotency-Replayed: true`." +
+        crossBorder +
+        streams,
       body: {
         type: "internal",
         from_wallet_id: transfer.from_wallet_id,
@@ -119,12 +152,25 @@ const cancel = HttpApiEndpoint.post("cancel", "/transfers/:id/cancel", {
       description:
         "Withdraws a `pending` transfer before it is submitted to settlement; the money is free again. In any other status 409 " +
         "`STATE_TRANSITION_INVALID`: what the ledger moves at once cannot be cancelled, only refunded.",
-      answer: { ...transfer, type: "cross_border", status: "cancelled", completed_at: null, protocol: "fx" }
+      answer: {
+        ...transfer,
+        type: "cross_border",
+        status: "cancelled",
+        amount: "100.00",
+        quote_id: "qt_01h455vb4pex5vsknk084sn02x",
+        destination_amount: "91.31115",
+        destination_currency: "EURC",
+        fee: "0.25",
+        protocol: "fx",
+        protocol_metadata: { rate: "0.91540000" },
+        updated_at: "2026-01-02T03:04:06.012Z",
+        completed_at: null
+      }
     })
   )
 
 export class TransfersApi extends HttpApiGroup.make("transfers")
-  .add(create, list, get, cancel)
+  .add(createTransfer, list, get, cancel)
   .middleware(Authorization)
   .prefix("/v1")
   .annotateMerge(

@@ -3,39 +3,28 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf } from "#api/Pagination.ts"
-import { StateTransitionInvalid } from "#domain/Refusal.ts"
-import { orderOf } from "#domain/TransferOrder.ts"
+import { createTransfer } from "#api/Transfers.ts"
+import { transferOnWire } from "#domain/Transfer.ts"
+import { CreateTransfer } from "#domain/TransferOrder.ts"
+import { CrossBorder } from "#services/CrossBorder.ts"
 import { Transfers } from "#services/Transfers.ts"
-import { claim, markReplayed } from "./Idempotency.ts"
+import * as Direct from "./Direct.ts"
+import { markReplayed } from "./Idempotency.ts"
+import * as RawRoutes from "./RawRoutes.ts"
+import * as Create from "./Transfers/Create.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
   "transfers",
   Effect.fnUntraced(function* (handlers) {
     const transfers = yield* Transfers
+    const crossBorder = yield* CrossBorder
+    const create = yield* Create.make
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {
-        const principal = yield* CurrentPrincipal
-        const order = yield* Effect.fromResult(orderOf(payload))
-        const claimed = yield* claim({
-          operation: "transfers.create",
-          principal,
-          headers,
-          bodyKey: payload.idempotency_key,
-          parameters: order
-        })
-        switch (order.type) {
-          case "cross_border":
-          case "stream_start":
-          case "stream_withdraw":
-          case "stream_cancel":
-            return yield* Effect.die(`Not yet: ${order.type}`)
-          default: {
-            const { replayed, transfer } = yield* transfers.create(principal, order, claimed)
-            yield* markReplayed(replayed)
-            return transfer
-          }
-        }
+        const { replayed, transfer } = yield* create(yield* CurrentPrincipal, headers, payload)
+        yield* markReplayed(replayed)
+        return transfer
       }),
       list: Effect.fnUntraced(function* ({ query: { cursor, limit, ...filter } }) {
         const found = yield* transfers.list(yield* CurrentPrincipal, filter, { limit: limit + 1, before: cursor })
@@ -45,9 +34,25 @@ export const layer = HttpApiBuilder.group(
         return yield* transfers.get(yield* CurrentPrincipal, params.id)
       }),
       cancel: Effect.fnUntraced(function* ({ params }) {
-        const transfer = yield* transfers.get(yield* CurrentPrincipal, params.id)
-        return yield* new StateTransitionInvalid({ resource: "transfer", from: transfer.status, to: "cancelled" })
+        return yield* crossBorder.cancel(yield* CurrentPrincipal, params.id)
       })
+    })
+  })
+)
+
+/** The same operation for plain requests, of which there are many. */
+export const layerDirect = RawRoutes.layer(
+  Effect.gen(function* () {
+    const create = yield* Create.make
+    return yield* Direct.route({
+      path: "/v1/transfers",
+      endpoint: createTransfer,
+      payload: CreateTransfer,
+      handle: (principal, headers, payload) =>
+        Effect.map(create(principal, headers, payload), ({ replayed, transfer }) => ({
+          record: transferOnWire(transfer),
+          replayed
+        }))
     })
   })
 )

@@ -1,0 +1,50 @@
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import { Deployment } from "#services/Deployment.ts"
+import { httpTo } from "./NamedServer.ts"
+import * as Delay from "./TransferRail/Delay.ts"
+import * as TransferRailHttp from "./TransferRailHttp.ts"
+import * as TransferRailSimulated from "./TransferRailSimulated.ts"
+
+/** The surroundings name no settlement provider that can be asked. `message` is a sentence for the operator. */
+export class SettlementUnusable extends Schema.TaggedError<SettlementUnusable>()("SettlementUnusable", {
+  message: Schema.String
+}) {}
+
+const none: Layer.Layer<never> = Layer.empty
+
+const simulated = Layer.unwrap(Effect.map(Delay.config, TransferRailSimulated.layer))
+
+const named = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* TransferRailHttp.config
+    if (!/^https?:$/.test(options.url.protocol)) {
+      return yield* new SettlementUnusable({ message: "TURNPIKE_SETTLEMENT_URL is no http or https address." })
+    }
+    return TransferRailHttp.layer(options).pipe(Layer.provide(httpTo(options.url)))
+  })
+)
+
+const live = Layer.unwrap(
+  Effect.map(
+    Config.option(Config.Redacted("TURNPIKE_SETTLEMENT_URL")),
+    (url): Layer.Layer<never, Layer.Error<typeof named>, Layer.Services<typeof named>> =>
+      Option.isSome(url) ? named : none
+  )
+)
+
+/**
+ * The rail that cross-border transfers settle over: in the sandbox a simulated one that takes `TURNPIKE_SETTLEMENT_DELAY`, live the
+ * provider at `TURNPIKE_SETTLEMENT_URL`. A live server without one makes no such transfers.
+ */
+export const layer = Layer.unwrap(
+  Effect.map(
+    Deployment,
+    ({
+      environment
+    }): Layer.Layer<
+      never,
+      Layer.Error<typeof live> | Layer.Error<typeof simulated>,
+      Layer.Services<typeof live> | Layer.Services<typeof simulated>
+    > => (environment === "sandbox" ? simulated : live)
+  )
+)
