@@ -38,6 +38,8 @@ export class Wallets extends Context.Service<
     get(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
     /** What never changes of a wallet of the caller's tenant, mostly without the database. */
     known(caller: Principal, id: WalletId): Effect.Effect<KnownWallet, NotFound>
+    /** The same of many wallets at once; what is not there, or another tenant's, is not in the answer. */
+    knownAll(caller: Principal, ids: Iterable<WalletId>): Effect.Effect<ReadonlyMap<WalletId, KnownWallet>>
     /** Newest first, with the number of all that match. */
     list(
       caller: Principal,
@@ -94,9 +96,14 @@ export class Wallets extends Context.Service<
       const get = Effect.fn("Wallets.get")(find)
 
       const known = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
-        const found = yield* lookUp(id)
+        const found = yield* lookUp.one(id)
         return Option.isSome(found) && found.value.tenant_id === caller.tenant_id ? found.value : yield* noWallet(id)
       })
+      const knownAll = (caller: Principal, ids: Iterable<WalletId>) =>
+        Effect.map(
+          lookUp.all(ids),
+          (found) => new Map([...found].filter(([, { tenant_id }]) => tenant_id === caller.tenant_id))
+        )
 
       // The owner is looked up by the statement that names it: an account of another tenant inserts nothing.
       const insert = SqlSchema.findOneOption({
@@ -224,7 +231,11 @@ export class Wallets extends Context.Service<
               HOLD_NOT_OPEN: Effect.die
             })
           )
-        return { funding: yield* Effect.orDie(decodeFunding(posted.result)), replayed: posted.replayed }
+        if (posted.result !== undefined) {
+          return { funding: yield* Effect.orDie(decodeFunding(posted.result)), replayed: posted.replayed }
+        }
+        // Without a key it was this very call, whose first answer was lost on the way from the database.
+        return { funding: { ...after(posted, undefined), wallet: yield* find(caller, id) }, replayed: false }
       })
 
       const entries = Effect.fn("Wallets.entries")(function* (caller: Principal, id: WalletId, range: StatementRange) {
@@ -258,7 +269,7 @@ export class Wallets extends Context.Service<
       const freeze = Effect.fn("Wallets.freeze")(setFrozen)
       const unfreeze = Effect.fn("Wallets.unfreeze")((caller: Principal, id: WalletId) => setFrozen(caller, id, null))
 
-      return Wallets.of({ create, get, known, list, byAccount, fund, entries, freeze, unfreeze })
+      return Wallets.of({ create, get, known, knownAll, list, byAccount, fund, entries, freeze, unfreeze })
     })
   )
 }

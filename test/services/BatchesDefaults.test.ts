@@ -1,0 +1,66 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Batches } from "#services/Batches.ts"
+import { Wallets } from "#services/Wallets.ts"
+import { accountOf, balance, broken, claims, item, paying, platform } from "./BatchesHarness.ts"
+import { tenant, walletOf } from "./WalletsHarness.ts"
+
+layer(platform)("the key of an item that is paid by default", (it) => {
+  it.effect("stands for the transfer it made, although another wallet would pay by now", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches
+      const wallets = yield* Wallets
+      const { caller, purse, till } = yield* paying(10n)
+      const friend = yield* accountOf(caller)
+      const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      const transfers = [
+        item(id, 1n, { idempotency_key: "wallet" }),
+        { to_account_id: friend, amount: 2n, currency: "USDC" as const, idempotency_key: "account" },
+        item(id, 100n, { idempotency_key: "poor" })
+      ]
+      const create = batches.create(caller, { transfers }, claims(caller))
+      const first = (yield* create).batch
+      yield* wallets.fund(caller, till, { amount: 1_000n, currency: "USDC" })
+      yield* wallets.freeze(caller, purse, "test")
+      assert.deepStrictEqual((yield* create).batch.transfers, first.transfers)
+      assert.deepStrictEqual([yield* balance(purse), yield* balance(till), yield* balance(id)], [7n, 1_000n, 3n])
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("stands for the failure of having none, although there is one by now", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches
+      const caller = yield* tenant()
+      const friend = yield* accountOf(caller)
+      const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      const create = batches.create(caller, { transfers: [item(id, 1n, { idempotency_key: "none" })] }, claims(caller))
+      const first = (yield* create).batch
+      assert.strictEqual(first.transfers[0]?.failure_reason, "wallet_not_found")
+      yield* walletOf(caller)
+      assert.deepStrictEqual((yield* create).batch.transfers, first.transfers)
+    })
+  )
+
+  it.effect("is reused by another amount, whoever pays by now, and stays with a transfer of another account", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches
+      const { caller, purse, till } = yield* paying(10n)
+      const create = (account_id: typeof caller.account_id, amount: bigint) => {
+        const other = Object.assign(Object.create(Object.getPrototypeOf(caller)), caller, { account_id })
+        return batches.create(other, { transfers: [item(till, amount, { idempotency_key: "key" })] }, claims(caller))
+      }
+      const first = (yield* create(caller.account_id, 1n)).batch
+      yield* (yield* Wallets).freeze(caller, purse, "test")
+      assert.strictEqual(first.status, "completed")
+      assert.strictEqual(
+        (yield* create(caller.account_id, 2n)).batch.transfers[0]?.failure_reason,
+        "idempotency_key_reused"
+      )
+      const friend = yield* accountOf(caller)
+      yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      assert.strictEqual((yield* create(friend, 1n)).batch.transfers[0]?.failure_reason, "idempotency_key_reused")
+      assert.strictEqual(yield* balance(till), 1n)
+    })
+  )
+})
