@@ -1,0 +1,241 @@
+import { Context, DateTime, type Duration, Effect, Layer, Option, Result, Schedule as Repeat, Schema } from "effect"
+import { actorOf } from "#domain/CallerContext.ts"
+import type { IdempotencyClaim } from "#domain/Command.ts"
+import { ScheduleId, toTypeId, type TransferId } from "#domain/Ids.ts"
+import { CurrencyMismatch, type IdempotencyKeyReused, SameWallet } from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { NotFound, ServiceUnavailable, type StateTransitionInvalid } from "#domain/Refusal.ts"
+import {
+  afterTrigger,
+  isAs,
+  type Schedule,
+  ScheduledTransfer,
+  scheduleOnWire,
+  type ScheduleTrigger,
+  shown
+} from "#domain/Schedule.ts"
+import { type ScheduleOrder, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
+import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
+import { Deployment } from "./Deployment.ts"
+import { Ledger } from "./Ledger.ts"
+import { newId, newUuid } from "./NewId.ts"
+import * as Executing from "./Schedules/Executing.ts"
+import * as Records from "./Schedules/Records.ts"
+import { accountOf } from "./Transfers/Records.ts"
+import { Wallets } from "./Wallets.ts"
+
+/** Transfers that are made later, once or again and again. Every method but `executeDue` sees the caller's tenant only. */
+export class Schedules extends Context.Service<
+  Schedules,
+  {
+    /** Moves nothing yet. A frozen or empty wallet is no reason to refuse: it may be another one by then. */
+    create(
+      caller: Principal,
+      order: ScheduleOrder,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<
+      { readonly schedule: ScheduledTransfer; readonly replayed: boolean },
+      NotFound | SameWallet | CurrencyMismatch | NetworkMismatch | ScheduleRefused | IdempotencyKeyReused
+    >
+    get(caller: Principal, id: ScheduleId): Effect.Effect<ScheduledTransfer, NotFound>
+    /** Newest first, with the number of all that match. */
+    list(
+      caller: Principal,
+      filter: Records.ScheduleFilter,
+      range: { readonly limit: number; readonly offset: number }
+    ): Effect.Effect<{ readonly schedules: ReadonlyArray<ScheduledTransfer>; readonly total: number }>
+    /** The transfers it made, those that failed among them; newest first, from before `before`. */
+    executions(
+      caller: Principal,
+      id: ScheduleId,
+      range: { readonly limit: number; readonly before?: TransferId | undefined }
+    ): Effect.Effect<ReadonlyArray<Transfer>, NotFound>
+    /** What is being executed at the same time is either changed before or executed before, never both. */
+    change(
+      caller: Principal,
+      id: ScheduleId,
+      trigger: ScheduleTrigger
+    ): Effect.Effect<ScheduledTransfer, NotFound | StateTransitionInvalid>
+    /** Makes the transfers that are due, each once whatever the number of processes; how many attempts that were. */
+    readonly executeDue: Effect.Effect<number>
+  }
+>()("turnpike/services/Schedules") {
+  /** Executes what is due, every 30 seconds in sandbox and every 60 live; any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { executeDue } = yield* Schedules
+      const { environment } = yield* Deployment
+      yield* executeDue.pipe(
+        Effect.catchCause((cause) => Effect.logError("Scheduled transfers could not be executed", cause)),
+        Effect.repeat(polling[environment]),
+        Effect.forkScoped
+      )
+    })
+  )
+
+  static readonly layer = Layer.effect(
+    Schedules,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const wallets = yield* Wallets
+      const records = yield* Records.make
+      const execute = yield* Executing.make
+
+      const find = Effect.fnUntraced(function* (caller: Principal, id: ScheduleId) {
+        const found = yield* records.find(caller.tenant_id, id)
+        if (Option.isSome(found)) return found.value
+        return yield* new NotFound({ resource: "scheduled_transfer", id: toTypeId("sch", id) })
+      })
+      const get = Effect.fn("Schedules.get")(function* (caller: Principal, id: ScheduleId) {
+        return shown(yield* find(caller, id))
+      })
+
+      const planned = Effect.fnUntraced(function* (caller: Principal, order: ScheduleOrder) {
+        const { amount, currency, from_wallet_id, memo = null, to_wallet_id, type = "internal" } = order
+        const from = yield* wallets.known(caller, from_wallet_id)
+        const to = yield* wallets.known(caller, to_wallet_id)
+        if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
+        for (const { currency: actual } of [from, to]) {
+          if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
+        }
+        if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
+        const now = yield* DateTime.nowAsDate
+        const { first, recurrence } = yield* Effect.fromResult(timetableOf(order, now))
+        const schedule: Schedule = {
+          id: yield* newId(ScheduleId),
+          tenant_id: caller.tenant_id,
+          version: 0n,
+          status: "scheduled",
+          type,
+          amount,
+          currency,
+          from_wallet_id: from.id,
+          to_wallet_id: to.id,
+          from_account_id: accountOf(from),
+          to_account_id: accountOf(to),
+          memo,
+          scheduled_at: order.scheduled_at ?? null,
+          ...(recurrence ?? once),
+          max_occurrences: order.max_occurrences ?? null,
+          retry_enabled: order.retry_enabled ?? true,
+          max_retry_attempts: order.max_retry_attempts ?? 3,
+          retry_window_days: order.retry_window_days ?? 14,
+          next_execution_at: first,
+          occurrence_at: first,
+          occurrences: 0,
+          first_attempt_at: null,
+          last_execution_at: null,
+          executions_completed: 0,
+          last_transfer_id: null,
+          failure_reason: null,
+          attempts: 0,
+          initiated_by: actorOf(caller),
+          created_at: now,
+          updated_at: now
+        }
+        return schedule
+      })
+      const create = Effect.fn("Schedules.create")(function* (
+        caller: Principal,
+        order: ScheduleOrder,
+        claim?: IdempotencyClaim
+      ) {
+        // A repetition is answered although its time may be past by now.
+        const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+        if (Option.isSome(known)) return { schedule: yield* Effect.orDie(decode(known.value)), replayed: true }
+        const schedule = yield* planned(caller, order)
+        const posted = yield* ledger
+          .post({
+            id: schedule.id,
+            steps: [],
+            idempotency: claim,
+            result: () => (claim === undefined ? undefined : scheduleOnWire(schedule)),
+            rows: () => [Records.insertSchedule(schedule)]
+          })
+          .pipe(
+            Effect.catchIf(
+              (refused) => refused._tag !== "IDEMPOTENCY_KEY_REUSED",
+              (refused) => Effect.die(refused)
+            )
+          )
+        return !posted.replayed || posted.command_id === schedule.id
+          ? { schedule: shown(schedule), replayed: false }
+          : { schedule: yield* Effect.orDie(decode(posted.result)), replayed: true }
+      })
+
+      const list = Effect.fn("Schedules.list")(function* (
+        caller: Principal,
+        filter: Records.ScheduleFilter,
+        range: { readonly limit: number; readonly offset: number }
+      ) {
+        const { schedules, total } = yield* records.list({ ...filter, ...range, tenant_id: caller.tenant_id })
+        return { schedules: schedules.map(shown), total }
+      })
+
+      const executions = Effect.fn("Schedules.executions")(function* (
+        caller: Principal,
+        id: ScheduleId,
+        range: { readonly limit: number; readonly before?: TransferId | undefined }
+      ) {
+        yield* find(caller, id)
+        return yield* records.executions(id, range)
+      })
+
+      const change = Effect.fn("Schedules.change")(function* (
+        caller: Principal,
+        id: ScheduleId,
+        trigger: ScheduleTrigger
+      ) {
+        let made: Schedule | undefined
+        for (let round = 0; round < 10; round++) {
+          const schedule = yield* find(caller, id)
+          // What superseded us may have been ourselves, when the answer to the first try was lost.
+          if (made !== undefined && (isAs(schedule, trigger) || isSame(schedule, made))) return shown(schedule)
+          const advanced = yield* Effect.fromResult(afterTrigger(schedule, trigger, yield* DateTime.nowAsDate))
+          made = advanced.schedule
+          const posted = yield* Effect.result(
+            ledger.post({
+              id: newUuid(),
+              steps: [],
+              fences: [{ scope: id, expected: schedule.version }],
+              rows: () => [Records.updateSchedule(advanced.schedule)],
+              events: () => Records.scheduleEvents(advanced)
+            })
+          )
+          if (Result.isSuccess(posted)) return shown(advanced.schedule)
+          if (posted.failure._tag !== "SUPERSEDED") return yield* Effect.die(posted.failure)
+        }
+        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+      })
+
+      return Schedules.of({
+        create,
+        get,
+        list,
+        executions,
+        change,
+        executeDue: Effect.withSpan(execute, "Schedules.executeDue")
+      })
+    })
+  )
+}
+
+/** Resuming a schedule may end it. */
+const isSame = (one: Schedule, other: Schedule) => one.version === other.version && one.status === other.status
+
+const every = (interval: Duration.Input) => Repeat.spaced(interval)
+const polling = { sandbox: every("30 seconds"), live: every("60 seconds") }
+
+const once = {
+  frequency: null,
+  interval: null,
+  day_of_month: null,
+  day_of_week: null,
+  time: null,
+  cron_expression: null,
+  timezone: null,
+  start_at: null,
+  end_at: null
+}
+
+const decode = Schema.decodeUnknownEffect(ScheduledTransfer)

@@ -1,0 +1,47 @@
+import { DateTime, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+const iso = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+
+/**
+ * The moment that an ISO 8601 text names, to the millisecond; undefined without an offset, or for a day or second that no
+ * calendar has, such as 30 February or a leap second.
+ */
+export const parseInstant = (text: string): Date | undefined => {
+  const match = iso.exec(text)
+  if (match === null) return undefined
+  const [, day = "", time = "", fraction = "", offset = ""] = match
+  const local = `${day}T${time}.${fraction.slice(0, 3).padEnd(3, "0")}`
+  // The platform reads 30 February as 2 March: what comes back must be what was written.
+  const written = Option.map(DateTime.make(`${local}Z`), DateTime.formatIso)
+  if (Option.isNone(written) || written.value !== `${local}Z`) return undefined
+  // An offset may lead out of the years that have four digits, and we could not write it as we read it.
+  const moment = Option.filter(
+    DateTime.make(local + offset),
+    (at) => DateTime.formatIso(at).length === written.value.length
+  )
+  return Option.getOrUndefined(Option.map(moment, DateTime.toDate))
+}
+
+const description = "ISO 8601 with seconds and with Z or an offset, such as 2030-01-31T09:00:00+01:00"
+
+/** A moment on the wire: ISO 8601 with seconds and with `Z` or an offset, never local time. */
+export const Instant = Schema.String.check(Schema.isMaxLength(40))
+  .annotate({ description })
+  .pipe(
+    Schema.decodeTo(
+      Schema.Date,
+      SchemaTransformation.transformEffect({
+        decode: (text: string) => {
+          const date = parseInstant(text)
+          return date === undefined
+            ? Effect.fail(
+                new SchemaIssue.InvalidValue({
+                  message: "must be a moment that exists, with Z or an offset, such as 2030-01-31T09:00:00+01:00"
+                })
+              )
+            : Effect.succeed(date)
+        },
+        encode: (date: Date) => Effect.succeed(date.toISOString())
+      })
+    )
+  )

@@ -1,0 +1,157 @@
+import { Cron, DateTime, Option, Result, Schema } from "effect"
+
+export const Frequency = Schema.Literals(["daily", "weekly", "monthly", "cron"])
+export type Frequency = typeof Frequency.Type
+
+/**
+ * When something happens again and again, by the wall clock of a time zone. Occurrences of `daily`, `weekly` and `monthly` are
+ * counted from the first one at or after `start_at`, so they never drift.
+ */
+export interface Recurrence {
+  readonly frequency: Frequency
+  /** Every how many days, weeks or months. */
+  readonly interval: number
+  /** Null for that of the start. In a shorter month it is the last day. */
+  readonly day_of_month: number | null
+  /** 0 is Sunday; null for that of the start. */
+  readonly day_of_week: number | null
+  /** `HH:MM`; null for the time of the start. */
+  readonly time: string | null
+  readonly cron_expression: string | null
+  readonly timezone: string
+  readonly start_at: Date
+  /** The last moment at which there may be an occurrence. */
+  readonly end_at: Date | null
+}
+
+const second = 1_000
+const day = 86_400_000
+
+/** A zone of the IANA database; fixed offsets are none, because they say nothing about summer time. */
+export const zoneOf = (id: string): DateTime.TimeZone.Named | undefined =>
+  /^[A-Za-z]/.test(id) ? Option.getOrUndefined(DateTime.zoneMakeNamed(id)) : undefined
+
+/** A cron expression of five fields (minute, hour, day, month, weekday) over wall-clock times, or why it is none. */
+export const cronOf = (expression: string): Result.Result<Cron.Cron, string> =>
+  expression.trim().split(/\s+/).length === 5
+    ? Result.mapError(Cron.parse(expression.trim().replaceAll(/\s+/g, " "), "UTC"), ({ message }) => message)
+    : Result.fail("Expected the five fields minute, hour, day of month, month, day of week")
+
+// A wall-clock time is written as the milliseconds of the same time in UTC.
+
+const offsetAt = (zone: DateTime.TimeZone, at: number): number =>
+  DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone: zone }))
+
+const wallAt = (zone: DateTime.TimeZone, at: number): number => at + offsetAt(zone, at)
+
+/** When the clocks of the zone show this time: the first time of two, and the end of the gap when they never do. */
+const instantOf = (zone: DateTime.TimeZone, wall: number): number => {
+  const shown = (disambiguation: "earlier" | "later") =>
+    DateTime.toEpochMillis(DateTime.makeZonedUnsafe(wall, { timeZone: zone, adjustForTimeZone: true, disambiguation }))
+  const first = shown("earlier")
+  if (wallAt(zone, first) === wall) return first
+  // Around the gap: `low` is still before it, `high` behind it, both in whole seconds.
+  let low = Math.floor(first / second)
+  let high = Math.ceil(shown("later") / second)
+  const before = offsetAt(zone, low * second)
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetAt(zone, middle * second) === before) low = middle
+    else high = middle
+  }
+  return high * second
+}
+
+const dayOf = (wall: number): number => Math.floor(wall / day)
+const weekdayOf = (days: number): number => (((days + 4) % 7) + 7) % 7
+
+const partsOf = (wall: number): DateTime.DateTime.Parts => DateTime.toPartsUtc(DateTime.makeUnsafe(wall))
+
+/** Months since the year 0. */
+const monthOf = (wall: number): number => {
+  const { month, year } = partsOf(wall)
+  return year * 12 + month - 1
+}
+/** The first day of a month, in days since 1970. */
+const firstOf = (month: number): number => Date.UTC(Math.floor(month / 12), month % 12, 1) / day
+/** That day of a month, or its last day. */
+const dayIn = (month: number, wanted: number): number => Math.min(firstOf(month) + wanted, firstOf(month + 1)) - 1
+
+const timeOf = (text: string): number => {
+  const [hours = "0", minutes = "0"] = text.split(":")
+  return (Number(hours) * 60 + Number(minutes)) * 60 * second
+}
+
+/** How days, weeks or months are counted: where a wall-clock time is, and the day of a place. */
+interface Counting {
+  readonly placeOf: (wall: number) => number
+  readonly dayAt: (place: number) => number
+}
+
+const countingOf = ({ day_of_month, day_of_week, frequency }: Recurrence, start: number): Counting => {
+  switch (frequency) {
+    case "monthly": {
+      const wanted = day_of_month ?? partsOf(start).day
+      return { placeOf: monthOf, dayAt: (month) => dayIn(month, wanted) }
+    }
+    case "weekly": {
+      const first = dayOf(start)
+      const ahead = ((day_of_week ?? weekdayOf(first)) - weekdayOf(first) + 7) % 7
+      return {
+        placeOf: (wall) => Math.floor((dayOf(wall) - first - ahead) / 7),
+        dayAt: (week) => first + ahead + week * 7
+      }
+    }
+    default:
+      return { placeOf: dayOf, dayAt: (days) => days }
+  }
+}
+
+/** The first occurrence after `lower` of a recurrence that counts days, weeks or months. */
+const nextCounted = (recurrence: Recurrence, zone: DateTime.TimeZone, lower: number): number => {
+  const { interval, start_at, time } = recurrence
+  const start = wallAt(zone, start_at.getTime())
+  const timeOfDay = time === null ? start - dayOf(start) * day : timeOf(time)
+  const { dayAt, placeOf } = countingOf(recurrence, start)
+  const at = (place: number) => instantOf(zone, dayAt(place) * day + timeOfDay)
+  let first = placeOf(start)
+  while (at(first) < start_at.getTime()) first++
+  // One too early, because the place of `lower` is that of its day and not of its time.
+  let count = Math.max(0, Math.floor((placeOf(wallAt(zone, lower)) - first) / interval) - 1)
+  while (at(first + count * interval) <= lower) count++
+  return at(first + count * interval)
+}
+
+/** How far ahead a cron expression is followed: all calendars of leap days and weekdays come again within forty years. */
+const horizon = 100 * 366 * day
+
+const nextByCron = (expression: string, zone: DateTime.TimeZone, lower: number): number | undefined => {
+  const cron = Result.getOrUndefined(cronOf(expression))
+  if (cron === undefined) return undefined
+  let wall = wallAt(zone, lower)
+  const end = wall + horizon
+  while (wall < end) {
+    // It throws when it finds nothing in ten thousand steps.
+    const found = Result.try(() => Cron.next(cron, DateTime.makeUnsafe(wall)).getTime())
+    if (Result.isFailure(found)) return undefined
+    wall = found.success
+    const at = instantOf(zone, wall)
+    if (at > lower) return at
+  }
+  return undefined
+}
+
+/**
+ * The first occurrence after `after`, never before the start; undefined when there is none. A wall-clock time that a change of
+ * clocks skips is the first moment after the gap; one that comes twice is the first of the two. Throws when the zone is none.
+ */
+export const next = (recurrence: Recurrence, after: Date): Date | undefined => {
+  const { cron_expression, end_at, start_at, timezone } = recurrence
+  const zone = DateTime.zoneMakeNamedUnsafe(timezone)
+  const lower = Math.max(after.getTime(), start_at.getTime() - 1)
+  const found =
+    cron_expression === null ? nextCounted(recurrence, zone, lower) : nextByCron(cron_expression, zone, lower)
+  return found === undefined || (end_at !== null && found > end_at.getTime())
+    ? undefined
+    : DateTime.toDate(DateTime.makeUnsafe(found))
+}

@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
+import type { ScheduleId } from "#domain/Ids.ts"
+import type { ScheduleTrigger } from "#domain/Schedule.ts"
+import { orderOf } from "#domain/ScheduleOrder.ts"
+import { Schedules } from "#services/Schedules.ts"
+import { claim, markReplayed } from "./Idempotency.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "scheduled_transfers",
+  Effect.fnUntraced(function* (handlers) {
+    const schedules = yield* Schedules
+    const change = (trigger: ScheduleTrigger) =>
+      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: ScheduleId } }) {
+        return yield* schedules.change(yield* CurrentPrincipal, params.id, trigger)
+      })
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
+        const principal = yield* CurrentPrincipal
+        const order = yield* Effect.fromResult(orderOf(payload))
+        const claimed = yield* claim({
+          operation: "scheduled_transfers.create",
+          principal,
+          headers,
+          bodyKey: payload.idempotency_key,
+          parameters: order
+        })
+        const { replayed, schedule } = yield* schedules.create(principal, order, claimed)
+        yield* markReplayed(replayed)
+        return schedule
+      }),
+      list: Effect.fnUntraced(function* ({ query: { page, limit, ...filter } }) {
+        const range = { limit, offset: offsetOf({ page, limit }) }
+        const found = yield* schedules.list(yield* CurrentPrincipal, filter, range)
+        return pageOf({ page, limit }, found.schedules, found.total)
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        return yield* schedules.get(yield* CurrentPrincipal, params.id)
+      }),
+      executions: Effect.fnUntraced(function* ({ params, query: { cursor, limit } }) {
+        const range = { limit: limit + 1, before: cursor }
+        const found = yield* schedules.executions(yield* CurrentPrincipal, params.id, range)
+        return cursorPageOf(limit, found, ({ id }) => id)
+      }),
+      cancel: change("cancel"),
+      pause: change("pause"),
+      resume: change("resume")
+    })
+  })
+)

@@ -1,0 +1,223 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import fc from "fast-check"
+import { AccountId, ScheduleId, TenantId, TransferId, WalletId } from "#domain/Ids.ts"
+import { parseInstant } from "#domain/Instant.ts"
+import { afterAttempt, afterTrigger, type Schedule, type ScheduleTrigger, shown } from "#domain/Schedule.ts"
+import { type CreateScheduledTransfer, orderOf, timetableOf } from "#domain/ScheduleOrder.ts"
+
+const uuid = (tail: number) => `00000000-0000-7000-8000-${String(tail).padStart(12, "0")}`
+const now = new Date("2026-03-01T12:00:00Z")
+const hour = 3_600_000
+
+const order = (changed: Partial<CreateScheduledTransfer>) =>
+  orderOf({
+    from_wallet_id: WalletId.make(uuid(1)),
+    to_wallet_id: WalletId.make(uuid(2)),
+    amount: 10n,
+    currency: "USDC",
+    ...changed
+  })
+
+const scheduleOf = (given: Partial<CreateScheduledTransfer>, changed: Partial<Schedule> = {}): Schedule => {
+  const { first, recurrence } = Result.getOrThrow(timetableOf(Result.getOrThrow(order(given)), now))
+  return {
+    id: ScheduleId.make(uuid(3)),
+    tenant_id: TenantId.make(uuid(4)),
+    version: 0n,
+    status: "scheduled",
+    type: "internal",
+    amount: 10n,
+    currency: "USDC",
+    from_wallet_id: WalletId.make(uuid(1)),
+    to_wallet_id: WalletId.make(uuid(2)),
+    from_account_id: AccountId.make(uuid(5)),
+    to_account_id: AccountId.make(uuid(5)),
+    memo: null,
+    scheduled_at: given.scheduled_at ?? null,
+    frequency: null,
+    interval: null,
+    day_of_month: null,
+    day_of_week: null,
+    time: null,
+    cron_expression: null,
+    timezone: null,
+    start_at: null,
+    end_at: null,
+    ...recurrence,
+    max_occurrences: given.max_occurrences ?? null,
+    retry_enabled: given.retry_enabled ?? true,
+    max_retry_attempts: given.max_retry_attempts ?? 3,
+    retry_window_days: given.retry_window_days ?? 14,
+    next_execution_at: first,
+    occurrence_at: first,
+    occurrences: 0,
+    first_attempt_at: null,
+    last_execution_at: null,
+    executions_completed: 0,
+    last_transfer_id: null,
+    failure_reason: null,
+    attempts: 0,
+    initiated_by: { type: "api_key", id: "key" },
+    created_at: now,
+    updated_at: now,
+    ...changed
+  }
+}
+
+const transfer_id = TransferId.make(uuid(6))
+
+describe("a moment on the wire", () => {
+  it("is ISO 8601 with seconds and an offset", () => {
+    const good = {
+      "2030-01-31T09:00:00Z": "2030-01-31T09:00:00.000Z",
+      "2030-01-31T09:00:00+01:00": "2030-01-31T08:00:00.000Z",
+      "2030-01-31T09:00:00.5-05:30": "2030-01-31T14:30:00.500Z",
+      "2030-01-31T09:00:00.123456789Z": "2030-01-31T09:00:00.123Z",
+      "2028-02-29T23:59:59Z": "2028-02-29T23:59:59.000Z"
+    }
+    for (const [text, meant] of Object.entries(good)) assert.strictEqual(parseInstant(text)?.toISOString(), meant, text)
+  })
+
+  it("is refused when it is local, or no calendar has it", () => {
+    const local = [
+      "2030-01-31T09:00:00",
+      "2030-01-31",
+      "2030-01-31 09:00:00Z",
+      "2030-01-31T09:00Z",
+      "1893456000",
+      "now",
+      ""
+    ]
+    const none = ["2026-02-30T00:00:00Z", "2027-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z"]
+    const times = ["2026-12-31T23:59:60Z", "2026-12-31T24:00:00Z", "2026-12-31T12:60:00Z", "2026-12-31T12:00:00+25:00"]
+    const odd = ["+012026-01-01T00:00:00Z", "2026-01-01T00:00:00.Z", "2026-01-01t00:00:00z", " 2026-01-01T00:00:00Z"]
+    const outside = ["9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00+00:01"]
+    for (const text of [...local, ...none, ...times, ...odd, ...outside]) assert.isUndefined(parseInstant(text), text)
+  })
+})
+
+describe("what a schedule is made from", () => {
+  it("is either one time or a frequency, with the fields that belong to it", () => {
+    const scheduled_at = new Date("2026-04-01T00:00:00Z")
+    const good: ReadonlyArray<Partial<CreateScheduledTransfer>> = [
+      { scheduled_at },
+      { frequency: "daily", time: "09:00", interval: 2 },
+      { frequency: "weekly", day_of_week: 0, timezone: "Europe/Berlin" },
+      { frequency: "monthly", day_of_month: 31, max_occurrences: 3 },
+      { frequency: "cron", cron_expression: "0 9 * * 1-5" },
+      { scheduled_at, retry_enabled: false }
+    ]
+    for (const one of good) assert.isTrue(Result.isSuccess(order(one)), JSON.stringify(one))
+    const bad: ReadonlyArray<readonly [string, Partial<CreateScheduledTransfer>]> = [
+      ["scheduled_at", {}],
+      ["scheduled_at", { scheduled_at, frequency: "daily" }],
+      ["timezone", { scheduled_at, timezone: "UTC" }],
+      ["max_occurrences", { scheduled_at, max_occurrences: 1 }],
+      ["day_of_week", { frequency: "daily", day_of_week: 1 }],
+      ["day_of_month", { frequency: "weekly", day_of_month: 1 }],
+      ["cron_expression", { frequency: "daily", cron_expression: "* * * * *" }],
+      ["cron_expression", { frequency: "cron" }],
+      ["cron_expression", { frequency: "cron", cron_expression: "* * * *" }],
+      ["time", { frequency: "cron", cron_expression: "* * * * *", time: "09:00" }],
+      ["interval", { frequency: "cron", cron_expression: "* * * * *", interval: 2 }],
+      ["max_retry_attempts", { scheduled_at, retry_enabled: false, max_retry_attempts: 1 }]
+    ]
+    for (const [path, one] of bad) {
+      const refused = order(one)
+      assert.isTrue(Result.isFailure(refused), path)
+      if (Result.isFailure(refused))
+        assert.deepStrictEqual(
+          refused.failure.errors.map((error) => error.path),
+          [path]
+        )
+    }
+  })
+})
+
+describe("a retry", () => {
+  it("comes no sooner than the next occurrence only where there is none", () => {
+    const hourly = scheduleOf({ frequency: "cron", cron_expression: "0 * * * *" })
+    const at = new Date("2026-03-01T13:00:00Z")
+    assert.include(
+      afterAttempt(hourly, { at, transfer_id, failure: "insufficient_funds" }).happened,
+      "scheduled_transfer.failed"
+    )
+    const last = scheduleOf({ frequency: "cron", cron_expression: "0 * * * *", max_occurrences: 1 })
+    const { happened, schedule } = afterAttempt(last, { at, transfer_id, failure: "insufficient_funds" })
+    assert.deepStrictEqual(happened, ["scheduled_transfer.retrying"])
+    assert.deepStrictEqual(schedule.next_execution_at, new Date(at.getTime() + hour))
+    assert.deepStrictEqual(schedule.occurrence_at, at)
+  })
+
+  it("keeps within its window, counted from the first attempt", () => {
+    const at = new Date("2026-04-03T00:00:00Z")
+    const given = { scheduled_at: new Date("2026-04-01T00:00:00Z"), max_retry_attempts: 100, retry_window_days: 3 }
+    const tried = (first: string) =>
+      afterAttempt(scheduleOf(given, { attempts: 5, first_attempt_at: new Date(first) }), {
+        at,
+        transfer_id,
+        failure: "wallet_frozen"
+      })
+    assert.deepStrictEqual(tried("2026-04-01T00:00:00Z").happened, ["scheduled_transfer.retrying"])
+    assert.deepStrictEqual(tried("2026-03-31T23:59:59Z").happened, ["scheduled_transfer.failed"])
+  })
+})
+
+const failures = [null, "insufficient_funds", "wallet_frozen"] as const
+const plans: ReadonlyArray<Partial<CreateScheduledTransfer>> = [
+  { scheduled_at: new Date("2026-03-02T00:00:00Z"), max_retry_attempts: 2 },
+  { frequency: "daily", max_occurrences: 3, time: "02:30", timezone: "Europe/Berlin" },
+  { frequency: "weekly", end_at: new Date("2026-05-01T00:00:00Z"), max_retry_attempts: 40 },
+  { frequency: "monthly", day_of_month: 31, max_occurrences: 2, retry_enabled: false },
+  { frequency: "cron", cron_expression: "*/20 * * * *", max_occurrences: 5 }
+]
+
+describe("any life of a schedule", () => {
+  it("goes forward, one version at a time, within its limits, and ends once", () => {
+    const step = fc.record({
+      does: fc.constantFrom<"attempt" | ScheduleTrigger>("attempt", "attempt", "attempt", "pause", "resume", "cancel"),
+      late: fc.integer({ min: 0, max: 200 * hour }),
+      failure: fc.constantFrom(...failures)
+    })
+    fc.assert(
+      fc.property(fc.constantFrom(...plans), fc.array(step, { maxLength: 60 }), (plan, steps) => {
+        let schedule = scheduleOf(plan)
+        let at = now
+        let executed = 0
+        for (const { does, failure, late } of steps) {
+          const before = schedule
+          const isOver = !["scheduled", "paused"].includes(before.status)
+          if (does === "attempt") {
+            if (before.status !== "scheduled" || before.next_execution_at === null) continue
+            at = new Date(Math.max(at.getTime(), before.next_execution_at.getTime()) + late)
+            const { happened, schedule: after } = afterAttempt(before, { at, transfer_id, failure })
+            if (failure === null) executed++
+            assert.strictEqual(happened[0]?.endsWith("executed"), failure === null)
+            schedule = after
+          } else {
+            at = new Date(at.getTime() + late)
+            const changed = afterTrigger(before, does, at)
+            if (isOver) assert.isTrue(Result.isFailure(changed))
+            if (Result.isFailure(changed)) continue
+            schedule = changed.success.schedule
+          }
+          assert.strictEqual(schedule.version, before.version + 1n)
+          assert.strictEqual(schedule.executions_completed, executed)
+          assert.isAtMost(schedule.occurrences, plan.max_occurrences ?? Infinity)
+          assert.isAtMost(schedule.attempts, schedule.max_retry_attempts + 1)
+          assert.strictEqual(schedule.status === "scheduled", shown(schedule).next_execution_at !== null)
+          // An occurrence is never gone back to, and what is next is later unless it waited in a pause.
+          if (schedule.occurrences > before.occurrences && schedule.status === "scheduled") {
+            assert.isAbove(schedule.occurrence_at?.getTime() ?? 0, at.getTime())
+          }
+          if (does === "attempt" && schedule.next_execution_at !== null) {
+            assert.isAbove(schedule.next_execution_at.getTime(), at.getTime())
+          }
+          if (plan.scheduled_at !== undefined) assert.isAtMost(executed, 1)
+        }
+      }),
+      { numRuns: 1_000 }
+    )
+  })
+})

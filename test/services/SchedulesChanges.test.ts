@@ -1,0 +1,183 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Fiber, Result } from "effect"
+import { orderOf } from "#domain/ScheduleOrder.ts"
+import { Schedules } from "#services/Schedules.ts"
+import { ahead, eventsOf, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
+import { claimOf, tenant, usdc, walletOf } from "./WalletsHarness.ts"
+
+layer(platform, { timeout: "60 seconds" })("creating a schedule", (it) => {
+  it.effect("moves nothing, and is done once under one key", () =>
+    Effect.gen(function* () {
+      const { caller, from, to } = yield* pair(100n)
+      const service = yield* Schedules
+      const scheduled_at = yield* ahead({ hours: 1 })
+      const order = Result.getOrThrow(
+        orderOf({ from_wallet_id: from.id, to_wallet_id: to.id, ...usdc(10n), scheduled_at })
+      )
+      const claim = { ...claimOf(caller, "once"), operation: "scheduled_transfers.create" }
+      const answers = yield* Effect.all(
+        Array.from({ length: 50 }, () => service.create(caller, order, claim)),
+        { concurrency: 50 }
+      )
+      assert.strictEqual(answers.filter(({ replayed }) => !replayed).length, 1)
+      assert.strictEqual((yield* service.list(caller, {}, { limit: 10, offset: 0 })).total, 1)
+      assert.strictEqual(yield* turn("1 hour"), 1)
+      // The time is past now: the repetition is still the first answer.
+      const again = yield* service.create(caller, order, claim)
+      assert.deepStrictEqual(again, { schedule: answers[0]!.schedule, replayed: true })
+      const other = yield* Effect.flip(service.create(caller, order, { ...claim, fingerprint: "2" }))
+      assert.strictEqual(other._tag, "IDEMPOTENCY_KEY_REUSED")
+      assert.strictEqual(yield* turn("1 day"), 0)
+    })
+  )
+
+  it.effect("is refused for what could never be transferred, and for times that are none", () =>
+    Effect.gen(function* () {
+      const { from, schedule, to } = yield* pair(100n)
+      const caller = yield* tenant()
+      const [theirs, euros] = [yield* walletOf(caller), yield* walletOf(caller, { currency: "EURC" })]
+      const scheduled_at = yield* ahead({ hours: 1 })
+      const now = yield* DateTime.nowAsDate
+      const far = new Date((yield* ahead({ years: 5 })).getTime() + 1)
+      const refusals = [
+        ["NOT_FOUND", { scheduled_at, to_wallet_id: theirs.id }],
+        ["NOT_FOUND", { scheduled_at, from_wallet_id: euros.id }],
+        ["SAME_WALLET", { scheduled_at, to_wallet_id: from.id }],
+        ["CURRENCY_MISMATCH", { scheduled_at, currency: "EURC" }],
+        ["SCHEDULE_IN_THE_PAST", { scheduled_at: now }],
+        ["SCHEDULE_TOO_FAR", { scheduled_at: far }],
+        ["SCHEDULE_IN_THE_PAST", { frequency: "daily", start_at: now }],
+        ["SCHEDULE_TOO_FAR", { frequency: "daily", start_at: far }],
+        ["TIME_ZONE_UNKNOWN", { frequency: "daily", timezone: "Europe/Nowhere" }],
+        ["SCHEDULE_NEVER_RUNS", { frequency: "cron", cron_expression: "0 0 30 2 *" }],
+        ["SCHEDULE_NEVER_RUNS", { frequency: "daily", end_at: scheduled_at }]
+      ] as const
+      for (const [code, order] of refusals) {
+        assert.strictEqual((yield* Effect.flip(schedule(order)))._tag, code, JSON.stringify(order))
+      }
+      yield* schedule({ scheduled_at: yield* ahead({ years: 5 }) })
+      yield* schedule({ scheduled_at: new Date(now.getTime() + 1), to_wallet_id: to.id })
+    })
+  )
+})
+
+layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (it) => {
+  const codeOf = (schedules: Schedules["Service"], ...change: Parameters<Schedules["Service"]["change"]>) =>
+    Effect.map(Effect.result(schedules.change(...change)), (result) =>
+      Result.isSuccess(result) ? result.success.status : result.failure._tag
+    )
+
+  it.effect("happen from the states they start from, and from no other", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(100n)
+      const service = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily" })
+      const no = "STATE_TRANSITION_INVALID"
+      const steps = [
+        ["resume", no],
+        ["pause", "paused"],
+        ["pause", no],
+        ["resume", "scheduled"],
+        ["pause", "paused"],
+        ["cancel", "cancelled"],
+        ["cancel", no],
+        ["pause", no],
+        ["resume", no]
+      ] as const
+      for (const [trigger, expected] of steps)
+        assert.strictEqual(yield* codeOf(service, caller, id, trigger), expected, trigger)
+      assert.strictEqual(yield* codeOf(service, yield* tenant(), id, "cancel"), "NOT_FOUND")
+      const done = yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
+      yield* turn("1 hour")
+      for (const trigger of ["pause", "resume", "cancel"] as const) {
+        assert.strictEqual(yield* codeOf(service, caller, done.id, trigger), no, trigger)
+      }
+      yield* isSound
+    })
+  )
+
+  it.effect("a paused or cancelled schedule transfers nothing", () =>
+    Effect.gen(function* () {
+      const { caller, received, schedule } = yield* pair(100n)
+      const service = yield* Schedules
+      for (const trigger of ["pause", "cancel"] as const) {
+        const { id } = yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
+        assert.isNull((yield* service.change(caller, id, trigger)).next_execution_at)
+      }
+      assert.strictEqual(yield* turn("1 day"), 0)
+      assert.strictEqual(yield* received, 0n)
+    })
+  )
+
+  it.effect("a one-shot whose time passed in the pause is made when it is resumed", () =>
+    Effect.gen(function* () {
+      const { caller, received, schedule } = yield* pair(100n)
+      const service = yield* Schedules
+      const { id } = yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
+      yield* service.change(caller, id, "pause")
+      assert.strictEqual(yield* turn("1 day"), 0)
+      yield* service.change(caller, id, "resume")
+      assert.strictEqual(yield* service.executeDue, 1)
+      assert.strictEqual(yield* received, 10n)
+    })
+  )
+
+  it.effect("a resumed recurring schedule goes on with its next occurrence, and is over when there is none", () =>
+    Effect.gen(function* () {
+      const { caller, received, schedule } = yield* pair(100n)
+      const service = yield* Schedules
+      const open = yield* schedule({ frequency: "daily" })
+      const ending = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }) })
+      for (const { id } of [open, ending]) yield* service.change(caller, id, "pause")
+      assert.strictEqual(yield* turn("60 hours"), 0)
+      const resumed = yield* service.change(caller, open.id, "resume")
+      assert.deepStrictEqual(resumed.next_execution_at, yield* ahead({ hours: 12 }))
+      assert.deepInclude(yield* service.change(caller, ending.id, "resume"), {
+        status: "executed",
+        executions_completed: 0
+      })
+      assert.strictEqual((yield* eventsOf(caller)).at(-1), "scheduled_transfer.completed")
+      assert.deepStrictEqual([yield* service.executeDue, yield* turn("12 hours")], [0, 1])
+      assert.strictEqual(yield* received, 10n)
+      yield* isSound
+    })
+  )
+
+  it.effect("a resumed recurring schedule that only ever failed has failed when nothing is left, and says so", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(0n)
+      const service = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }), retry_enabled: false })
+      assert.strictEqual(yield* turn("1 day"), 1)
+      yield* service.change(caller, id, "pause")
+      yield* turn("2 days")
+      const before = (yield* eventsOf(caller)).length
+      assert.strictEqual((yield* service.change(caller, id, "resume")).status, "failed")
+      assert.deepStrictEqual((yield* eventsOf(caller)).slice(before), ["scheduled_transfer.failed"])
+      yield* isSound
+    })
+  )
+
+  it.effect("a resumption that ends the schedule is the answer to everybody who asked for it at the same time", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(100n)
+      const service = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }) })
+      yield* service.change(caller, id, "pause")
+      yield* turn("3 days")
+      const resume = Effect.result(service.change(caller, id, "resume"))
+      const both = yield* whileLedgerWaits((blocked) =>
+        Effect.gen(function* () {
+          const asked = [yield* Effect.forkChild(resume), yield* Effect.forkChild(resume)]
+          yield* blocked(1)
+          return asked
+        })
+      ).pipe(Effect.flatMap((asked) => Effect.all(asked.map((one) => Fiber.join(one)))))
+      assert.deepStrictEqual(
+        both.map((one) => (Result.isSuccess(one) ? one.success.status : one.failure._tag)),
+        ["executed", "executed"]
+      )
+      yield* isSound
+    })
+  )
+})

@@ -1,0 +1,43 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { platform } from "./SchedulesHarness.ts"
+import { tenant, walletOf } from "./WalletsHarness.ts"
+
+layer(platform, { timeout: "60 seconds" })("a tenant with very many schedules", (it) => {
+  it.effect("finds those of a status, a wallet or an account without reading the others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { account_id, tenant_id } = yield* tenant()
+      const { id } = yield* walletOf(yield* tenant())
+      yield* sql`INSERT INTO scheduled_transfers (id, tenant_id, status, type, amount, currency, from_wallet_id,
+          to_wallet_id, from_account_id, to_account_id, scheduled_at, retry_enabled, max_retry_attempts, retry_window_days,
+          executions_completed, attempts, initiated_by_type, initiated_by_id, version, occurrences, created_at, updated_at)
+        SELECT gen_random_uuid(), ${tenant_id}, CASE WHEN i % 5000 = 0 THEN 'failed' ELSE 'executed' END, 'internal', 1, 'USDC',
+          CASE WHEN i % 5000 = 1 THEN ${id}::uuid ELSE gen_random_uuid() END, gen_random_uuid(),
+          CASE WHEN i % 5000 = 2 THEN ${account_id}::uuid ELSE gen_random_uuid() END,
+          CASE WHEN i % 5000 = 3 THEN ${account_id}::uuid ELSE gen_random_uuid() END,
+          now(), true, 3, 14, 0, 0, 'api_key', 'key', 0, 0, now(), now()
+        FROM generate_series(1, 20000) i`
+      yield* sql`ANALYZE scheduled_transfers`
+      for (const [filter, indexes] of [
+        [sql`s.status = 'failed'`, ["scheduled_transfers_status"]],
+        [sql`s.from_wallet_id = ${id}`, ["scheduled_transfers_from"]],
+        [
+          sql`${account_id} IN (s.from_account_id, s.to_account_id)`,
+          ["scheduled_transfers_payer", "scheduled_transfers_payee"]
+        ]
+      ] as const) {
+        const matching = sql`FROM scheduled_transfers s WHERE s.tenant_id = ${tenant_id} AND ${filter}`
+        for (const query of [
+          sql`SELECT s.id ${matching} ORDER BY s.id DESC LIMIT 50`,
+          sql`SELECT count(*) ${matching}`
+        ]) {
+          const plan = (yield* sql`EXPLAIN ${query}`).map((row) => String(row["QUERY PLAN"])).join("\n")
+          for (const index of indexes) assert.include(plan, index)
+          assert.notInclude(plan, "Seq Scan")
+        }
+      }
+    })
+  )
+})
