@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Outcome } from "#domain/ChainSettlement.ts"
@@ -10,6 +9,7 @@ import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Paymen
 import { stepId } from "#domain/PaymentToken.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { uuidFrom } from "#domain/Uuid.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
 import { EventLog } from "../EventLog.ts"
 import { companion } from "../Ledger/Companion.ts"
@@ -21,13 +21,7 @@ import { capturePayment, paymentEvent, refusePayment } from "./Records.ts"
 import type { Charge, OriginAnswer } from "./Settling.ts"
 
 /** The id under which a payer who has an address and no wallet here is counted: the same each time. */
-export const payerIdOf = (network: string, address: string): string => {
-  const bytes = createHash("sha256").update(`payer ${network} ${address}`).digest()
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = bytes.toString("hex", 0, 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-}
+export const payerIdOf = (network: string, address: string): string => uuidFrom(`payer ${network} ${address}`)
 
 /** How the step is called that takes one attempt's money, and whose id the settlement has. */
 const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")

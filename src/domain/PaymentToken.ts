@@ -1,4 +1,5 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, randomFillSync, timingSafeEqual } from "node:crypto"
+import { readUuid, uuidFrom, uuidOf } from "./Uuid.ts"
 
 /** What tokens are sealed with. */
 export type TokenKey = KeyObject
@@ -93,22 +94,16 @@ export const readProof = (key: TokenKey, text: string): string | undefined => {
 export const paymentIdOf = (request: string, askedAt: number, wallet: string): string => {
   const bytes = createHash("sha256").update(request).update(wallet).digest()
   bytes.writeUIntBE(askedAt, 0, 6)
-  return asUuid(bytes, 0x70)
+  return uuidOf(bytes, 7)
 }
 
 /** The id of something that happens to a payment once per attempt (`hold`, `capture`, `release`): always the same one. */
 export const stepId = (payment: string, attempt: number, step: string): string =>
-  asUuid(createHash("sha256").update(`${payment} ${attempt} ${step}`).digest(), 0x80)
+  uuidFrom(`${payment} ${attempt} ${step}`)
 
 /** One text for several: as different as they are, and of one length. */
 export const fingerprintOf = (...parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(parts.join("\n")).digest("base64url")
-
-const asUuid = (bytes: Buffer, kind: number): string => {
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | kind
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return readUuid(bytes, 0)
-}
 
 const mac = (key: TokenKey, bytes: Uint8Array): Buffer => createHmac("sha256", key).update(bytes).digest()
 
@@ -117,11 +112,6 @@ const sealed = (key: TokenKey, bytes: Buffer, end: number): boolean =>
 
 const writeUuid = (bytes: Buffer, offset: number, uuid: string): void => {
   bytes.write(uuid.replaceAll("-", ""), offset, 16, "hex")
-}
-
-const readUuid = (bytes: Buffer, offset: number): string => {
-  const hex = bytes.toString("hex", offset, offset + 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 const pool = Buffer.alloc(8192)

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto"
 import type { Network } from "../Network.ts"
+import { uuidFrom } from "../Uuid.ts"
 
 /** One way to pay, as version 2 of x402 writes it (`PaymentRequirements`). */
 export interface Offer {
@@ -40,13 +40,8 @@ export interface Authorization {
 }
 
 /** The id under which this authorisation reserves money: a UUIDv8, the same in every process, so any number of copies reserve once. */
-export const authorizationId = (network: Network, asset: string, payer: string, nonce: string): string => {
-  const bytes = createHash("sha256").update(`${network} ${asset} ${payer} ${nonce}`).digest()
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = bytes.toString("hex", 0, 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-}
+export const authorizationId = (network: Network, asset: string, payer: string, nonce: string): string =>
+  uuidFrom(`${network} ${asset} ${payer} ${nonce}`)
 
 /** The id under which this authorisation reserves or moves money, wherever it is brought. */
 export const reservationOf = ({ asset, network, nonce, payer }: Authorization): string =>

@@ -1,0 +1,237 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  AlreadyDisputed,
+  Dispute,
+  DisputeWindowExpired,
+  EvidenceLimitReached,
+  ResponseWindowExpired
+} from "#domain/Dispute.ts"
+import {
+  AddEvidence,
+  DisputeFilter,
+  EscalateDispute,
+  OpenDispute,
+  ResolveDispute,
+  RespondToDispute
+} from "#domain/DisputeOrder.ts"
+import { DisputeId } from "#domain/Ids.ts"
+import { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
+import { AmountExceedsRemaining, NotRefundable } from "#domain/Refund.ts"
+import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { Authorization, Requires } from "./Authorization.ts"
+import { documented } from "./Documented.ts"
+import { idempotencyHeaders } from "./Idempotency.ts"
+import { page, pageQuery } from "./Pagination.ts"
+import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
+import { oneSpelling } from "./Spelling.ts"
+
+const params = { id: DisputeId }
+
+const receipt = { type: "receipt", description: "What was ordered", url: "https://example.com/receipts/42" } as const
+const log = { type: "log", description: "Delivered on 2 January", content: "200 OK" } as const
+const opened = {
+  id: "dp_01h455vb4pex5vsknk084sn02q",
+  transfer_id: "tx_01h455vb4pex5vsknk084sn02r",
+  status: "open",
+  reason: "service_not_received",
+  description: "Paid for a report that never came",
+  amount_disputed: "2.50",
+  currency: "USDC",
+  filed_by: { type: "api_key", id: "key_01h455vb4pex5vsknk084sn02w" },
+  filer_account_id: "acc_01h455vb4pex5vsknk084sn02t",
+  respondent_account_id: "acc_01h455vb4pex5vsknk084sn02v",
+  requested_resolution: "full_refund",
+  evidence: [receipt],
+  response: null,
+  counter_evidence: [],
+  escalation_reason: null,
+  response_window_ends_at: "2026-02-01T03:04:05.678Z",
+  resolution: null,
+  refund_id: null,
+  notes: null,
+  created_at: "2026-01-02T03:04:05.678Z",
+  updated_at: "2026-01-02T03:04:05.678Z",
+  resolved_at: null
+} as const
+const answered = {
+  ...opened,
+  status: "under_review",
+  response: "The report was sent by mail",
+  counter_evidence: [log],
+  updated_at: "2026-01-03T03:04:05.678Z"
+} as const
+const write = { resource: "transfers", action: "write" } as const
+const read = { resource: "transfers", action: "read" } as const
+
+const create = HttpApiEndpoint.post("create", "/disputes", {
+  headers: idempotencyHeaders,
+  payload: OpenDispute,
+  success: Dispute.pipe(HttpApiSchema.status(201)),
+  error: problems(
+    InvalidRequest,
+    NotFound,
+    StateTransitionInvalid,
+    NotRefundable,
+    DisputeWindowExpired,
+    AlreadyDisputed,
+    AmountExceedsRemaining,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
+})
+  .annotate(Requires, write)
+  .annotateMerge(
+    oneSpelling(
+      documented({
+        summary: "Open a dispute",
+        description:
+          "Objects to a `completed` transfer, of whatever kind money can be refunded, within 120 days of completion. `amount_disputed` " +
+          "is in what the payer paid, all that was not refunded yet when left out. A transfer has one unresolved dispute at a time " +
+          "(409 `ALREADY_DISPUTED`). The filer is the payer's account, the respondent the receiver's, who has 30 days to respond " +
+          "(`response_window_ends_at`); otherwise the dispute is resolved in the filer's favour, with the refund: what was asked " +
+          "for, or everything disputed. Opening moves no money. With an idempotency key the dispute is opened once in 24 hours. " +
+          "`transferId`, `amountDisputed` and `requestedResolution` are accepted for the fields shown.",
+        body: {
+          transfer_id: opened.transfer_id,
+          reason: "service_not_received",
+          description: opened.description,
+          amount_disputed: "2.50",
+          evidence: [receipt],
+          requested_resolution: "full_refund",
+          idempotency_key: "dispute-42"
+        },
+        answer: opened
+      }),
+      { others: ["transferId", "amountDisputed", "requestedResolution"], needed: ["transfer_id"] }
+    )
+  )
+
+const list = HttpApiEndpoint.get("list", "/disputes", {
+  query: { ...DisputeFilter, ...pageQuery },
+  success: page(Dispute)
+})
+  .annotate(Requires, read)
+  .annotateMerge(
+    documented({
+      summary: "List disputes",
+      description:
+        "The disputes of the caller's tenant, newest first; every filter given must match. `due_soon=true` finds those whose time to " +
+        "respond ends within 72 hours.",
+      answer: { data: [opened], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } }
+    })
+  )
+
+const get = HttpApiEndpoint.get("get", "/disputes/:id", { params, success: Dispute, error: problem(NotFound) })
+  .annotate(Requires, read)
+  .annotateMerge(documented({ summary: "Get a dispute", description: "The dispute as it is now.", answer: opened }))
+
+const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
+  params,
+  payload: RespondToDispute,
+  success: Dispute,
+  error: problems(InvalidRequest, NotFound, StateTransitionInvalid, ResponseWindowExpired)
+})
+  .annotate(Requires, write)
+  .annotateMerge(
+    oneSpelling(
+      documented({
+        summary: "Respond to a dispute",
+        description:
+          "The counterparty's answer to an `open` dispute, which is `under_review` from then on and no longer resolved by itself. When " +
+          "`response_window_ends_at` has passed it is too late: 422 `RESPONSE_WINDOW_EXPIRED`. `counterEvidence` is accepted for " +
+          "`counter_evidence`.",
+        body: { response: answered.response, counter_evidence: [log] },
+        answer: answered
+      }),
+      { others: ["counterEvidence"] }
+    )
+  )
+
+const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
+  params,
+  payload: AddEvidence,
+  success: Dispute,
+  error: problems(NotFound, StateTransitionInvalid, EvidenceLimitReached)
+})
+  .annotate(Requires, write)
+  .annotateMerge(
+    documented({
+      summary: "Add evidence to a dispute",
+      description:
+        "Adds up to 20 pieces to the evidence of a dispute that is not resolved; a dispute holds 50 pieces, which are 32 KiB as JSON at " +
+        "most, and as much counter evidence. A piece has a type, a description, and where it is (`url`) or what it says (`content`, up " +
+        "to 4,000 characters).",
+      body: { evidence: [receipt] },
+      answer: opened
+    })
+  )
+
+const escalate = HttpApiEndpoint.post("escalate", "/disputes/:id/escalate", {
+  params,
+  payload: EscalateDispute,
+  success: Dispute,
+  error: problems(NotFound, StateTransitionInvalid)
+})
+  .annotate(Requires, write)
+  .annotateMerge(
+    documented({
+      summary: "Escalate a dispute",
+      description:
+        "Passes a dispute that is `under_review` on to somebody else to decide: it is `escalated` from then on.",
+      body: { reason: "The parties do not agree" },
+      answer: { ...answered, status: "escalated", escalation_reason: "The parties do not agree" }
+    })
+  )
+
+const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
+  params,
+  headers: idempotencyHeaders,
+  payload: ResolveDispute,
+  success: Dispute,
+  error: problems(
+    InvalidRequest,
+    NotFound,
+    StateTransitionInvalid,
+    NotRefundable,
+    AmountExceedsRemaining,
+    InsufficientBalance,
+    WalletFrozen,
+    AmountTooLarge,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
+})
+  .annotate(Requires, write)
+  .annotateMerge(
+    oneSpelling(
+      documented({
+        summary: "Resolve a dispute",
+        description:
+          "Ends a dispute. `full_refund` refunds the disputed amount, as far as it is left of the transfer, and `partial_refund` " +
+          "`refund_amount` of it, at once and whatever the age of the transfer: `refund_id` names the refund. When the respondent's " +
+          "wallet has too little (422 `INSUFFICIENT_BALANCE`) or is frozen (403 `WALLET_FROZEN`) nothing happens and the dispute " +
+          "stays as it was. `credit`, `no_refund` and `other` move no money. With an idempotency key the dispute is resolved once, " +
+          "and a repetition answers what the first request answered. `refundAmount` is accepted for `refund_amount`.",
+        body: { resolution: "partial_refund", refund_amount: "1.50", notes: "Half of it was delivered" },
+        answer: {
+          ...answered,
+          status: "resolved",
+          resolution: "partial_refund",
+          refund_id: "rf_01h455vb4pex5vsknk084sn02x",
+          notes: "Half of it was delivered",
+          updated_at: "2026-01-04T03:04:05.678Z",
+          resolved_at: "2026-01-04T03:04:05.678Z"
+        }
+      }),
+      { others: ["refundAmount"] }
+    )
+  )
+
+export class DisputesApi extends HttpApiGroup.make("disputes")
+  .add(create, list, get, respond, evidence, escalate, resolve)
+  .middleware(Authorization)
+  .prefix("/v1")
+  .annotateMerge(
+    OpenApi.annotations({ title: "Disputes", description: "Objections of payers to completed transfers." })
+  ) {}

@@ -1,0 +1,280 @@
+import { DateTime, type Duration, Result, Schema } from "effect"
+import { Actor } from "./CallerContext.ts"
+import { AccountId, DisputeId, RefundId, toTypeId, TransferId } from "./Ids.ts"
+import { Currency, Micros } from "./Money.ts"
+import {
+  type AmountExceedsRemaining,
+  amountOf,
+  endOf,
+  exceeds,
+  type NotRefundable,
+  type Refundable,
+  type RefundReason,
+  remainingOf,
+  whyFixed
+} from "./Refund.ts"
+import { StateTransitionInvalid } from "./Refusal.ts"
+import { name, text } from "./Text.ts"
+import type { Transfer } from "./Transfer.ts"
+import { uuidFrom } from "./Uuid.ts"
+
+export const DisputeStatus = Schema.Literals(["open", "under_review", "escalated", "resolved"])
+export type DisputeStatus = typeof DisputeStatus.Type
+
+export const DisputeReason = Schema.Literals([
+  "service_not_received",
+  "duplicate_charge",
+  "unauthorized",
+  "amount_incorrect",
+  "quality_issue",
+  "other"
+])
+export type DisputeReason = typeof DisputeReason.Type
+
+/** What a dispute ends with. Only the first two move money here. */
+export const Resolution = Schema.Literals(["full_refund", "partial_refund", "credit", "no_refund", "other"])
+export type Resolution = typeof Resolution.Type
+
+/** Something that speaks for one side. */
+export const Evidence = Schema.Struct({
+  type: name(100),
+  description: text(1000),
+  url: Schema.optionalKey(
+    text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/, { expected: "an http or https address" }))
+  ),
+  content: Schema.optionalKey(text(4000))
+}).annotate({ identifier: "Evidence" })
+export type Evidence = typeof Evidence.Type
+
+/** How many pieces of evidence one request brings, and one side of a dispute has, and how much that is in bytes of JSON, at most. */
+export const evidenceLimits = { request: 20, side: 50, bytes: 32_768 } as const
+
+/** Whether this is more than one side may have. A dispute is in its events and in lists, so it must not be of any size. */
+export const isTooMuch = (evidence: ReadonlyArray<Evidence>): boolean =>
+  evidence.length > evidenceLimits.side ||
+  new TextEncoder().encode(JSON.stringify(evidence)).length > evidenceLimits.bytes
+
+/** A payer's objection to a completed transfer. The amount is in what the payer paid. */
+export const Dispute = Schema.Struct({
+  id: DisputeId,
+  transfer_id: TransferId,
+  status: DisputeStatus,
+  reason: DisputeReason,
+  description: Schema.String,
+  amount_disputed: Micros,
+  currency: Currency,
+  filed_by: Actor,
+  filer_account_id: Schema.NullOr(AccountId),
+  respondent_account_id: Schema.NullOr(AccountId),
+  requested_resolution: Schema.NullOr(Resolution),
+  evidence: Schema.Array(Evidence),
+  response: Schema.NullOr(Schema.String),
+  counter_evidence: Schema.Array(Evidence),
+  escalation_reason: Schema.NullOr(Schema.String),
+  response_window_ends_at: Schema.DateFromString,
+  resolution: Schema.NullOr(Resolution),
+  refund_id: Schema.NullOr(RefundId),
+  notes: Schema.NullOr(Schema.String),
+  created_at: Schema.DateFromString,
+  updated_at: Schema.DateFromString,
+  resolved_at: Schema.NullOr(Schema.DateFromString)
+}).annotate({ identifier: "Dispute" })
+export type Dispute = typeof Dispute.Type
+
+export const disputeOnWire = Schema.encodeSync(Dispute)
+
+export class DisputeWindowExpired extends Schema.TaggedError<DisputeWindowExpired>()(
+  "DISPUTE_WINDOW_EXPIRED",
+  { ended_at: Schema.String },
+  { httpApiStatus: 422, title: "The transfer completed too long ago to be disputed" }
+) {}
+
+export class ResponseWindowExpired extends Schema.TaggedError<ResponseWindowExpired>()(
+  "RESPONSE_WINDOW_EXPIRED",
+  { ended_at: Schema.String },
+  { httpApiStatus: 422, title: "The time to answer this dispute is over: it is resolved in the filer's favour" }
+) {}
+
+export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()(
+  "ALREADY_DISPUTED",
+  { transfer_id: Schema.String },
+  { httpApiStatus: 409, title: "The transfer has a dispute that is not resolved yet" }
+) {}
+
+export class EvidenceLimitReached extends Schema.TaggedError<EvidenceLimitReached>()(
+  "EVIDENCE_LIMIT_REACHED",
+  { limit: Schema.Int, bytes: Schema.Int },
+  { httpApiStatus: 422, title: "The dispute has as much evidence as it can hold" }
+) {}
+
+/** What may happen to a dispute. */
+export type DisputeTrigger = "responded" | "supplemented" | "escalated" | "resolved"
+
+/** Every transition there is; what is not here cannot happen. */
+const transitions: Readonly<Record<DisputeStatus, Partial<Record<DisputeTrigger, DisputeStatus>>>> = {
+  open: { responded: "under_review", supplemented: "open", resolved: "resolved" },
+  under_review: { supplemented: "under_review", escalated: "escalated", resolved: "resolved" },
+  escalated: { supplemented: "escalated", resolved: "resolved" },
+  resolved: {}
+}
+
+/** What a refusal says the dispute should have become. */
+const wanted: Readonly<Record<DisputeTrigger, string>> = {
+  responded: "under_review",
+  supplemented: "supplemented",
+  escalated: "escalated",
+  resolved: "resolved"
+}
+
+/** The status after `trigger`; undefined when it cannot happen in this one. */
+export const statusAfter = (status: DisputeStatus, trigger: DisputeTrigger): DisputeStatus | undefined =>
+  transitions[status][trigger]
+
+/** What becomes of some fields of a dispute. */
+export type Change = Partial<Omit<Dispute, "id" | "created_at" | "updated_at" | "resolved_at">>
+
+const changed = (
+  { status }: Dispute,
+  trigger: DisputeTrigger,
+  change: Change
+): Result.Result<Change, StateTransitionInvalid> => {
+  const after = statusAfter(status, trigger)
+  return after === undefined
+    ? Result.fail(new StateTransitionInvalid({ resource: "dispute", from: status, to: wanted[trigger] }))
+    : Result.succeed({ ...change, status: after })
+}
+
+/** A transfer with everything that decides about disputes of it. */
+export interface Disputable extends Refundable {
+  /** How many disputes it ever had: the version of whether it may have another. */
+  readonly disputes: bigint
+  readonly disputed: boolean
+}
+
+/** The fence of everybody who opens a dispute of a transfer. */
+export const disputesScope = (transfer: TransferId): string => uuidFrom(`disputes ${transfer}`)
+
+/** The whole rule for a dispute that is to be opened; how much it is about. */
+export const judgeDispute = (
+  of: Disputable,
+  asked: bigint | undefined,
+  now: Date,
+  window: Duration.Duration
+): Result.Result<
+  bigint,
+  StateTransitionInvalid | NotRefundable | DisputeWindowExpired | AlreadyDisputed | AmountExceedsRemaining
+> => {
+  const { transfer } = of
+  if (transfer.status !== "completed") {
+    return Result.fail(new StateTransitionInvalid({ resource: "transfer", from: transfer.status, to: "disputed" }))
+  }
+  // A dispute that nobody answers is resolved by a refund, so there must be one to make.
+  const fixed = whyFixed(of)
+  if (fixed !== undefined) return Result.fail(fixed)
+  const ended = ifOver(transfer, now, window)
+  if (ended !== undefined) return Result.fail(new DisputeWindowExpired({ ended_at: ended }))
+  if (of.disputed) return Result.fail(new AlreadyDisputed({ transfer_id: toTypeId("tx", transfer.id) }))
+  return amountOf(of, asked)
+}
+
+const ifOver = (transfer: Transfer, now: Date, window: Duration.Duration): string | undefined => {
+  const end = endOf(transfer, window)
+  return now.getTime() > end ? DateTime.formatIso(DateTime.makeUnsafe(end)) : undefined
+}
+
+/** The counterparty answers. From the moment the window ends it is too late, whether or not anybody has resolved the dispute yet. */
+export const respond = (
+  dispute: Dispute,
+  { counter_evidence, response }: { readonly response: string; readonly counter_evidence: ReadonlyArray<Evidence> },
+  now: Date
+): Result.Result<Change, StateTransitionInvalid | ResponseWindowExpired> => {
+  const ends = dispute.response_window_ends_at
+  return dispute.status === "open" && now.getTime() >= ends.getTime()
+    ? Result.fail(new ResponseWindowExpired({ ended_at: ends.toISOString() }))
+    : changed(dispute, "responded", { response, counter_evidence })
+}
+
+export const supplement = (
+  dispute: Dispute,
+  evidence: ReadonlyArray<Evidence>
+): Result.Result<Change, StateTransitionInvalid | EvidenceLimitReached> => {
+  const all = [...dispute.evidence, ...evidence]
+  const after = changed(dispute, "supplemented", { evidence: all })
+  return Result.isSuccess(after) && isTooMuch(all)
+    ? Result.fail(new EvidenceLimitReached({ limit: evidenceLimits.side, bytes: evidenceLimits.bytes }))
+    : after
+}
+
+export const escalate = (dispute: Dispute, reason: string | null): Result.Result<Change, StateTransitionInvalid> =>
+  changed(dispute, "escalated", { escalation_reason: reason })
+
+/** How somebody decides a dispute; `refund_amount` is there for a partial refund and for nothing else. */
+export interface Verdict {
+  readonly resolution: Resolution
+  readonly refund_amount: bigint | undefined
+  readonly notes: string | null
+}
+
+/** A dispute that ends, and the refund that goes with it, in micro-units. */
+export interface Resolved {
+  readonly change: Change
+  readonly refund: bigint | undefined
+}
+
+/**
+ * Ends a dispute. A full refund is of everything that is disputed, as far as it is left of the transfer; a partial one may not be of
+ * more.
+ */
+export const resolve = (
+  dispute: Dispute,
+  { notes, refund_amount, resolution }: Verdict,
+  of: Refundable
+): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
+  const change = changed(dispute, "resolved", { resolution, notes })
+  if (Result.isFailure(change)) return Result.fail(change.failure)
+  if (resolution !== "full_refund" && resolution !== "partial_refund") {
+    return Result.succeed({ change: change.success, refund: undefined })
+  }
+  const fixed = whyFixed(of)
+  if (fixed !== undefined) return Result.fail(fixed)
+  const most = awardable(dispute, of)
+  const refund = resolution === "full_refund" ? most : (refund_amount ?? most)
+  return most <= 0n || refund > most
+    ? Result.fail(exceeds(most, dispute.currency))
+    : Result.succeed({ change: change.success, refund })
+}
+
+/**
+ * Ends a dispute that nobody answered in time in the filer's favour: by what was asked for, or by everything that is disputed. Where all
+ * of it has come back meanwhile there is nothing left to refund.
+ */
+export const resolveByDefault = (
+  dispute: Dispute,
+  of: Refundable
+): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
+  if (dispute.status !== "open") {
+    return Result.fail(new StateTransitionInvalid({ resource: "dispute", from: dispute.status, to: "resolved" }))
+  }
+  const verdict = (resolution: Resolution, notes: string) =>
+    resolve(dispute, { resolution, refund_amount: undefined, notes }, of)
+  const { requested_resolution: requested } = dispute
+  if (requested === "no_refund") return verdict("no_refund", "Not answered in time; no refund was requested.")
+  return awardable(dispute, of) > 0n
+    ? verdict(requested === "partial_refund" ? "partial_refund" : "full_refund", "Not answered in time.")
+    : verdict("no_refund", "Not answered in time; everything had been refunded before.")
+}
+
+const awardable = ({ amount_disputed }: Dispute, of: Refundable): bigint => {
+  const remaining = remainingOf(of)
+  return remaining < amount_disputed ? remaining : amount_disputed
+}
+
+/** What a refund that a dispute awards is said to be for. */
+export const refundReasonOf: Readonly<Record<DisputeReason, RefundReason>> = {
+  service_not_received: "service_not_rendered",
+  duplicate_charge: "duplicate_payment",
+  unauthorized: "other",
+  amount_incorrect: "error",
+  quality_issue: "other",
+  other: "other"
+}
