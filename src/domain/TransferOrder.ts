@@ -4,6 +4,7 @@ import { Amount, Currency } from "./Money.ts"
 import { FlowRate } from "./FlowRate.ts"
 import { InvalidRequest } from "./Refusal.ts"
 import { IdempotencyKey } from "./Text.ts"
+import { AmountOrZero } from "./MoneyStream.ts"
 import { Memo, type PlainTransfer, TransferType } from "./Transfer.ts"
 
 /** What a transfer is made from. Which fields there must be depends on `type`, which is `internal` when left out. */
@@ -17,7 +18,7 @@ export const CreateTransfer = Schema.Struct({
   quote_id: Schema.optionalKey(QuoteId),
   stream_id: Schema.optionalKey(StreamId),
   flow_rate: Schema.optionalKey(FlowRate),
-  buffer: Schema.optionalKey(Amount),
+  buffer: Schema.optionalKey(AmountOrZero),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 }).annotate({ identifier: "CreateTransfer" })
 export type CreateTransfer = typeof CreateTransfer.Type

@@ -1,0 +1,155 @@
+import { DateTime, Effect, Option, Result } from "effect"
+import type { IdempotencyClaim } from "#domain/Command.ts"
+import { type StreamId, toTypeId, TransferId } from "#domain/Ids.ts"
+import type { MoneyStream, StreamState } from "#domain/MoneyStream.ts"
+import { type Change, observe } from "#domain/MoneyStream/Change.ts"
+import { shownAt } from "#domain/MoneyStream/Flow.ts"
+import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import type { Transfer } from "#domain/Transfer.ts"
+import type { Ledger } from "../Ledger.ts"
+import { newId } from "../NewId.ts"
+import * as TransferRecords from "../Transfers/Records.ts"
+import type * as Turns from "../Turns.ts"
+import type { Wallets } from "../Wallets.ts"
+import { changing, type MoneyAction, moving, readKept } from "./Moving.ts"
+import * as Records from "./Records.ts"
+
+/** How often a change is decided anew because another process was faster: each time that one got its own change through. */
+const attempts = 200
+
+/** How many streams are looked after in one step. */
+const batch = 200
+
+/** Something to do to a stream. */
+export interface Wanted<Refused, Denied> {
+  /** What becomes of the stream as it is now. Asked again when somebody else was faster. */
+  readonly decide: (stream: StreamState, now: Date) => Result.Result<Change, Refused>
+  /** The transfers that it takes, in order. One of nothing is recorded and moves nothing. */
+  readonly transfers?: (change: Change) => ReadonlyArray<readonly [action: MoneyAction, amount: bigint]>
+  readonly memo?: string | null | undefined
+  readonly claim?: IdempotencyClaim | undefined
+  /** What the ledger's refusals are to the caller. A defect, when not said: what a stream owns is there. */
+  readonly refuse?: (refusal: LedgerRefused) => Effect.Effect<never, Denied>
+}
+
+/** What the ledger may say to a wallet that pays, or to a key. */
+export type LedgerRefused = InsufficientBalance | WalletFrozen | AmountTooLarge | IdempotencyKeyReused
+
+/** The stream after a change, and the last of its transfers, if there was one. */
+export interface Changed {
+  readonly stream: MoneyStream
+  readonly transfer: Transfer | undefined
+  readonly replayed: boolean
+}
+
+/** Changes streams: every change is decided on the row as it was read, and posted only if it still is so. */
+export const make = Effect.fnUntraced(function* (
+  ledger: Ledger["Service"],
+  wallets: Wallets["Service"],
+  inTurn: Effect.Success<typeof Turns.make>
+) {
+  const streams = yield* Records.reader
+  const readTransfer = yield* TransferRecords.reader
+
+  const find = Effect.fnUntraced(function* (caller: Principal, id: StreamId) {
+    const found = yield* streams.find(caller.tenant_id, id)
+    if (Option.isSome(found)) return found.value
+    return yield* new NotFound({ resource: "stream", id: toTypeId("str", id) })
+  })
+
+  const answerKept = Effect.fnUntraced(function* (result: unknown) {
+    const { stream, transfer } = yield* readKept(result)
+    if (stream === null) return yield* Effect.die("An answer about a stream was kept without the stream")
+    return { stream, transfer, replayed: true } satisfies Changed
+  })
+
+  const changeOnce = Effect.fnUntraced(function* <Refused, Denied = never>(
+    caller: Principal,
+    id: StreamId,
+    { claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>
+  ): Effect.fn.Return<Changed | undefined, NotFound | Refused | Denied> {
+    const before = yield* find(caller, id)
+    const now = yield* DateTime.nowAsDate
+    const decided = decide(before, now)
+    if (Result.isFailure(decided)) {
+      // What cannot be done now may be what was done by the same request before.
+      const known = claim === undefined ? Option.none() : yield* Effect.catch(ledger.recall(claim), refuse)
+      return yield* Option.isSome(known) ? answerKept(known.value) : Effect.fail(decided.failure)
+    }
+    const change = decided.success
+    const from = yield* Effect.orDie(wallets.known(caller, before.from_wallet_id))
+    const to = yield* Effect.orDie(wallets.known(caller, before.to_wallet_id))
+    const movings = yield* Effect.forEach(transfers?.(change) ?? [], ([action, amount]) =>
+      Effect.map(newId(TransferId), (transfer_id) =>
+        moving(action, transfer_id, amount, before, { caller, from, to, memo })
+      )
+    )
+    const { command, stream } = changing(before, change, now, movings, claim)
+    const last = movings.at(-1)
+    const posted = yield* ledger.post(command).pipe(
+      Effect.catchTags({
+        SUPERSEDED: () => Effect.undefined,
+        NOT_FOUND: Effect.die,
+        SAME_WALLET: Effect.die,
+        CURRENCY_MISMATCH: Effect.die,
+        HOLD_NOT_OPEN: Effect.die,
+        INSUFFICIENT_BALANCE: refuse,
+        WALLET_FROZEN: refuse,
+        AMOUNT_TOO_LARGE: refuse,
+        IDEMPOTENCY_KEY_REUSED: refuse
+      })
+    )
+    if (posted === undefined) {
+      // By somebody else, or by this very call, whose first answer was lost on the way from the database.
+      if ((yield* find(caller, id)).changed_by !== command.id) return undefined
+      const made = last === undefined ? Option.none() : yield* readTransfer(caller.tenant_id, last.id)
+      return { stream: shownAt(stream, now), transfer: Option.getOrUndefined(made), replayed: false }
+    }
+    if (posted.command_id !== command.id) return yield* answerKept(posted.result)
+    if (posted.items?.some(Result.isFailure)) return yield* Effect.die("Money of a stream could not be moved")
+    return { stream: shownAt(stream, now), transfer: last?.transfer(posted), replayed: false }
+  })
+
+  const change = <Refused, Denied = never>(caller: Principal, id: StreamId, wanted: Wanted<Refused, Denied>) =>
+    inTurn(id)(
+      Effect.gen(function* () {
+        for (let attempt = 0; attempt < attempts; attempt++) {
+          const changed = yield* changeOnce(caller, id, wanted)
+          if (changed !== undefined) return changed
+        }
+        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+      })
+    )
+
+  const lookAfter = Effect.fnUntraced(
+    function* (before: StreamState, now: Date) {
+      const decided = observe(before, now)
+      if (Result.isFailure(decided)) return 0
+      const { alerts } = decided.success
+      yield* ledger.post(changing(before, decided.success, now, [], undefined).command)
+      return alerts.length
+    },
+    // Somebody else was faster, and has said what there was to say.
+    Effect.catchTag("SUPERSEDED", () => Effect.succeed(0)),
+    Effect.catchCause((cause) => Effect.as(Effect.logError("A stream could not be looked after", cause), 0))
+  )
+
+  const alertDue = Effect.gen(function* () {
+    let alerts = 0
+    let found = batch
+    // Those that fail stay due, and must not stand in the way of all that are due after them.
+    let passed = 0
+    while (found === batch) {
+      const due = yield* streams.due(batch, passed)
+      found = due.streams.length
+      const each = yield* Effect.forEach(due.streams, (stream) => lookAfter(stream, due.now), { concurrency: batch })
+      alerts += each.reduce((sum, one) => sum + one, 0)
+      passed += each.filter((said) => said === 0).length
+    }
+    return alerts
+  })
+
+  return { find, change, alertDue }
+})

@@ -1,0 +1,129 @@
+import { DateTime, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { IdempotencyClaim } from "#domain/Command.ts"
+import { StreamId, toTypeId, TransferId, type WalletId } from "#domain/Ids.ts"
+import { available } from "#domain/LedgerAccount.ts"
+import type { Metadata } from "#domain/Metadata.ts"
+import { type Currency, formatDecimal } from "#domain/Money.ts"
+import type { BufferTooLarge, MoneyStream } from "#domain/MoneyStream.ts"
+import { start } from "#domain/MoneyStream/Change.ts"
+import { shownAt } from "#domain/MoneyStream/Flow.ts"
+import {
+  type AmountTooLarge,
+  CurrencyMismatch,
+  type IdempotencyKeyReused,
+  InsufficientBalance,
+  SameWallet,
+  WalletFrozen
+} from "#domain/PostingRefused.ts"
+import type { Principal } from "#domain/Principal.ts"
+import type { NotFound } from "#domain/Refusal.ts"
+import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
+import type { Ledger } from "../Ledger.ts"
+import { newId } from "../NewId.ts"
+import type * as Turns from "../Turns.ts"
+import type { Wallets } from "../Wallets.ts"
+import { moving, opening, readKept } from "./Moving.ts"
+
+/** A stream to be opened; amounts are micro-units, the rate in 10^-18 units a second. */
+export interface Wanted {
+  readonly from_wallet_id: WalletId
+  readonly to_wallet_id: WalletId
+  readonly currency: Currency
+  readonly flow_rate: bigint
+  readonly deposit: bigint
+  readonly buffer: bigint
+  readonly metadata: Metadata
+  readonly memo: string | null
+  /** Whether too little money makes a failed transfer, and not a refusal that stores nothing. */
+  readonly mayFail: boolean
+}
+
+/** The new stream, unless the transfer that was to open it failed. */
+export interface Opened {
+  readonly stream: MoneyStream | undefined
+  readonly transfer: Transfer
+  readonly replayed: boolean
+}
+
+export type OpenRefused =
+  | NotFound
+  | SameWallet
+  | CurrencyMismatch
+  | NetworkMismatch
+  | BufferTooLarge
+  | WalletFrozen
+  | InsufficientBalance
+  | AmountTooLarge
+  | IdempotencyKeyReused
+
+/** Opens streams, each with a ledger account of its own. */
+export const make = Effect.fnUntraced(function* (
+  ledger: Ledger["Service"],
+  wallets: Wallets["Service"],
+  inTurn: Effect.Success<typeof Turns.make>
+) {
+  const sql = yield* SqlClient.SqlClient
+
+  const ends = Effect.fnUntraced(function* (caller: Principal, wanted: Wanted) {
+    const { currency } = wanted
+    const from = yield* wallets.known(caller, wanted.from_wallet_id)
+    const to = yield* wallets.known(caller, wanted.to_wallet_id)
+    if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
+    for (const { currency: actual } of [from, to]) {
+      if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
+    }
+    if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
+    return { from, to }
+  })
+
+  /** Refuses what the ledger would refuse, before an account is opened for it. */
+  const checkPayer = Effect.fnUntraced(function* (id: WalletId, { deposit: amount, mayFail }: Wanted) {
+    const payer = yield* Effect.orDie(ledger.account(id))
+    if (payer.frozen) return yield* new WalletFrozen({ wallet_id: toTypeId("wal", id) })
+    if (mayFail || available(payer) >= amount) return
+    const [required, at_most] = [formatDecimal(amount), formatDecimal(available(payer))]
+    return yield* new InsufficientBalance({ required, available: at_most, currency: payer.currency })
+  })
+
+  const openOnce = Effect.fnUntraced(function* (
+    caller: Principal,
+    wanted: Wanted,
+    claim: IdempotencyClaim | undefined
+  ): Effect.fn.Return<Opened, OpenRefused> {
+    const { deposit, mayFail, memo, ...given } = wanted
+    const { from, to } = yield* ends(caller, wanted)
+    const id = yield* newId(StreamId)
+    const transfer_id = yield* newId(TransferId)
+    const now = yield* DateTime.nowAsDate
+    const change = yield* Effect.fromResult(
+      start({ id, tenant_id: caller.tenant_id, deposit, transfer_id, ...given }, now)
+    )
+    const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+    if (Option.isSome(known)) return yield* answerKept(known.value)
+    yield* checkPayer(from.id, wanted)
+    yield* sql.withTransaction(ledger.open({ id, purpose: "stream", currency: wanted.currency })).pipe(Effect.orDie)
+    const setting = { caller, from, to, memo }
+    const money = moving("start", transfer_id, deposit, change.stream, setting)
+    const posted = yield* ledger.post(opening(change, now, money, claim, mayFail)).pipe(
+      Effect.catchTags({
+        NOT_FOUND: Effect.die,
+        SAME_WALLET: Effect.die,
+        CURRENCY_MISMATCH: Effect.die,
+        HOLD_NOT_OPEN: Effect.die
+      })
+    )
+    if (posted.command_id !== transfer_id) return yield* answerKept(posted.result)
+    const transfer = money.transfer(posted)
+    return { stream: transfer.status === "failed" ? undefined : shownAt(change.stream, now), transfer, replayed: false }
+  })
+
+  const answerKept = (result: unknown) =>
+    Effect.map(readKept(result), ({ stream, transfer }) => ({ stream: stream ?? undefined, transfer, replayed: true }))
+
+  return (caller: Principal, wanted: Wanted, claim: IdempotencyClaim | undefined) => {
+    const opened = openOnce(caller, wanted, claim)
+    // Requests under one key wait for the first of them: each would open an account of its own.
+    return claim === undefined ? opened : inTurn(`${claim.tenant_id} ${claim.operation} ${claim.key}`)(opened)
+  }
+})

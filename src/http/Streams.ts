@@ -1,0 +1,60 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { offsetOf, pageOf } from "#api/Pagination.ts"
+import { type Moved, MoneyStreams } from "#services/MoneyStreams.ts"
+import { claim, markReplayed } from "./Idempotency.ts"
+
+const answer = ({ replayed, stream }: Moved) => Effect.as(markReplayed(replayed), stream)
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "streams",
+  Effect.fnUntraced(function* (handlers) {
+    const streams = yield* MoneyStreams
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ headers, payload: { idempotency_key: bodyKey, ...wanted } }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.create", principal, headers, bodyKey }
+        const claimed = yield* claim({ ...request, parameters: wanted })
+        return yield* answer(yield* streams.open(principal, wanted, claimed))
+      }),
+      list: Effect.fnUntraced(function* ({ query: { page, limit, ...filter } }) {
+        const range = { limit, offset: offsetOf({ page, limit }) }
+        const found = yield* streams.list(yield* CurrentPrincipal, filter, range)
+        return pageOf({ page, limit }, found.streams, found.total)
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        return yield* streams.get(yield* CurrentPrincipal, params.id)
+      }),
+      top_up: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...wanted } }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.top_up", principal, headers, bodyKey }
+        const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })
+        return yield* answer(yield* streams.topUp(principal, params.id, wanted, claimed))
+      }),
+      pause: Effect.fnUntraced(function* ({ params }) {
+        return yield* streams.pause(yield* CurrentPrincipal, params.id)
+      }),
+      resume: Effect.fnUntraced(function* ({ params }) {
+        return yield* streams.resume(yield* CurrentPrincipal, params.id)
+      }),
+      rate: Effect.fnUntraced(function* ({ params, payload }) {
+        return yield* streams.changeRate(yield* CurrentPrincipal, params.id, payload.flow_rate)
+      }),
+      withdraw: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...wanted } }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.withdraw", principal, headers, bodyKey }
+        const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })
+        return yield* answer(yield* streams.withdraw(principal, params.id, wanted, claimed))
+      }),
+      cancel: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...wanted } }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.cancel", principal, headers, bodyKey }
+        const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })
+        return yield* answer(yield* streams.cancel(principal, params.id, wanted, claimed))
+      })
+    })
+  })
+)
