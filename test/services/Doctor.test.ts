@@ -7,8 +7,15 @@ import * as Postgres from "#layers/Postgres.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
+import { Transfers } from "#services/Transfers.ts"
+import { Wallets } from "#services/Wallets.ts"
+import { tenant, walletOf } from "./WalletsHarness.ts"
 
-const Test = Layer.mergeAll(Ledger.layer, Doctor.layer).pipe(Layer.provideMerge(Postgres.layerTest))
+const Test = Transfers.layer.pipe(
+  Layer.provideMerge(Wallets.layer),
+  Layer.provideMerge(Layer.merge(Ledger.layer, Doctor.layer)),
+  Layer.provideMerge(Postgres.layerTest)
+)
 const broken = Effect.gen(function* () {
   const { examine } = yield* Doctor
   return (yield* examine).filter((finding) => finding.broken.length > 0).map((finding) => finding.promise)
@@ -33,10 +40,39 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
           { kind: "transfer", ...between, amount: 1n }
         ]
       })
+      // A fence counts beside the tallies of endpoints, and a refusal that was kept is a line of the log.
+      yield* post({
+        id: newUuid(),
+        steps: [{ kind: "transfer", ...between, amount: 1_000n }],
+        fences: [{ scope: newUuid(), expected: 0n }],
+        concedes: () => true
+      })
       assert.deepStrictEqual(yield* broken, [])
     })
   )
 
+  it.effect("finds nothing wrong after transfers that completed and that failed", () =>
+    Effect.gen(function* () {
+      const transfers = yield* Transfers
+      const caller = yield* tenant()
+      const [payer, payee] = [yield* walletOf(caller), yield* walletOf(caller)]
+      yield* (yield* Wallets).fund(caller, payer.id, { amount: 5n, currency: "USDC" })
+      const between = { from_wallet_id: payer.id, to_wallet_id: payee.id, currency: "USDC" } as const
+      const made = yield* Effect.forEach(["internal", "wrap", "unwrap"] as const, (type) =>
+        transfers.create(caller, { type, amount: 2n, ...between })
+      )
+      assert.deepStrictEqual(
+        made.map(({ transfer }) => transfer.status),
+        ["completed", "completed", "failed"]
+      )
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  const endpoint = `INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, path, method, base_price, currency, network,
+      status, volume_discounts, timeout_ms, charge_on, schemes, mpp, forward_headers, created_at, updated_at)
+    SELECT gen_random_uuid(), tenant_id, owner_id, id, 'a', '/', 'GET', 101, currency, network,
+      'active', '[]', 1, 'success', '{exact}', false, '{}', now(), now() FROM wallets LIMIT 1`
   // Each tampering is done past the constraints that normally make it impossible.
   const tampering = {
     "the balances of each currency sum to zero":
@@ -51,17 +87,45 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET debit_posted = debit_posted + 1 WHERE kind = 'capture'",
     "no account ever spent or promised more than it had":
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET debit_held = 1000000 WHERE kind = 'hold'",
-    "the totals of an endpoint are the sum of its captured payments":
-      "INSERT INTO tallies (scope, subject, count, amount) VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 1, 1)",
-    "the totals of a payer are the sum of the payer's captured payments":
-      "INSERT INTO tallies (scope, subject, count, amount) VALUES (gen_random_uuid(), gen_random_uuid(), 1, 1)",
+    "a refusal in the log moved nothing":
+      "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET amount = 1 WHERE kind = 'refuse'",
+    "the totals of an endpoint are the sum of its captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, '00000000-0000-0000-0000-000000000000', 1, 1 FROM endpoints`,
+    "the totals of a payer are the sum of the payer's captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, gen_random_uuid(), 1, 1 FROM endpoints`,
     "every captured payment has its event, once":
-      "INSERT INTO events (seq, id, tenant_id, type, data, created_at) VALUES (1, gen_random_uuid(), gen_random_uuid(), 'x402.payment.completed', '{}', now())"
+      "INSERT INTO events (seq, id, tenant_id, type, data, created_at) VALUES (1000001, gen_random_uuid(), gen_random_uuid(), 'x402.payment.completed', '{}', now())"
   }
+  const movement =
+    "a transfer within one currency is exactly its movement when it completed, and moved nothing otherwise"
+  const movements = [
+    "UPDATE transfers SET amount = amount + 1 WHERE type = 'wrap'",
+    "UPDATE transfers SET id = gen_random_uuid() WHERE type = 'wrap'",
+    "UPDATE transfers SET to_wallet_id = from_wallet_id WHERE type = 'wrap'",
+    "UPDATE transfers SET from_wallet_id = to_wallet_id WHERE type = 'wrap'",
+    "UPDATE transfers SET status = 'failed', failure_reason = 'rail_error', completed_at = NULL WHERE type = 'wrap'",
+    "UPDATE transfers SET status = 'completed', failure_reason = NULL, completed_at = now() WHERE status = 'failed'",
+    "DELETE FROM transfers WHERE type = 'internal'"
+  ]
+  const telling = "every transfer has the event of its creation and that of its end, once"
+  const told = (type: string) => `SELECT * FROM events WHERE type = 'transfer.${type}' ORDER BY seq LIMIT 1`
+  const again =
+    "INSERT INTO events (seq, id, tenant_id, type, data, created_at) SELECT 1000000, id, tenant_id, type, data, created_at FROM"
+  const tellings = [
+    ...["created", "completed", "failed"].flatMap((type) => [
+      `ALTER TABLE events DISABLE TRIGGER append_only; DELETE FROM events WHERE seq = (SELECT seq FROM (${told(type)}) t)`,
+      `${again} (${told(type)}) t`
+    ]),
+    "UPDATE transfers SET id = gen_random_uuid() WHERE type = 'wrap'"
+  ]
   const balance = "UPDATE ledger_accounts SET posted = posted + 1 WHERE purpose = 'fees' AND currency = 'USDC'"
   const lines = "a balance is the sum of its entries, and every line of the log carries the balance at its time"
-  for (const [promise, statements] of [...Object.entries(tampering), [lines, balance] as const]) {
-    it.effect(`sees when this is broken: ${promise} (${statements.slice(0, 30)}…)`, () =>
+  const attempts = [
+    ...Object.entries(tampering),
+    [lines, balance] as const,
+    ...movements.map((statement) => [movement, statement] as const),
+    ...tellings.map((statement) => [telling, statement] as const)
+  ]
+  for (const [place, [promise, statements]] of attempts.entries()) {
+    it.effect(`sees when this is broken: ${promise} (${place}: ${statements.slice(0, 30)}…)`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tampered = Effect.gen(function* () {

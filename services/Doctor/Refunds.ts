@@ -1,0 +1,76 @@
+import type { SqlClient } from "effect/sql"
+import { version } from "#domain/LedgerAccount.ts"
+import type { Assurance } from "./Assurance.ts"
+
+/** What holds of refunds and disputes. */
+export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => [
+  {
+    promise:
+      "what was refunded of a transfer is the sum of its refunds, and with what is promised never more than the transfer",
+    query: sql`SELECT t.id, t.amount, t.refunded_amount, r.completed, r.pending FROM transfers t
+      LEFT JOIN (
+        SELECT transfer_id, coalesce(sum(amount) FILTER (WHERE status = 'completed'), 0) AS completed,
+          coalesce(sum(amount) FILTER (WHERE status = 'pending'), 0) AS pending
+        FROM refunds GROUP BY transfer_id
+      ) r ON r.transfer_id = t.id
+      WHERE t.refunded_amount <> coalesce(r.completed, 0) OR t.refunded_amount + coalesce(r.pending, 0) > t.amount
+      LIMIT 10`
+  },
+  {
+    promise: "a completed refund brought its payer exactly its amount, and nothing comes back without a refund",
+    query: sql`SELECT r.id AS refund, r.amount, m.command_id, m.sum FROM (
+        SELECT r.id, r.amount, r.refund_transfer_id, t.from_wallet_id FROM refunds r JOIN transfers t ON t.id = r.transfer_id
+        WHERE r.status = 'completed'
+      ) r FULL JOIN (
+        SELECT m.command_id, a.id AS account, sum(m.amount) AS sum
+        FROM movements m JOIN ledger_accounts a ON a.key = m.credit
+        WHERE m.code = 'refund' AND a.purpose = 'wallet' GROUP BY m.command_id, a.id
+      ) m ON m.command_id = r.refund_transfer_id AND m.account = r.from_wallet_id AND m.sum = r.amount
+      WHERE r.id IS NULL OR m.command_id IS NULL LIMIT 10`
+  },
+  {
+    promise: "a dispute that ended with a refund has it, and no other dispute has one",
+    query: sql`SELECT d.id AS dispute, r.id AS refund FROM (
+        SELECT id, transfer_id, refund_id FROM disputes
+        WHERE refund_id IS NOT NULL OR resolution IN ('full_refund', 'partial_refund')
+      ) d FULL JOIN (SELECT id, transfer_id, dispute_id FROM refunds WHERE dispute_id IS NOT NULL) r
+        ON r.id = d.refund_id AND r.dispute_id = d.id AND r.transfer_id = d.transfer_id
+      WHERE d.id IS NULL OR r.id IS NULL LIMIT 10`
+  },
+  {
+    promise: "refunds and disputes have as many events as they had changes",
+    query: sql`SELECT * FROM (
+        SELECT count(*) AS refunds, count(*) FILTER (WHERE status = 'completed') AS completed,
+          count(*) FILTER (WHERE status = 'failed') AS failed FROM refunds
+      ) r, (
+        SELECT count(*) AS disputes, count(*) FILTER (WHERE status = 'resolved') AS ended,
+          coalesce(sum(version), 0) AS changes FROM disputes
+      ) d, (
+        SELECT count(*) FILTER (WHERE type = 'refund.created') AS refund_created,
+          count(*) FILTER (WHERE type = 'refund.completed') AS refund_completed,
+          count(*) FILTER (WHERE type = 'transfer.refunded') AS transfer_refunded,
+          count(*) FILTER (WHERE type = 'refund.failed') AS refund_failed,
+          count(*) FILTER (WHERE type = 'dispute.opened') AS opened,
+          count(*) FILTER (WHERE type = 'dispute.resolved') AS resolved,
+          count(*) FILTER (WHERE type IN ('dispute.updated', 'dispute.resolved')) AS changed
+        FROM events
+      ) e
+      WHERE (refunds, completed, completed, failed) <> (refund_created, refund_completed, transfer_refunded, refund_failed)
+        OR (disputes, ended, changes) <> (opened, resolved, changed)`
+  },
+  {
+    promise: "a dispute, and the refunds of a transfer, stand at the versions that their fences count",
+    query: sql`SELECT s.id, s.version, f.count AS fence FROM (
+        SELECT id, version, id AS scope FROM disputes WHERE version > 0
+        UNION ALL
+        -- The scope is src/domain/Refund.ts refundsScope: a uuid of a hash.
+        SELECT id, refunds_version, (substr(x, 1, 12) || '8' || substr(x, 14, 3)
+          || to_hex((('x' || substr(x, 17, 1))::bit(4)::int & 3) | 8) || substr(x, 18, 15))::uuid
+        FROM (
+          SELECT id, refunds_version, encode(sha256(convert_to('refunds ' || id::text, 'UTF8')), 'hex') AS x
+          FROM transfers WHERE refunds_version > 0
+        ) hashed
+      ) s LEFT JOIN tallies f ON f.log = 1 AND f.scope = s.scope AND f.subject = ${version}
+      WHERE s.version <> coalesce(f.count, 0) LIMIT 10`
+  }
+]
