@@ -1,13 +1,19 @@
+import type { Trades } from "./Desk.ts"
 import { api, type Client, type Funding, must, type Paid, payOnce } from "./Paying.ts"
+import { pause } from "./Servers.ts"
+import { startTrading } from "./Trading.ts"
 
 /** What clients were told while they were at it. */
 export interface Told {
   readonly paid: Array<Paid>
   readonly funded: Array<Funding>
   readonly payers: Array<string>
+  readonly trades: Trades
 }
 
-/** Payers that call a priced endpoint over and over, and a faucet that drips, until `stop`. */
+const desks = 2
+
+/** Payers that call a priced endpoint over and over, desks that move money, and a faucet that drips, until `stop`. */
 export const startLoad = async (client: Client, accountId: string, originUrl: string, loops: number) => {
   const network = "base-sepolia"
   const revenue = await must(client, "POST", "/v1/wallets", { currency: "USDC", network })
@@ -23,13 +29,15 @@ export const startLoad = async (client: Client, accountId: string, originUrl: st
     walletId: revenue.id,
     timeoutMs: 1000
   })
-  const told: Told = { paid: [], funded: [], payers: [] }
+  const funded: Array<Funding> = []
   const fund = async (wallet: string, amount: string) => {
     const key = crypto.randomUUID()
     const answer = await api(client, "POST", `/v1/wallets/${wallet}/fund`, { amount, currency: "USDC" }, key)
     if (answer.status !== 201) throw new Error(`fund: ${answer.status} ${JSON.stringify(answer.body)}`)
-    told.funded.push({ wallet, transfer: answer.body.transfer_id })
+    funded.push({ wallet, transfer: answer.body.transfer_id })
   }
+  const trading = await startTrading(client, desks, fund)
+  const told: Told = { paid: [], funded, payers: [], trades: trading.told }
   for (let index = 0; index < loops; index++) {
     const { id } = await must(client, "POST", "/v1/wallets", { currency: "USDC", network })
     told.payers.push(id)
@@ -52,6 +60,8 @@ export const startLoad = async (client: Client, accountId: string, originUrl: st
   const stop = async () => {
     stopped = true
     await Promise.all(working)
+    // Leases of calls whose server died run out within their timeout and ten seconds; the workers see to it.
+    await Promise.all([trading.stop(), pause(12_000)])
     return told
   }
   return { endpoint: String(endpoint.id), told, stop }

@@ -49,7 +49,6 @@ const killing = async (dir: string, base: string, originUrl: string) => {
     }
   }
   const told = await load.stop()
-  await pause(12_000)
   return { told, unready }
 }
 

@@ -15,10 +15,13 @@ export interface Server {
   readonly kill: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. */
-export const startServer = async (env: Readonly<Record<string, string>>): Promise<Server> => {
+/** Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. `flags` are for node. */
+export const startServer = async (
+  env: Readonly<Record<string, string>>,
+  flags: ReadonlyArray<string> = []
+): Promise<Server> => {
   const port = env["PORT"] === undefined ? await freePort() : Number(env["PORT"])
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...flags, main], {
     env: {
       ...process.env,
       TURNPIKE_RATE_LIMIT: "off",
