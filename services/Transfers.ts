@@ -11,14 +11,7 @@ import {
 } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import {
-  codeOf,
-  NetworkMismatch,
-  type PlainTransfer,
-  Transfer,
-  type TransferFilter,
-  transferOnWire
-} from "#domain/Transfer.ts"
+import { codeOf, NetworkMismatch, type PlainTransfer, type Transfer, type TransferFilter } from "#domain/Transfer.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
 import * as Listing from "./Transfers/Listing.ts"
@@ -107,7 +100,7 @@ export class Transfers extends Context.Service<
             steps: [{ kind: "transfer", debit: from.id, credit: to.id, currency, amount, code: codeOf(type) }],
             idempotency: claim,
             concedes: Records.isInsufficient,
-            result: (done) => (claim === undefined ? undefined : transferOnWire(made(done))),
+            result: ({ refused }) => (claim === undefined ? undefined : Records.keptOf(id, refused)),
             rows: (done) => [Records.insertTransfer(caller.tenant_id, made(done))],
             events: (done) => Records.endedEvents(caller.tenant_id, made(done))
           })
@@ -115,7 +108,10 @@ export class Transfers extends Context.Service<
         if (!posted.replayed) return { transfer: made(posted), replayed: false }
         // Under its own id it was this very call, whose first answer was lost on the way from the database.
         if (posted.command_id === id) return { transfer: yield* Effect.orDie(get(caller, id)), replayed: false }
-        return { transfer: yield* Effect.orDie(decode(posted.result)), replayed: true }
+        const first = yield* Effect.orDie(
+          Effect.flatMap(decode(posted.result), (kept) => get(caller, kept.transfer_id))
+        )
+        return { transfer: asAnswered(first), replayed: true }
       })
 
       const list = Effect.fn("Transfers.list")((...request: Parameters<typeof listing>) => listing(...request))
@@ -134,4 +130,12 @@ export const remembered = <Thing>(make: (posted: Posted) => Thing): ((posted: Po
   }
 }
 
-const decode = Schema.decodeUnknownEffect(Transfer)
+/** What a plain transfer's first answer said: nothing but refunds ever happens to it afterwards. */
+const asAnswered = (transfer: Transfer): Transfer => ({
+  ...transfer,
+  refunded_amount: 0n,
+  updated_at: transfer.created_at
+})
+
+const Kept = Schema.toType(Schema.Struct({ transfer_id: TransferId }))
+const decode = Schema.decodeUnknownEffect(Kept)

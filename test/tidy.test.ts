@@ -31,6 +31,7 @@ const ports = [
   "HttpListener",
   "Rail",
   "RateSource",
+  "TransferRail",
   "SignatureRecovery",
   "AddressResolver",
   "Facilitator"

@@ -54,4 +54,9 @@ export default Effect.gen(function* () {
   // Most transfers are internal and completed: what is not must be found without reading them.
   yield* sql`CREATE INDEX transfers_status ON transfers (tenant_id, status, id) WHERE status <> 'completed'`
   yield* sql`CREATE INDEX transfers_type ON transfers (tenant_id, type, id) WHERE type <> 'internal'`
+  // The same of one wallet: that of a platform has as many of the others as its tenant.
+  yield* sql`CREATE INDEX transfers_from_status ON transfers (from_wallet_id, status, id) WHERE status <> 'completed'`
+  yield* sql`CREATE INDEX transfers_to_status ON transfers (to_wallet_id, status, id) WHERE status <> 'completed'`
+  yield* sql`CREATE INDEX transfers_from_type ON transfers (from_wallet_id, type, id) WHERE type <> 'internal'`
+  yield* sql`CREATE INDEX transfers_to_type ON transfers (to_wallet_id, type, id) WHERE type <> 'internal'`
 })

@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { TenantId, type TransferId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -17,16 +17,28 @@ const Search = Schema.toType(
 type Search = typeof Search.Type
 
 /** Ids carry their time, written down at most this long before the transfer's. */
-const skew = { minutes: 15 }
+const skew = 15 * 60_000
 const highest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 const lowest = "00000000-0000-0000-0000-000000000000"
-const idAt = (time: DateTime.DateTime): string => {
-  const hex = Math.max(0, DateTime.toEpochMillis(time)).toString(16).padStart(12, "0")
+const idAt = (millis: number): string => {
+  const hex = Math.max(0, millis).toString(16).padStart(12, "0")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
 }
 const lower = (...ids: ReadonlyArray<string>) => ids.reduce((least, id) => (id < least ? id : least))
 
-/** Lists transfers of a tenant, newest first; every list stops after `limit` rows of an index, however long the history is. */
+/** Between which ids, both excluded, everything is that was made between two moments, and before the id `before`. */
+export const idRange = (
+  { created_after, created_before }: Pick<TransferFilter, "created_after" | "created_before">,
+  before: string = highest
+) => ({
+  below: lower(before, created_before === undefined ? highest : idAt(created_before.getTime() + skew)),
+  above: created_after === undefined ? lowest : idAt(created_after.getTime() - skew)
+})
+
+/**
+ * Lists transfers of a tenant, newest first. A list by any one field, or by a wallet or account with a type or a status, stops after
+ * `limit` rows of an index, however long the history is; one that narrows further reads through those rows.
+ */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const matching = (search: Search) =>
     sql.and([
@@ -38,12 +50,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ...(search.from_wallet_id === undefined ? [] : [sql`t.from_wallet_id = ${search.from_wallet_id}`]),
       ...(search.to_wallet_id === undefined ? [] : [sql`t.to_wallet_id = ${search.to_wallet_id}`]),
       ...(search.batch_id === undefined ? [] : [sql`t.batch_id = ${search.batch_id}`]),
-      ...(search.created_after === undefined
-        ? []
-        : [sql`t.created_at >= ${DateTime.toDate(search.created_after)}::timestamptz`]),
-      ...(search.created_before === undefined
-        ? []
-        : [sql`t.created_at < ${DateTime.toDate(search.created_before)}::timestamptz`])
+      ...(search.created_after === undefined ? [] : [sql`t.created_at >= ${search.created_after}::timestamptz`]),
+      ...(search.created_before === undefined ? [] : [sql`t.created_at < ${search.created_before}::timestamptz`])
     ])
   // An account's transfers are those of its wallets, each of which has its own index to read from the end.
   const ofAccount = (search: Search, side: Statement.Fragment) =>
@@ -51,34 +59,22 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT t.* FROM transfers t WHERE ${side} = w.id AND ${matching(search)} ORDER BY t.id DESC LIMIT ${search.limit}
       ) one WHERE w.owner_type = 'account' AND w.owner_id = ${search.account_id ?? null} AND w.tenant_id = ${search.tenant_id}`
 
+  const found = (request: Search) =>
+    request.account_id === undefined
+      ? sql`SELECT ${sql.literal(transferColumns)} FROM transfers t WHERE ${matching(request)}
+          ORDER BY t.id DESC LIMIT ${request.limit}`
+      : sql`SELECT ${sql.literal(transferColumns)} FROM (
+            ${ofAccount(request, sql`t.from_wallet_id`)} UNION ${ofAccount(request, sql`t.to_wallet_id`)}
+          ) t ORDER BY t.id DESC LIMIT ${request.limit}`
   const search = SqlSchema.findAll({
     Request: Search,
     Result: TransferRow,
-    execute: (request) =>
-      request.account_id === undefined
-        ? sql`SELECT ${sql.literal(transferColumns)} FROM transfers t WHERE ${matching(request)}
-            ORDER BY t.id DESC LIMIT ${request.limit}`
-        : sql`SELECT ${sql.literal(transferColumns)} FROM (
-              ${ofAccount(request, sql`t.from_wallet_id`)} UNION ${ofAccount(request, sql`t.to_wallet_id`)}
-            ) t ORDER BY t.id DESC LIMIT ${request.limit}`
+    // Planned for what it asks: a plan for any value reads everybody's transfers to find those of a tenant with few.
+    execute: (request) => found(request).unprepared
   })
   return (
     caller: Principal,
     filter: TransferFilter,
     { before, limit }: { readonly limit: number; readonly before?: TransferId | undefined }
-  ) => {
-    const { created_after, created_before } = filter
-    return Effect.orDie(
-      search({
-        ...filter,
-        tenant_id: caller.tenant_id,
-        limit,
-        below: lower(
-          before ?? highest,
-          created_before === undefined ? highest : idAt(DateTime.add(created_before, skew))
-        ),
-        above: created_after === undefined ? lowest : idAt(DateTime.subtractDuration(created_after, "15 minutes"))
-      })
-    )
-  }
+  ) => Effect.orDie(search({ ...filter, ...idRange(filter, before), tenant_id: caller.tenant_id, limit }))
 })

@@ -156,6 +156,12 @@ export const failureOf = (refusal: PostingRefused | Superseded): FailureReason =
   }
 }
 
+/** What is kept with the key of a plain transfer: which one it was, and what it failed by. */
+export const keptOf = (transfer_id: TransferId, refused: PostingRefused | undefined) => ({
+  transfer_id,
+  ...(refused && { failure_reason: failureOf(refused) })
+})
+
 /** Whether the payer had too little, which is an outcome of a transfer and not a mistake of the caller. */
 export const isInsufficient = (refusal: PostingRefused): refusal is InsufficientBalance =>
   refusal._tag === "INSUFFICIENT_BALANCE"

@@ -2,8 +2,10 @@ import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import { AccountsApi } from "./Accounts.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
+import { BatchesApi } from "./Batches.ts"
 import { ContextApi } from "./ContextApi.ts"
 import { DiscoveryApi } from "./Discovery.ts"
+import { DisputesApi } from "./Disputes.ts"
 import { EndpointsApi } from "./Endpoints.ts"
 import { FacilitatorApi } from "./Facilitator.ts"
 import { PaymentsApi } from "./Payments.ts"
@@ -18,7 +20,11 @@ import {
   UnholdableAmount,
   UnsupportedMediaType
 } from "./Refusals.ts"
+import { QuotesApi } from "./Quotes.ts"
+import { RefundsApi } from "./Refunds.ts"
 import { SandboxChainApi } from "./SandboxChain.ts"
+import { SchedulesApi } from "./Schedules.ts"
+import { StreamsApi } from "./Streams.ts"
 import { SystemApi } from "./System.ts"
 import { TransfersApi } from "./Transfers.ts"
 import { WalletsApi } from "./Wallets.ts"
@@ -61,6 +67,18 @@ const meanings = {
     ],
     description: "More than 0, with at most 6 decimals: a decimal string, or a JSON number that is exact"
   },
+  AmountOrZero: {
+    anyOf: [
+      { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
+      { type: "number", minimum: 0 }
+    ],
+    description: "Not negative, with at most 6 decimals: a decimal string, or a JSON number that is exact"
+  },
+  FlowRate: {
+    type: "string",
+    pattern: "^(0|[1-9]\\d{0,12})(\\.\\d{1,18})?$",
+    description: "Money per second: more than 0, with at most 18 decimals"
+  },
   Decimal: {
     type: "string",
     pattern: "^-?(0|[1-9]\\d*)\\.\\d{2,6}$",
@@ -94,7 +112,13 @@ export class Api extends HttpApi.make("turnpike")
     AccountsApi,
     ApiKeysApi,
     WalletsApi,
+    QuotesApi,
     TransfersApi,
+    BatchesApi,
+    StreamsApi,
+    SchedulesApi,
+    RefundsApi,
+    DisputesApi,
     EndpointsApi,
     PaymentsApi,
     DiscoveryApi,

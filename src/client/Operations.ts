@@ -24,11 +24,53 @@ export const operations = {
     freeze: ["POST", "/v1/wallets/:id/freeze"],
     unfreeze: ["POST", "/v1/wallets/:id/unfreeze"]
   },
+  quotes: {
+    create: ["POST", "/v1/quotes"],
+    get: ["GET", "/v1/quotes/:id"]
+  },
   transfers: {
     create: ["POST", "/v1/transfers", "idempotent"],
     list: ["GET", "/v1/transfers"],
     get: ["GET", "/v1/transfers/:id"],
     cancel: ["POST", "/v1/transfers/:id/cancel"]
+  },
+  batches: {
+    create: ["POST", "/v1/transfers/batch", "idempotent"],
+    get: ["GET", "/v1/transfers/batch/:id"]
+  },
+  streams: {
+    create: ["POST", "/v1/streams", "idempotent"],
+    list: ["GET", "/v1/streams"],
+    get: ["GET", "/v1/streams/:id"],
+    top_up: ["POST", "/v1/streams/:id/top-up", "idempotent"],
+    pause: ["POST", "/v1/streams/:id/pause"],
+    resume: ["POST", "/v1/streams/:id/resume"],
+    rate: ["POST", "/v1/streams/:id/rate"],
+    withdraw: ["POST", "/v1/streams/:id/withdraw", "idempotent"],
+    cancel: ["POST", "/v1/streams/:id/cancel", "idempotent"]
+  },
+  scheduled_transfers: {
+    create: ["POST", "/v1/scheduled-transfers", "idempotent"],
+    list: ["GET", "/v1/scheduled-transfers"],
+    get: ["GET", "/v1/scheduled-transfers/:id"],
+    executions: ["GET", "/v1/scheduled-transfers/:id/executions"],
+    cancel: ["POST", "/v1/scheduled-transfers/:id/cancel"],
+    pause: ["POST", "/v1/scheduled-transfers/:id/pause"],
+    resume: ["POST", "/v1/scheduled-transfers/:id/resume"]
+  },
+  refunds: {
+    create: ["POST", "/v1/refunds", "idempotent"],
+    list: ["GET", "/v1/refunds"],
+    get: ["GET", "/v1/refunds/:id"]
+  },
+  disputes: {
+    create: ["POST", "/v1/disputes", "idempotent"],
+    list: ["GET", "/v1/disputes"],
+    get: ["GET", "/v1/disputes/:id"],
+    respond: ["POST", "/v1/disputes/:id/respond"],
+    evidence: ["POST", "/v1/disputes/:id/evidence"],
+    escalate: ["POST", "/v1/disputes/:id/escalate"],
+    resolve: ["POST", "/v1/disputes/:id/resolve", "idempotent"]
   },
   endpoints: {
     create: ["POST", "/v1/x402/endpoints"],

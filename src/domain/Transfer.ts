@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Actor } from "./CallerContext.ts"
 import { AccountId, BatchId, QuoteId, StreamId, toTypeId, TransferId, WalletId } from "./Ids.ts"
+import { Instant } from "./Instant.ts"
 import { Amount, Currency, formatDecimal, Micros } from "./Money.ts"
 import { text } from "./Text.ts"
 
@@ -77,8 +78,19 @@ const typeId = (prefix: string, id: string | null) => (id === null ? null : toTy
 const money = (micros: bigint | null) => (micros === null ? null : formatDecimal(micros))
 const iso = (date: Date | null) => (date === null ? null : date.toISOString())
 
-/** A transfer as callers see it. Written out, because it is said several times for each payment. */
-export const transferOnWire = (transfer: Transfer): typeof Transfer.Encoded => ({
+const wires = new WeakMap<Transfer, typeof Transfer.Encoded>()
+
+/** A transfer as callers see it. Kept, because each is said several times when it is made: to the caller and in its events. */
+export const transferOnWire = (transfer: Transfer): typeof Transfer.Encoded => {
+  const known = wires.get(transfer)
+  if (known !== undefined) return known
+  const wire = encode(transfer)
+  wires.set(transfer, wire)
+  return wire
+}
+
+// Written out, because encoding by schema costs several times as much.
+const encode = (transfer: Transfer): typeof Transfer.Encoded => ({
   id: toTypeId("tx", transfer.id),
   type: transfer.type,
   status: transfer.status,
@@ -149,8 +161,8 @@ export const TransferFilter = {
   to_wallet_id: Schema.optionalKey(WalletId),
   account_id: Schema.optionalKey(AccountId),
   batch_id: Schema.optionalKey(BatchId),
-  created_after: Schema.optionalKey(Schema.DateTimeUtcFromString),
-  created_before: Schema.optionalKey(Schema.DateTimeUtcFromString)
+  created_after: Schema.optionalKey(Instant),
+  created_before: Schema.optionalKey(Instant)
 }
 export type TransferFilter = Schema.Struct.Type<typeof TransferFilter>
 

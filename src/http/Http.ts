@@ -6,19 +6,26 @@ import * as Accounts from "./Accounts.ts"
 import * as Answering from "./Answering.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Authorization from "./Authorization.ts"
+import * as Batches from "./Batches.ts"
 import * as ContextApi from "./ContextApi.ts"
 import * as Decoding from "./Decoding.ts"
 import * as Discovery from "./Discovery.ts"
+import * as Disputes from "./Disputes.ts"
 import * as Docs from "./Docs.ts"
 import * as Edge from "./Edge.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as Facilitator from "./Facilitator.ts"
 import * as Gateway from "./Gateway.ts"
 import { Paths } from "./Paths.ts"
+import { Patience } from "./Patience.ts"
 import * as Payments from "./Payments.ts"
+import * as Quotes from "./Quotes.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import { RawRoutes } from "./RawRoutes.ts"
+import * as Refunds from "./Refunds.ts"
 import * as SandboxChain from "./SandboxChain.ts"
+import * as Schedules from "./Schedules.ts"
+import * as Streams from "./Streams.ts"
 import * as System from "./System.ts"
 import * as Transfers from "./Transfers.ts"
 import * as Visitors from "./Visitors.ts"
@@ -31,7 +38,13 @@ const groups = Layer.mergeAll(
   Accounts.layer,
   System.layer,
   Wallets.layer,
+  Quotes.layer,
   Transfers.layer,
+  Batches.layer,
+  Streams.layer,
+  Schedules.layer,
+  Refunds.layer,
+  Disputes.layer,
   SandboxChain.layer,
   Endpoints.layer,
   Payments.layer,
@@ -40,13 +53,15 @@ const groups = Layer.mergeAll(
 )
 
 /** Routes whose bytes do not pass through the framework. */
-const raw = Gateway.layer.pipe(Layer.provide(RateLimiter.layer))
+const raw = Layer.mergeAll(Gateway.layer, Transfers.layerDirect, Payments.layerDirect).pipe(
+  Layer.provide(Layer.merge(RateLimiter.layer, Patience.layer))
+)
 
 const api = HttpApiBuilder.layer(Api).pipe(
   Layer.provide(groups),
   Layer.provide(Visitors.layer),
   Layer.provide(Layer.merge(Authorization.layer, Decoding.layer)),
-  Layer.provide(RateLimiter.layer)
+  Layer.provide(Layer.merge(RateLimiter.layer, Patience.layer))
 )
 
 const routes = Layer.mergeAll(api, Docs.layer, System.metrics, Answering.layer).pipe(Layer.provide(Paths.layer))

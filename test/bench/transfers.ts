@@ -1,6 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
@@ -19,7 +19,8 @@ const millis = Number(process.env["BENCH_MILLIS"] ?? 2000)
 const many = Number(process.env["BENCH_TRANSFERS"] ?? 10_000_000)
 /** The parts to run; all but `size`, which fills a large database first, unless the command line names some. */
 const parts = process.argv.slice(2)
-const runs = (part: "rate" | "batch" | "size") => (parts.length === 0 ? part !== "size" : parts.includes(part))
+const runs = (part: "rate" | "batch" | "schedules" | "size") =>
+  parts.length === 0 ? part !== "size" : parts.includes(part)
 const connections = 64
 const wallets = 1000
 
@@ -165,6 +166,39 @@ const batch = (server: Turnpike.Turnpike, ids: ReadonlyArray<string>, authorizat
     report("median of a batch", median(times), 250, "at most", "ms")
   })
 
+/** One-shot schedules for one second, and two servers of which either may execute them. */
+const schedules = (server: Turnpike.Turnpike, ids: ReadonlyArray<string>, authorization: string) =>
+  Effect.gen(function* () {
+    const { database, socketDir, username } = yield* EmbeddedPostgres.running(join(server.dataDir, "postgres"))
+    const url = `postgres://${username}@localhost/${database}?host=${encodeURIComponent(socketDir)}`
+    const dataDir = yield* Turnpike.temporaryData
+    yield* Turnpike.start(dataDir, url)
+    const sql = yield* PgClient.makeClient(yield* databaseOf(server))
+    const due = new Date(Math.ceil(Date.now() / 1000) * 1000 + 20_000).toISOString()
+    let left = 1000
+    yield* onEach(server.port, 16, async (connection) => {
+      while (left-- > 0) {
+        const [from, to] = pairOf(ids, false)
+        const body = `{"from_wallet_id":"${from}","to_wallet_id":"${to}","amount":"0.000001","currency":"USDC","scheduled_at":"${due}"}`
+        expectStatus(201, await connection.exchange(post("/v1/scheduled-transfers", body, authorization)))
+      }
+    })
+    const made = sql`SELECT count(*)::int AS made, count(DISTINCT initiated_by_id)::int AS different,
+        extract(epoch FROM max(created_at) - ${due}::timestamptz)::float8 AS last,
+        extract(epoch FROM min(created_at) - ${due}::timestamptz)::float8 AS first
+      FROM transfers WHERE scheduled_at = ${due}::timestamptz AND status = 'completed'`
+    const [all] = yield* Effect.repeat(made, {
+      until: ([row]) => Number(row?.["made"]) >= 1000 || Date.now() > Date.parse(due) + 60_000,
+      schedule: Schedule.spaced("500 millis")
+    })
+    say(
+      `\n1,000 schedules due in one second, two servers: the first executed after ${Number(all?.["first"]).toFixed(1)} s`
+    )
+    report("executed", Number(all?.["made"]), 1000, "at most", "")
+    report("executed at least once", Number(all?.["different"]), 1000, "at least", "")
+    report("the last of them after its time (one poll of 30 s and 5 s)", Number(all?.["last"]), 35, "at most", "s")
+  })
+
 /** Adds completed transfers with their movements and facts, straight into the tables. */
 const fill = (count: number) =>
   Effect.gen(function* () {
@@ -218,7 +252,7 @@ const size = Effect.gen(function* () {
 const bearer = ({ credentials }: Turnpike.Turnpike) => `Authorization: Bearer ${credentials.api_key}\r\n`
 
 const main = Effect.gen(function* () {
-  if (runs("rate") || runs("batch")) {
+  if (runs("rate") || runs("batch") || runs("schedules")) {
     yield* Effect.scoped(
       Effect.gen(function* () {
         const server = yield* Turnpike.start(yield* Turnpike.temporaryData)
@@ -226,6 +260,7 @@ const main = Effect.gen(function* () {
         const ids = yield* makeWallets(server, authorization)
         if (runs("rate")) yield* Effect.scoped(rate(server, ids, authorization))
         if (runs("batch")) yield* Effect.scoped(batch(server, ids, authorization))
+        if (runs("schedules")) yield* Effect.scoped(schedules(server, ids, authorization))
       })
     )
   }

@@ -85,7 +85,9 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the answers
     })
   )
 
-  const attempts: ReadonlyArray<readonly [number, (operation: Operation) => boolean, object]> = [
+  const attempts: ReadonlyArray<
+    readonly [number, (operation: Operation) => boolean, object | ((operation: Operation) => object)]
+  > = [
     [401, ({ guarded }) => guarded, { headers: { authorization: "" } }],
     [401, ({ guarded }) => guarded, { headers: { authorization: "Basic x" } }],
     [404, ({ params }) => params.length > 0, { id: newUuid() }],
@@ -99,7 +101,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the answers
     [
       422,
       ({ body }) => resolve(body?.schema ?? {}).properties?.["amount"] !== undefined,
-      { body: { amount: "-1", currency: "USDC" } }
+      ({ body }) => ({ body: { ...body?.example, amount: "-1" } })
     ]
   ]
   it.effect("to what is wrong are the refusals that the description promises", () =>
@@ -108,7 +110,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the answers
       for (const [status, applies, request] of attempts) {
         assert.isNotEmpty(operations.filter(applies))
         for (const operation of operations.filter(applies)) {
-          const answer = yield* teller.call(operation, request)
+          const answer = yield* teller.call(operation, typeof request === "function" ? request(operation) : request)
           assert.strictEqual(answer.status, status, `${operation.id}: ${answer.body}`)
           assert.deepStrictEqual(broken(operation, answer), [], operation.id)
         }

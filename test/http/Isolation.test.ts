@@ -10,14 +10,20 @@ import { world } from "./World.ts"
 const words = (text: string) => text.split(/\s+/)
 
 /** Fields by which a caller names something that only its own tenant has; World.ts has one of each. */
-const private_ = new Set(words("owner_id accountId walletId from_wallet_id"))
+const private_ = new Set(
+  words("owner_id accountId walletId from_wallet_id to_wallet_id transfer_id account_id batch_id quote_id stream_id")
+)
 /** Fields that name something which whoever was told of it may use. */
 const open = new Set(words("payment_request_id url proof"))
 /** Fields that name nothing of anybody's: facts, choices, addresses of the outside, places in a list. */
 const facts = new Set(
   words(`name type email country metadata scopes environment owner_type currency network address amount max_amount
-    idempotency_key reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn schemes mpp
-    forwardHeaders status page limit cursor offset x402Version paymentPayload paymentRequirements window`)
+    idempotency_key from_currency to_currency amount_side reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn schemes mpp
+    forwardHeaders status page limit cursor offset x402Version paymentPayload paymentRequirements window
+    reason_details amount_disputed evidence requested_resolution response counter_evidence resolution refund_amount notes due_soon
+    transfers memo scheduled_at frequency cron_expression interval day_of_month day_of_week time
+    timezone start_at end_at max_occurrences retry_enabled max_retry_attempts retry_window_days
+    flow_rate initial_deposit buffer created_after created_before`)
 )
 
 const named = (operation: Operation) => [
@@ -85,7 +91,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("another ten
     it.effect(`${operation.id}: ${field} of somebody else's finds nothing, and nothing changes`, () =>
       Effect.gen(function* () {
         const [mine, theirs] = [yield* world, yield* world]
-        const body = yield* mine.bodyOf(operation)
+        const body = yield* mine.bodyFor(operation, field)
         const before = yield* everything
         const call = (id: string) =>
           where === "query"

@@ -44,14 +44,17 @@ export const temporaryData: Effect.Effect<string, never, Scope.Scope> = Effect.a
     )
 )
 
-/** Starts a server as `npm start` does, on a free port, until the scope closes; waits until it is ready. */
-export const start = (dataDir: string): Effect.Effect<Turnpike, never, Scope.Scope> =>
+/**
+ * Starts a server as `npm start` does, on a free port, until the scope closes; waits until it is ready. `databaseUrl` names the
+ * database of another one.
+ */
+export const start = (dataDir: string, databaseUrl?: string): Effect.Effect<Turnpike, never, Scope.Scope> =>
   Effect.gen(function* () {
     const port = yield* Effect.promise(freePort)
     const log = join(dataDir, "server.log")
     const started = performance.now()
     const child = yield* Effect.acquireRelease(
-      Effect.sync(() => launch(dataDir, port, log)),
+      Effect.sync(() => launch(dataDir, port, log, databaseUrl)),
       (child, exit) =>
         Effect.promise(async () => {
           const failed = hasEnded(child) || (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause))
@@ -118,7 +121,7 @@ const network = "base-sepolia"
 const wallet = (server: Turnpike): Effect.Effect<string> =>
   Effect.map(create(server, "/v1/wallets", { owner_type: "account", currency, network }), ({ id = "" }) => id)
 
-const launch = (dataDir: string, port: number, log: string): ChildProcess => {
+const launch = (dataDir: string, port: number, log: string, databaseUrl: string | undefined): ChildProcess => {
   const output = openSync(log, "a")
   try {
     const { PORT, HOST, DATABASE_URL, TURNPIKE_PUBLIC_URL, ...environment } = process.env
@@ -127,6 +130,7 @@ const launch = (dataDir: string, port: number, log: string): ChildProcess => {
       stdio: ["ignore", output, output],
       env: {
         ...environment,
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
         PORT: String(port),
         TURNPIKE_DATA_DIR: dataDir,
         TURNPIKE_RATE_LIMIT: "off",
