@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
@@ -45,6 +46,34 @@ const open = (maxConnections: number) => {
   return server
 }
 
+/** How many requests may wait behind one another on a connection. */
+const pipelined = 100
+
+/**
+ * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request
+ * whose answer ends the connection is not carried out, because nobody would be told what became of it.
+ */
+const oneAtATime = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
+  const lines = new WeakMap<Socket, Array<() => void>>()
+  const begin = (event: string, request: IncomingMessage, response: ServerResponse, waiting: Array<() => void>) => {
+    const { socket } = request
+    lines.set(socket, waiting)
+    response.once("close", () => {
+      const next = waiting.shift()
+      if (next === undefined || socket.writableEnded || socket.destroyed) lines.delete(socket)
+      else next()
+    })
+    return dispatch(event, request, response)
+  }
+  return (event: string, request: IncomingMessage, response: ServerResponse): boolean => {
+    const waiting = lines.get(request.socket)
+    if (waiting === undefined) return begin(event, request, response, [])
+    if (waiting.length >= pipelined) request.socket.destroy()
+    else waiting.push(() => begin(event, request, response, waiting))
+    return true
+  }
+}
+
 /** Puts `first` before whatever else listens for requests. */
 const interceptable = (server: Server) => {
   const state = {
@@ -52,16 +81,19 @@ const interceptable = (server: Server) => {
     first: undefined as ((q: IncomingMessage, a: ServerResponse) => boolean) | undefined
   }
   const emit = server.emit.bind(server)
-  const intercepting = (event: string, ...args: Array<unknown>): boolean => {
-    if (event !== "request" && event !== "checkContinue") return emit(event, ...args)
-    const [request, response] = args as [IncomingMessage, ServerResponse]
+  const take = oneAtATime((event, request, response) => {
     // Connections that are still busy when the process stops must not bring another request.
     if (state.stopping) response.shouldKeepAlive = false
     if (state.first === undefined) {
       sayStarting(response)
       return true
     }
-    return state.first(request, response) || emit(event, ...args)
+    return state.first(request, response) || emit(event, request, response)
+  })
+  const intercepting = (event: string, ...args: Array<unknown>): boolean => {
+    if (event !== "request" && event !== "checkContinue") return emit(event, ...args)
+    const [request, response] = args as [IncomingMessage, ServerResponse]
+    return take(event, request, response)
   }
   server.emit = intercepting
   return state

@@ -1,5 +1,6 @@
 import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { toTypeId } from "#domain/Ids.ts"
 import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import { IdempotencyKeyReused, type PostingRefused, type Superseded } from "#domain/PostingRefused.ts"
@@ -96,7 +97,7 @@ export class Ledger extends Context.Service<
       })
       const setFrozen = Effect.fn("Ledger.setFrozen")(function* (id: string, frozen: boolean) {
         const changed = yield* Effect.orDie(freeze({ id, frozen }))
-        if (changed._tag === "None") return yield* new NotFound({ resource: "wallet", id })
+        if (changed._tag === "None") return yield* new NotFound({ resource: "wallet", id: toTypeId("wal", id) })
       })
 
       const accountById = SqlSchema.findOne({
@@ -108,7 +109,7 @@ export class Ledger extends Context.Service<
       const account = (id: string) =>
         accountById(id).pipe(
           Effect.catchTags({
-            NoSuchElementError: () => Effect.fail(new NotFound({ resource: "wallet", id })),
+            NoSuchElementError: () => Effect.fail(new NotFound({ resource: "wallet", id: toTypeId("wal", id) })),
             SqlError: Effect.die,
             SchemaError: Effect.die
           })

@@ -3,7 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
-import { EndpointId, fromTypeId, PaymentId } from "#domain/Ids.ts"
+import { EndpointId, fromTypeId, PaymentId, toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum } from "#domain/Payment.ts"
 import { QuoteExpired } from "#domain/Quote.ts"
@@ -200,7 +200,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return Effect.fnUntraced(function* (caller: Principal, pay: Pay, idempotency?: IdempotencyClaim) {
     const owner = yield* Cache.get(owners, pay.from_wallet_id)
     if (Option.isNone(owner) || owner.value.tenant_id !== caller.tenant_id) {
-      return yield* new NotFound({ resource: "wallet", id: pay.from_wallet_id })
+      return yield* new NotFound({ resource: "wallet", id: toTypeId("wal", pay.from_wallet_id) })
     }
     const first = Effect.gen(function* () {
       const wanted = yield* order(pay)

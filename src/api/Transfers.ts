@@ -1,3 +1,4 @@
+import { InsufficientScope } from "#domain/Credential.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { TransferId } from "#domain/Ids.ts"
 import { AmountExceedsAccrued, BufferTooLarge, NothingAccrued, StreamMismatch } from "#domain/MoneyStream.ts"
@@ -55,7 +56,7 @@ export const transfer = {
 const crossBorder =
   "\n\n`cross_border` goes to another currency or network: it takes `quote_id` from `POST /v1/quotes` with both wallets, and the " +
   "rate, the amounts and the fee are the quote's (`amount` and `currency` may repeat what it says). The quote must not have ended " +
-  "or been used, and each wallet must hold its currency. The answer is `pending`, with the money reserved; about a second later it " +
+  "or been used, and each wallet must hold its currency. One that fails for insufficient funds has used its quote. The answer is `pending`, with the money reserved; about a second later it " +
   "is submitted to settlement (`processing`), until then it can be cancelled; 2 to 5 seconds after its creation (on a live server " +
   "as long as the rail takes) it is `completed`, or `failed` and the money free again.\n\n" +
   "The sandbox's rail does what the memo says: `simulate:insufficient_funds`, `simulate:rail_error`, `simulate:compliance_block` " +
@@ -68,7 +69,8 @@ const streams =
   "`buffer`; the answer has its `stream_id`, or is `failed` with `insufficient_funds` and has opened none. `stream_withdraw` with a " +
   "`stream_id` gives the recipient what has accrued, or `amount` of it; `stream_cancel` ends the stream and is the transfer of what " +
   "went back to the sender. Wallets and currency may be repeated and must be the stream's. Transfers of a stream name both its " +
-  "wallets, though the money waits in the stream between them; what a cancelled stream returns has no `from_wallet_id`."
+  "wallets, though the money waits in the stream between them; what a cancelled stream returns has no `from_wallet_id`. These three " +
+  "types take the scope `streams:write` too."
 
 export const createTransfer = HttpApiEndpoint.post("create", "/transfers", {
   headers: idempotencyHeaders,
@@ -76,6 +78,7 @@ export const createTransfer = HttpApiEndpoint.post("create", "/transfers", {
   success: Transfer.pipe(HttpApiSchema.status(201)),
   error: problems(
     InvalidRequest,
+    InsufficientScope,
     NotFound,
     SameWallet,
     CurrencyMismatch,
@@ -138,7 +141,15 @@ const list = HttpApiEndpoint.get("list", "/transfers", {
 
 const get = HttpApiEndpoint.get("get", "/transfers/:id", { params, success: Transfer, error: problem(NotFound) })
   .annotate(Requires, { resource: "transfers", action: "read" })
-  .annotateMerge(documented({ summary: "Get a transfer", description: "The transfer as it is now.", answer: transfer }))
+  .annotateMerge(
+    documented({
+      summary: "Get a transfer",
+      description:
+        "The transfer as it is now. Every `transfer_id` of a statement can be read, also of what the faucet gave and of what a paid " +
+        "call was charged (`protocol` `x402`), though lists show only what was ordered as a transfer.",
+      answer: transfer
+    })
+  )
 
 const cancel = HttpApiEndpoint.post("cancel", "/transfers/:id/cancel", {
   params,

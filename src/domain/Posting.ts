@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { Book, Command, Decision, IdempotencyClaim, IdempotencyRecord, Posted, Step, TallyRef } from "./Command.ts"
+import { toTypeId } from "./Ids.ts"
 import { formatDecimal, maxMicros } from "./Money.ts"
 import {
   available,
@@ -129,15 +130,15 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
     const take = (step: Step): PostingRefused | undefined => {
       const debit = account(step.debit)
       const credit = account(step.credit)
-      if (debit === undefined) return new NotFound({ resource: "wallet", id: step.debit })
-      if (credit === undefined) return new NotFound({ resource: "wallet", id: step.credit })
-      if (debit.id === credit.id) return new SameWallet({ wallet_id: debit.id })
+      if (debit === undefined) return new NotFound({ resource: "wallet", id: toTypeId("wal", step.debit) })
+      if (credit === undefined) return new NotFound({ resource: "wallet", id: toTypeId("wal", step.credit) })
+      if (debit.id === credit.id) return new SameWallet({ wallet_id: toTypeId("wal", debit.id) })
       const foreign = debit.currency === step.currency ? credit : debit
       if (foreign.currency !== step.currency) {
         return new CurrencyMismatch({ expected: step.currency, actual: foreign.currency })
       }
       const spends = step.kind === "transfer" || step.kind === "hold"
-      if (spends && debit.frozen) return new WalletFrozen({ wallet_id: debit.id })
+      if (spends && debit.frozen) return new WalletFrozen({ wallet_id: toTypeId("wal", debit.id) })
       switch (step.kind) {
         case "fee":
         case "transfer": {

@@ -76,6 +76,10 @@ const rules: Readonly<
   stream_cancel: { needed: ["stream_id"], allowed: ["from_wallet_id", "to_wallet_id", "currency"] }
 }
 
+/** Whether the transfer acts on a money stream. */
+export const isOfStream = ({ type }: TransferOrder): boolean =>
+  type === "stream_start" || type === "stream_withdraw" || type === "stream_cancel"
+
 /** What is asked for, or every field that its type lacks or does not take. */
 export const orderOf = ({
   idempotency_key: _,

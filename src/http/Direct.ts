@@ -52,7 +52,11 @@ const unread = new InvalidRequest({ errors: [{ path: "", message: "did not arriv
 
 const textOf = (bytes: Uint8Array): Effect.Effect<string, InvalidRequest> =>
   isUtf8(bytes)
-    ? Effect.succeed(Buffer.from(bytes).toString("utf8"))
+    ? Effect.succeed(
+        Buffer.from(bytes)
+          .toString("utf8")
+          .replace(/^\uFEFF/, "")
+      )
     : Effect.fail(new InvalidRequest({ errors: [{ path: "", message: "is not UTF-8" }] }))
 
 /** The body of a plain request, which mostly came together with its headers. One that has not is waited for by way of `slowly`. */

@@ -15,7 +15,8 @@ import * as Uniform from "./Uniform.ts"
 const malformed = (message: string) => new InvalidRequest({ errors: [{ path: "", message }] })
 
 /** Why no server of one host can mean this request; undefined when it can. */
-const ambiguity = ({ url = "", headers, method, httpVersion }: IncomingMessage): Refusal | undefined => {
+const ambiguity = (request: IncomingMessage): Refusal | undefined => {
+  const { url = "", headers, method, httpVersion } = request
   if (url.charCodeAt(0) !== 0x2f && !(url === "*" && method === "OPTIONS")) {
     return malformed("the request target must be a path")
   }
@@ -24,6 +25,11 @@ const ambiguity = ({ url = "", headers, method, httpVersion }: IncomingMessage):
   const coding = headers["transfer-encoding"]
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return malformed("the only transfer coding is chunked")
+  // Joined by a proxy or by Node, two keys would be a third.
+  for (const name of ["idempotency-key", "x-idempotency-key"]) {
+    const repeated = headers[name]?.includes(", ") === true && (request.headersDistinct[name]?.length ?? 0) > 1
+    if (repeated) return malformed(`there must be one ${name} header`)
+  }
   // Node joins repeated Host fields with a comma, which no host name has.
   const missing = headers.host === undefined && httpVersion === "1.1"
   return missing || headers.host?.includes(",") === true ? malformed("there must be one Host header") : undefined

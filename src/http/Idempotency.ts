@@ -5,14 +5,14 @@ import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { Principal } from "#domain/Principal.ts"
 
-/** JSON with sorted keys and without undefined members, so that equal parameters are equal text. */
+/** JSON with sorted keys and without members that say nothing, so that equal parameters are equal text. */
 const canonical = (value: unknown): string => {
   if (typeof value === "bigint") return `"${value}"`
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
+    .filter(([, member]) => member !== undefined && member !== null)
     .sort(([left], [right]) => (left < right ? -1 : 1))
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`
 }

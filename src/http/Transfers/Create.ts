@@ -1,6 +1,7 @@
 import { Effect } from "effect"
-import type { Principal } from "#domain/Principal.ts"
-import { type CreateTransfer, orderOf } from "#domain/TransferOrder.ts"
+import { InsufficientScope, requiredScope } from "#domain/Credential.ts"
+import { grants, type Principal } from "#domain/Principal.ts"
+import { type CreateTransfer, isOfStream, orderOf } from "#domain/TransferOrder.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
@@ -14,6 +15,10 @@ export const make = Effect.gen(function* () {
   const streams = yield* MoneyStreams
   return Effect.fnUntraced(function* (principal: Principal, headers: IdempotencyHeaders, payload: CreateTransfer) {
     const order = yield* Effect.fromResult(orderOf(payload))
+    // A money stream is one whichever way it is moved.
+    if (isOfStream(order) && !grants(principal.scopes, "streams", "write")) {
+      return yield* new InsufficientScope({ required_scope: requiredScope("streams", "write") })
+    }
     const claimed = yield* claim({
       operation: "transfers.create",
       principal,

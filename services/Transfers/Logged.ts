@@ -1,0 +1,48 @@
+import { Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { AccountId, type TenantId, TransferId, WalletId } from "#domain/Ids.ts"
+import { Currency } from "#domain/Money.ts"
+import type { Transfer } from "#domain/Transfer.ts"
+import { newTransfer } from "./Records.ts"
+
+const Line = Schema.Struct({
+  amount: Schema.BigInt,
+  code: Schema.String,
+  currency: Currency,
+  from_wallet_id: Schema.NullOr(Schema.toType(WalletId)),
+  to_wallet_id: Schema.NullOr(Schema.toType(WalletId)),
+  from_account_id: Schema.NullOr(Schema.toType(AccountId)),
+  to_account_id: Schema.NullOr(Schema.toType(AccountId)),
+  created_at: Schema.Date
+})
+
+/** Reads movements of a tenant's wallets that no transfer was ordered for: what the faucet gave, and what paid calls were charged. */
+export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
+  // The other side of a paid call may be another tenant's: its wallet is on the statement, its account is nobody's business.
+  const line = SqlSchema.findOneOption({
+    Request: Schema.Struct({ tenant_id: Schema.String, id: Schema.toType(TransferId) }),
+    Result: Line,
+    execute: ({ tenant_id, id }) =>
+      sql`SELECT m.amount, m.code, d.currency, f.id AS from_wallet_id, t.id AS to_wallet_id,
+          CASE WHEN f.owner_type = 'account' AND f.tenant_id = ${tenant_id} THEN f.owner_id END AS from_account_id,
+          CASE WHEN t.owner_type = 'account' AND t.tenant_id = ${tenant_id} THEN t.owner_id END AS to_account_id, m.created_at
+        FROM movements m
+        JOIN ledger_accounts d ON d.key = m.debit LEFT JOIN wallets f ON f.id = d.id
+        JOIN ledger_accounts c ON c.key = m.credit LEFT JOIN wallets t ON t.id = c.id
+        WHERE m.command_id = ${id} AND m.step = 0 AND m.kind IN ('transfer', 'capture') AND m.code IN ('faucet', 'payment')
+          AND (f.tenant_id = ${tenant_id} OR t.tenant_id = ${tenant_id})`
+  })
+  return (tenant_id: TenantId, id: TransferId): Effect.Effect<Option.Option<Transfer>> =>
+    Effect.map(Effect.orDie(line({ tenant_id, id })), (found) =>
+      Option.map(found, ({ code, ...moved }) =>
+        newTransfer({
+          ...moved,
+          id,
+          type: "internal",
+          status: "completed",
+          protocol: code === "payment" ? "x402" : "internal",
+          initiated_by: { type: "system", id: code === "payment" ? "gateway" : code }
+        })
+      )
+    )
+})
