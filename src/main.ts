@@ -5,6 +5,7 @@ import * as BusPostgres from "#layers/BusPostgres.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
 import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Fees from "#layers/Fees.ts"
+import * as Heap from "#layers/Heap.ts"
 import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
 import * as Platform from "#layers/Platform.ts"
@@ -14,7 +15,7 @@ import * as Telemetry from "#layers/Telemetry.ts"
 import * as Workers from "#layers/Workers.ts"
 
 // Read from the bottom: each line stands on those below it, and stops before them.
-Banner.layer.pipe(
+Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(Layer.merge(Http.layer, Workers.layer)),
   Layer.provide(CredentialsFile.layer),
   Layer.provide(Platform.layer),
