@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     environment: "node",
     pool: "forks",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Far above what any test takes on a quiet machine: a busy one must not fail them.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ["default"],
     projects: [
       {

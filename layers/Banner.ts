@@ -4,6 +4,7 @@ import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import * as CredentialsFile from "./CredentialsFile.ts"
+import { Nats } from "./Nats.ts"
 
 /** What a person wants to know once the server is up. */
 const text = Effect.gen(function* () {
@@ -18,6 +19,9 @@ const text = Effect.gen(function* () {
     ["Credentials", shown.startsWith("..") ? credentials : shown],
     ["Database", embedded ? "embedded Postgres, durable" : "DATABASE_URL"]
   ]
+  const nats = yield* Nats
+  if (nats !== undefined)
+    rows.push(["Bus", `NATS at ${nats.names.join(", ")}${nats.current() === undefined ? ", away" : ""}`])
   if (allowLoopback) rows.push(["Origins", "public addresses, and loopback ones because this is a sandbox of your own"])
   if (allowHosts.length > 0) rows.push(["Also allowed", allowHosts.join(", ")])
   if (environment === "sandbox") rows.push(["Try it", "npm run demo"])

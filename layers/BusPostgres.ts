@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
+import { Duration, Effect, Latch, Layer, PubSub, Queue, Schedule } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Database } from "#services/Database.ts"
@@ -7,6 +7,7 @@ import { EventBus } from "#services/EventBus.ts"
 import * as Subjects from "./BusSubjects.ts"
 
 const channel = "turnpike_bus"
+const probe = "bus.probe"
 
 /** How soon a lost connection is tried again: quickly at first, then every two seconds. */
 export const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("2 seconds")]).pipe(
@@ -56,8 +57,15 @@ export const layer = Layer.effect(
         sql.afterCommit
       )
 
+    // A message of our own has to come back: the only proof that others hear us too.
+    const reachable = Effect.scoped(
+      Effect.flatMap(subscribe(probe), (heard) =>
+        Effect.andThen(publish(probe, ""), Effect.as(PubSub.take(heard), true))
+      )
+    )
+
     // A reader that subscribes once the layer is built misses nothing that is published after that.
     yield* listening.await
-    return EventBus.of({ publish, subscribe })
+    return EventBus.of({ publish, subscribe, reachable })
   })
 )

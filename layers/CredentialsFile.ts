@@ -8,7 +8,10 @@ import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { newUuid } from "#services/NewId.ts"
 
-/** What `credentials.json` holds. The password is null once it is known to its owner only. */
+/**
+ * What `credentials.json` holds. The password is the one that this installation's first user was made with, who may have another by
+ * now; null where it is not known, or that user is not the one of `owner_email` any more.
+ */
 export const Contents = Schema.Struct({
   base_url: Schema.String,
   scanner_url: Schema.String,
@@ -49,7 +52,8 @@ export const ensure = Effect.gen(function* () {
   const ours = Option.filter(known, (contents) => contents.tenant_id === tenant_id)
   const working = Option.isSome(ours) && (yield* works(ours.value)) ? ours.value : undefined
   const { api_key, scanner_key } = issued ?? working ?? (yield* bootstrap.issueKeys(tenant_id))
-  const owner_password = issued?.owner_password ?? Option.getOrNull(ours)?.owner_password ?? null
+  const sameOwner = Option.filter(ours, (contents) => contents.owner_email === owner_email)
+  const owner_password = issued?.owner_password ?? Option.getOrNull(sameOwner)?.owner_password ?? null
   const contents: Contents = {
     base_url: publicUrl,
     scanner_url: scannerUrl,

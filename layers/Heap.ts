@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm"
 const collect = Effect.try(() => {
   setFlagsFromString("--expose-gc")
   const gc: unknown = runInNewContext("globalThis.gc")
-  if (typeof gc === "function") gc()
+  if (typeof gc === "function") gc({ type: "major", execution: "sync", flavor: "last-resort" })
 })
 
 /**

@@ -60,7 +60,8 @@ const oneAtATime = (dispatch: (event: string, request: IncomingMessage, response
     lines.set(socket, waiting)
     response.once("close", () => {
       const next = waiting.shift()
-      if (next === undefined || socket.writableEnded || socket.destroyed) lines.delete(socket)
+      const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
+      if (next === undefined || isLast) lines.delete(socket)
       else next()
     })
     return dispatch(event, request, response)
@@ -114,10 +115,14 @@ const listener = Layer.unwrap(
     const closeIdle = Effect.sync(() => server.closeIdleConnections()).pipe(
       Effect.repeat(Schedule.spaced("100 millis"))
     )
+    const endings = new Set<Effect.Effect<void>>()
     const drain = Effect.gen(function* () {
       state.stopping = true
       yield* Effect.sleep(delay)
-      yield* closed.pipe(Effect.raceFirst(closeIdle), Effect.timeoutOption(patience))
+      yield* Effect.forEach([...endings, closed], (end) => end, { concurrency: endings.size + 1, discard: true }).pipe(
+        Effect.raceFirst(closeIdle),
+        Effect.timeoutOption(patience)
+      )
       server.closeAllConnections()
     }).pipe(Effect.interruptible)
 
@@ -130,6 +135,13 @@ const listener = Layer.unwrap(
             state.first = first
           }),
           () => drain
+        ),
+      onDrain: (end) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => endings.add(end)),
+            () => Effect.sync(() => endings.delete(end))
+          )
         )
     })
     const http = NodeHttpServer.layer(() => server, {

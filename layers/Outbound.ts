@@ -13,13 +13,13 @@ const allowHosts = Config.Array(Schema.String, "TURNPIKE_ALLOW_HOSTS").pipe(Conf
 export const layer = Layer.effect(
   PublicHttpPolicy,
   Effect.gen(function* () {
-    const { environment, publicUrl } = yield* Deployment
+    const { environment, publicUrl, scannerUrl } = yield* Deployment
     const { embedded } = yield* Database
     return {
       ...PublicHttpPolicy.defaultValue(),
       allowHosts: yield* allowHosts,
       allowLoopback: environment === "sandbox" && embedded,
-      ownHosts: [new URL(publicUrl).host]
+      ownHosts: [...new Set([publicUrl, scannerUrl])].map((url) => new URL(url).host)
     }
   })
 )

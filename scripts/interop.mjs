@@ -1,4 +1,5 @@
-// Lets the clients of other people pay a fresh sandbox: npm run interop [-- --v1 | --no-v1]
+// Lets the clients of other people pay a fresh sandbox, verify its webhooks and hear its agents' channels:
+// npm run interop [-- --v1 | --no-v1] [part of a script's name, such as webhooks or channel]
 // The system's Node may be too old for TypeScript; everything runs on the one in node_modules.
 import { spawn } from "node:child_process"
 import { constants } from "node:os"

@@ -47,7 +47,7 @@ export class Batches extends Context.Service<
       })
 
       const payerOf = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
-        const wallet = yield* wallets.known(caller, id)
+        const wallet = yield* wallets.own(caller, id)
         const { frozen } = yield* Effect.orDie(ledger.account(id))
         if (frozen) return yield* new WalletFrozen({ wallet_id: toTypeId("wal", id) })
         return wallet

@@ -1,32 +1,58 @@
-import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, PubSub, Result, Schema } from "effect"
+import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, PubSub, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { hash as digest, timingSafeEqual } from "node:crypto"
 import {
   ApiKey,
   type CreateApiKey,
-  CredentialKind,
   type CredentialRefused,
   EnvironmentMismatch,
-  ExpiredApiKey,
+  expiredCredential,
   InsufficientScope,
   InvalidApiKey,
+  OpaqueKind,
   readToken,
   scopeBeyond,
-  tokenPrefix
+  tokenPrefix,
+  unknownCredential
 } from "#domain/Credential.ts"
-import { AccountId, KeyId, TenantId, toTypeId } from "#domain/Ids.ts"
-import { Environment, environmentWord, Principal } from "#domain/Principal.ts"
+import { type AccountId, KeyId, type TenantId, toTypeId } from "#domain/Ids.ts"
+import { type Environment, environmentWord, type Principal } from "#domain/Principal.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import * as Ended from "./Credentials/Ended.ts"
+import { admit, Holder, noHash, Row } from "./Credentials/Records.ts"
 import { Deployment } from "./Deployment.ts"
 import { EventBus } from "./EventBus.ts"
+import { keepForgetting } from "./Forgetting.ts"
 import { newId } from "./NewId.ts"
 import { randomText } from "./RandomText.ts"
 
 /** How many answers about tokens are remembered, and how old one may get. */
 export const credentialMemory = { capacity: 10_000, longest: Duration.seconds(10) }
 
-/** Where revocations are announced: the revoked key's hash in hex. */
+/** Where revocations are announced: the revoked credential's hash in hex; empty when some may have been missed. */
 export const revokedSubject = "credentials.revoked"
+
+/** What a credential is made from. An agent's belongs to the agent, a portal token to the customer's account. */
+export interface NewCredential {
+  readonly tenant_id: TenantId
+  readonly kind: OpaqueKind
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly agent_id?: string
+  /** The Ed25519 key that proved whose session it is: without the key there is no session. */
+  readonly auth_key_id?: string
+  readonly account_id?: AccountId
+  readonly expires_at?: Date
+}
+
+/** Which credentials: all that match every field given. */
+export interface Which {
+  readonly tenant_id: TenantId
+  readonly id?: string
+  readonly kind?: OpaqueKind
+  readonly agent_id?: string
+  readonly auth_key_id?: string
+}
 
 /** A key that was just made. `key` is the plaintext, which nobody can show again. */
 export interface Issued {
@@ -48,20 +74,22 @@ export class Credentials extends Context.Service<
     authenticate(token: string): Effect.Effect<Principal, CredentialRefused>
     /** An API key for the caller's tenant, with at most the caller's own scopes. */
     create(by: Principal, key: CreateApiKey): Effect.Effect<Issued, InsufficientScope | InvalidRequest>
-    /** A key nobody asked for over the API: the first keys, and administration. Joins the caller's transaction. */
-    issue(key: {
-      readonly tenant_id: TenantId
-      readonly kind: CredentialKind
-      readonly name: string
-      readonly scopes: ReadonlyArray<string>
-    }): Effect.Effect<Issued>
-    /** A page of the tenant's API keys, revoked ones too, newest first, and how many there are. */
+    /** A credential that somebody else asked us to make. Joins the caller's transaction. */
+    issue(credential: NewCredential): Effect.Effect<Issued>
+    /** A page of the tenant's keys of a kind, revoked ones too, newest first, and how many there are. */
     list(
       tenant_id: TenantId,
-      page: { readonly page: number; readonly limit: number }
+      page: { readonly page: number; readonly limit: number },
+      kind?: "api_key" | "scanner_key"
     ): Effect.Effect<{ readonly data: ReadonlyArray<ApiKey>; readonly total: number }>
     /** Takes effect on every process at once. A key that is revoked already is not found. */
-    revoke(tenant_id: TenantId, id: KeyId): Effect.Effect<void, NotFound>
+    revoke(tenant_id: TenantId, id: KeyId, kind?: "api_key" | "scanner_key"): Effect.Effect<void, NotFound>
+    /** Revokes all of these that were not yet, everywhere at once; how many. Joins the caller's transaction. */
+    revokeAll(which: Which): Effect.Effect<number>
+    /** Nobody remembers anything about these any more, because what is true of their holder changed. Joins the caller's transaction. */
+    reconsider(which: Which): Effect.Effect<void>
+    /** Forgets sessions of agents a day after their end and portal tokens after 30, at most 1,000 of each; how many. */
+    readonly forgetEnded: Effect.Effect<number>
   }
 >()("turnpike/services/Credentials") {
   static readonly layer = Layer.effect(
@@ -75,10 +103,12 @@ export class Credentials extends Context.Service<
         Request: Schema.Uint8Array,
         Result: Holder,
         execute: (hash) =>
-          sql`SELECT c.id, c.tenant_id, c.kind, c.scopes, c.hash, c.revoked_at, t.environment, a.id AS account_id
+          sql`SELECT c.id, c.tenant_id, c.kind, c.scopes, c.hash, c.revoked_at, c.expires_at, t.environment, c.agent_id,
+              g.status AS agent_status, coalesce(c.account_id, g.account_id, a.id) AS account_id
             FROM credentials c
             JOIN tenants t ON t.id = c.tenant_id
             JOIN accounts a ON a.tenant_id = c.tenant_id AND a.is_default
+            LEFT JOIN agents g ON g.id = c.agent_id
             WHERE c.hash = ${hash}`
       })
       const judge = Effect.fnUntraced(function* (hex: string) {
@@ -87,8 +117,13 @@ export class Credentials extends Context.Service<
         const found = yield* holderOf(hash)
         const holder = found._tag === "Some" ? found.value : undefined
         const matches = timingSafeEqual(holder?.hash ?? noHash, hash)
-        const answer = holder === undefined || !matches ? Result.fail(new InvalidApiKey()) : admit(holder, environment)
-        return { answer, asked, answered: yield* Clock.currentTimeMillis }
+        const known = holder !== undefined && matches
+        return {
+          answer: known ? admit(holder, environment) : undefined,
+          ends: known ? (holder.expires_at?.getTime() ?? Infinity) : Infinity,
+          asked,
+          answered: yield* Clock.currentTimeMillis
+        }
       }, Effect.orDie)
       const memory = yield* Cache.makeWith(judge, {
         capacity: credentialMemory.capacity,
@@ -101,11 +136,14 @@ export class Credentials extends Context.Service<
       const authenticate = Effect.fnUntraced(function* (token: string) {
         const read = readToken(token)
         if (read === undefined) return yield* new InvalidApiKey()
-        if (read.environment !== environment) {
+        if (read.environment !== undefined && read.environment !== environment) {
           return yield* new EnvironmentMismatch({ expected: environmentWord(environment) })
         }
-        const { answer } = yield* Cache.get(memory, digest("sha256", token, "hex"))
-        return yield* Effect.fromResult(answer)
+        const { answer, ends } = yield* Cache.get(memory, digest("sha256", token, "hex"))
+        if (answer === undefined) return yield* unknownCredential(read.kind)
+        const principal = yield* Effect.fromResult(answer)
+        if (ends <= (yield* Clock.currentTimeMillis)) return yield* expiredCredential(read.kind)
+        return principal
       })
 
       const forget = (hex: string) => (hex === "" ? Cache.invalidateAll(memory) : Cache.invalidate(memory, hex))
@@ -115,23 +153,35 @@ export class Credentials extends Context.Service<
       const insert = SqlSchema.void({
         Request: Row,
         execute: (row) =>
-          sql`INSERT INTO credentials (id, tenant_id, kind, name, scopes, hash, prefix, last_four, created_at)
+          sql`INSERT INTO credentials (id, tenant_id, kind, name, scopes, hash, prefix, last_four, agent_id, auth_key_id,
+              account_id, created_at, expires_at)
             VALUES (${row.id}, ${row.tenant_id}, ${row.kind}, ${row.name}, ${row.scopes}::text[], ${row.hash},
-              ${row.prefix}, ${row.last_four}, ${row.created_at})`
+              ${row.prefix}, ${row.last_four}, ${row.agent_id}, ${row.auth_key_id}, ${row.account_id},
+              ${row.created_at}, ${row.expires_at})`
       })
-      const issue: Credentials["Service"]["issue"] = Effect.fn("Credentials.issue")(function* ({
-        tenant_id,
-        kind,
-        name,
-        scopes
-      }) {
+      const issue: Credentials["Service"]["issue"] = Effect.fn("Credentials.issue")(function* (credential) {
+        const { kind, name, scopes, tenant_id } = credential
         const id = yield* newId(KeyId)
         const created_at = yield* DateTime.nowAsDate
         const prefix = tokenPrefix(kind, environment)
         const key = prefix + randomText(32)
         const last_four = key.slice(-4)
         const hash = digest("sha256", key, "buffer")
-        yield* insert({ id, tenant_id, kind, name, scopes, hash, prefix, last_four, created_at })
+        yield* insert({
+          id,
+          tenant_id,
+          kind,
+          name,
+          scopes,
+          hash,
+          prefix,
+          last_four,
+          agent_id: credential.agent_id ?? null,
+          auth_key_id: credential.auth_key_id ?? null,
+          account_id: credential.account_id ?? null,
+          created_at,
+          expires_at: credential.expires_at ?? null
+        })
         return { id, name, environment, scopes, key, prefix, last_four, created_at }
       }, Effect.orDie)
       const create = Effect.fn("Credentials.create")(function* (by: Principal, key: CreateApiKey) {
@@ -146,89 +196,76 @@ export class Credentials extends Context.Service<
       })
 
       const listPage = SqlSchema.findAll({
-        Request: Schema.Struct({ tenant_id: Schema.String, limit: Schema.Int, offset: Schema.Int }),
+        Request: Schema.Struct({ tenant_id: Schema.String, kind: OpaqueKind, limit: Schema.Int, offset: Schema.Int }),
         Result: Schema.toType(ApiKey),
-        execute: ({ tenant_id, limit, offset }) =>
+        execute: ({ tenant_id, kind, limit, offset }) =>
           sql`SELECT c.id, c.name, t.environment, c.scopes, c.prefix, c.last_four, c.created_at, c.revoked_at
             FROM credentials c JOIN tenants t ON t.id = c.tenant_id
-            WHERE c.tenant_id = ${tenant_id} AND c.kind = 'api_key' ORDER BY c.id DESC LIMIT ${limit} OFFSET ${offset}`
+            WHERE c.tenant_id = ${tenant_id} AND c.kind = ${kind} ORDER BY c.id DESC LIMIT ${limit} OFFSET ${offset}`
       })
       const count = SqlSchema.findOne({
-        Request: Schema.String,
+        Request: Schema.Struct({ tenant_id: Schema.String, kind: OpaqueKind }),
         Result: Schema.Struct({ total: Schema.Int }),
-        execute: (tenant_id) =>
-          sql`SELECT count(*)::int AS total FROM credentials WHERE tenant_id = ${tenant_id} AND kind = 'api_key'`
+        execute: ({ tenant_id, kind }) =>
+          sql`SELECT count(*)::int AS total FROM credentials WHERE tenant_id = ${tenant_id} AND kind = ${kind}`
       })
       const list: Credentials["Service"]["list"] = Effect.fn("Credentials.list")(function* (
         tenant_id,
-        { page, limit }
+        { page, limit },
+        kind = "api_key"
       ) {
-        const data = yield* listPage({ tenant_id, limit, offset: (page - 1) * limit })
-        const { total } = yield* count(tenant_id)
+        const data = yield* listPage({ tenant_id, kind, limit, offset: (page - 1) * limit })
+        const { total } = yield* count({ tenant_id, kind })
         return { data, total }
       }, Effect.orDie)
 
-      const markRevoked = SqlSchema.findOneOption({
-        Request: Schema.Struct({ tenant_id: Schema.String, id: Schema.String, now: Schema.Date }),
-        Result: Schema.Struct({ hash: Schema.Uint8Array }),
-        execute: ({ tenant_id, id, now }) =>
-          sql`UPDATE credentials SET revoked_at = ${now}
-            WHERE tenant_id = ${tenant_id} AND id = ${id} AND kind = 'api_key' AND revoked_at IS NULL RETURNING hash`
+      const matching = ({ agent_id, auth_key_id, id, kind, tenant_id }: Which) =>
+        sql.and([
+          sql`tenant_id = ${tenant_id}`,
+          sql`revoked_at IS NULL`,
+          ...(id === undefined ? [] : [sql`id = ${id}`]),
+          ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+          ...(agent_id === undefined ? [] : [sql`agent_id = ${agent_id}`]),
+          ...(auth_key_id === undefined ? [] : [sql`auth_key_id = ${auth_key_id}`])
+        ])
+      const Hashes = Schema.Array(Schema.Struct({ hash: Schema.Uint8Array }))
+      const announce = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+        const hashes = (yield* Schema.decodeUnknownEffect(Hashes)(rows)).map(({ hash }) =>
+          Buffer.from(hash).toString("hex")
+        )
+        const tell = (hex: string) => Effect.andThen(forget(hex), bus.publish(revokedSubject, hex))
+        yield* sql.afterCommit(Effect.forEach(hashes, tell, { discard: true }))
+        return hashes.length
       })
-      const revoke = Effect.fn("Credentials.revoke")(function* (tenant_id: TenantId, id: KeyId) {
-        const now = yield* DateTime.nowAsDate
-        const revoked = yield* Effect.orDie(markRevoked({ tenant_id, id, now }))
-        if (revoked._tag === "None") return yield* new NotFound({ resource: "api_key", id: toTypeId("key", id) })
-        const hex = Buffer.from(revoked.value.hash).toString("hex")
-        yield* sql.afterCommit(Effect.andThen(forget(hex), bus.publish(revokedSubject, hex)))
+      // One transaction, also when nobody else has begun one: a caller who hangs up would leave a revocation that nobody hears of.
+      const revokeAll = Effect.fn("Credentials.revokeAll")(
+        function* (which: Which) {
+          const now = yield* DateTime.nowAsDate
+          const rows = yield* sql`UPDATE credentials SET revoked_at = ${now} WHERE ${matching(which)} RETURNING hash`
+          return yield* announce(rows)
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+      const reconsider = Effect.fn("Credentials.reconsider")(function* (which: Which) {
+        yield* announce(yield* sql`SELECT hash FROM credentials WHERE ${matching(which)}`)
+      }, Effect.orDie)
+      const revoke = Effect.fn("Credentials.revoke")(function* (
+        tenant_id: TenantId,
+        id: KeyId,
+        kind: "api_key" | "scanner_key" = "api_key"
+      ) {
+        const revoked = yield* revokeAll({ tenant_id, id, kind })
+        if (revoked === 0) return yield* new NotFound({ resource: kind, id: toTypeId("key", id) })
       })
 
-      return Credentials.of({ authenticate, create, issue, list, revoke })
+      const forgetEnded = yield* Ended.make
+      return Credentials.of({ authenticate, create, issue, list, revoke, revokeAll, reconsider, forgetEnded })
     })
   )
-}
 
-const noHash = new Uint8Array(32)
-
-const Row = Schema.Struct({
-  id: Schema.String,
-  tenant_id: Schema.String,
-  kind: CredentialKind,
-  name: Schema.String,
-  scopes: Schema.Array(Schema.String),
-  hash: Schema.Uint8Array,
-  prefix: Schema.String,
-  last_four: Schema.String,
-  created_at: Schema.Date
-})
-
-const Holder = Schema.toType(
-  Schema.Struct({
-    id: KeyId,
-    tenant_id: TenantId,
-    account_id: AccountId,
-    environment: Environment,
-    kind: CredentialKind,
-    scopes: Schema.Array(Schema.String),
-    hash: Schema.Uint8Array,
-    revoked_at: Schema.NullOr(Schema.Date)
-  })
-)
-
-/** What a stored key gives its holder here. */
-const admit = (holder: typeof Holder.Type, environment: Environment): Result.Result<Principal, CredentialRefused> => {
-  if (holder.revoked_at !== null) return Result.fail(new ExpiredApiKey())
-  if (holder.environment !== environment) {
-    return Result.fail(new EnvironmentMismatch({ expected: environmentWord(environment) }))
-  }
-  return Result.succeed(
-    new Principal({
-      tenant_id: holder.tenant_id,
-      environment,
-      actor_type: holder.kind,
-      actor_id: holder.id,
-      account_id: holder.account_id,
-      scopes: holder.scopes
-    })
+  /** Forgets every minute what ended long ago. Any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.flatMap(Credentials, ({ forgetEnded }) => keepForgetting("Ended credentials", forgetEnded, "1 minute"))
   )
 }

@@ -12,7 +12,7 @@ import {
 } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import type { Quote, QuoteAlreadyUsed, QuoteExpired } from "#domain/Quote.ts"
-import { type NotFound, ServiceUnavailable, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { Forbidden, type NotFound, ServiceUnavailable, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { CrossBorderUnavailable, holding, QuoteMismatch, releasing } from "#domain/Settlement.ts"
 import { statusAfter, Transfer, transferOnWire } from "#domain/Transfer.ts"
 import type { CrossBorderOrder } from "#domain/TransferOrder.ts"
@@ -59,7 +59,7 @@ export class CrossBorder extends Context.Service<
       claim?: IdempotencyClaim
     ): Effect.Effect<Created, CrossBorderRefused>
     /** Withdraws a transfer that the rail has not heard of; the money is free again. */
-    cancel(caller: Principal, id: TransferId): Effect.Effect<Transfer, NotFound | StateTransitionInvalid>
+    cancel(caller: Principal, id: TransferId): Effect.Effect<Transfer, NotFound | Forbidden | StateTransitionInvalid>
   }
 >()("turnpike/services/CrossBorder") {
   static readonly layer = Layer.effect(
@@ -75,7 +75,7 @@ export class CrossBorder extends Context.Service<
       /** Both wallets and the quote, when they fit each other. */
       const terms = Effect.fnUntraced(function* (caller: Principal, order: CrossBorderOrder) {
         if (!settlements.isAvailable) return yield* new CrossBorderUnavailable()
-        const from = yield* wallets.known(caller, order.from_wallet_id)
+        const from = yield* wallets.own(caller, order.from_wallet_id)
         const to = yield* wallets.known(caller, order.to_wallet_id)
         if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
         const quote = yield* quotes.redeemable(caller, order.quote_id)
@@ -191,6 +191,9 @@ export class CrossBorder extends Context.Service<
       /** Cancels the transfer as it is now; undefined when it changed at the same time. */
       const withdraw = Effect.fnUntraced(function* (caller: Principal, id: TransferId) {
         const transfer = yield* transfers.get(caller, id)
+        if (!(yield* wallets.sees(caller, [transfer.from_wallet_id]))) {
+          return yield* new Forbidden({ reason: "only the payer may cancel a transfer" })
+        }
         const status = statusAfter(transfer.status, "cancelled")
         const settlement = Option.getOrUndefined(yield* settlements.find(id))
         if (status === undefined || settlement === undefined) {

@@ -27,14 +27,14 @@ export class Discovery extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bus = yield* EventBus
-      const { publicUrl } = yield* Deployment
+      const { publicUrl, scannerUrl } = yield* Deployment
 
       // The inner query stays in the index of public endpoints however deep it reads; rows are fetched for its result only.
       const page = SqlSchema.findAll({
         Request: Schema.Struct({ limit: Schema.Int, offset: Schema.Int }),
         Result: Listing,
         execute: ({ limit, offset }) =>
-          sql`SELECT e.id, ${`${publicUrl}/x402/`}::text || e.id AS url, coalesce(nullif(e.description, ''), e.name) AS description,
+          sql`SELECT e.id, coalesce(${scannerUrl}::text || e.own_path, ${`${publicUrl}/x402/`}::text || e.id) AS url, coalesce(nullif(e.description, ''), e.name) AS description,
               e.method, e.path LIKE '%/*' AS open, e.base_price AS price, e.currency, e.network, e.schemes, e.mpp,
               e.asset_address AS asset, w.address AS "payTo", e.updated_at AS "updatedAt"
             FROM (

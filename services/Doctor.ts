@@ -1,14 +1,21 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Assurance } from "./Doctor/Assurance.ts"
+import * as AgentPromises from "./Doctor/Agents.ts"
 import * as BatchPromises from "./Doctor/Batches.ts"
+import * as ChannelPromises from "./Doctor/Channel.ts"
+import * as EventLogPromises from "./Doctor/EventLog.ts"
 import * as LedgerPromises from "./Doctor/Ledger.ts"
 import * as PaymentPromises from "./Doctor/Payments.ts"
 import * as RefundPromises from "./Doctor/Refunds.ts"
+import * as ScannerCreditPromises from "./Doctor/ScannerCredits.ts"
+import * as ScanPromises from "./Doctor/Scans.ts"
 import * as SchedulePromises from "./Doctor/Schedules.ts"
 import * as SettlementPromises from "./Doctor/Settlements.ts"
 import * as StreamPromises from "./Doctor/Streams.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
+import * as UserPromises from "./Doctor/Users.ts"
+import * as WebhookPromises from "./Doctor/Webhooks.ts"
 
 /** One promise about the books, whether it holds, and up to ten rows that break it. */
 export interface Finding {
@@ -20,13 +27,20 @@ export interface Finding {
 /** Who promises something. */
 const areas = [
   LedgerPromises,
+  EventLogPromises,
+  AgentPromises,
   PaymentPromises,
   TransferPromises,
   SettlementPromises,
   BatchPromises,
   SchedulePromises,
   RefundPromises,
-  StreamPromises
+  StreamPromises,
+  UserPromises,
+  WebhookPromises,
+  ChannelPromises,
+  ScanPromises,
+  ScannerCreditPromises
 ]
 
 /** Proves the books on a live database, in one snapshot and in the memory of one page of rows. */

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, flow, Layer, Option, PubSub, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import {
   Endpoint,
@@ -12,7 +12,7 @@ import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
 import { assetOf, networksOf } from "#domain/Network.ts"
 import { OriginNotAllowed, type OriginUrl, parseOriginUrl } from "#domain/OriginUrl.ts"
-import { CurrencyMismatch } from "#domain/PostingRefused.ts"
+import type { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import type { Price } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
@@ -20,6 +20,7 @@ import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
 import { Accounts } from "./Accounts.ts"
 import { Deployment } from "./Deployment.ts"
 import * as Directory from "./Endpoints/Directory.ts"
+import { discountsText, encode, headersText, sameAs } from "./Endpoints/Fitting.ts"
 import { EventBus } from "./EventBus.ts"
 import { EventLog } from "./EventLog.ts"
 import { newId } from "./NewId.ts"
@@ -34,6 +35,8 @@ export interface Snapshot {
   readonly endpoint: Endpoint
   readonly price: Price
   readonly origin: OriginUrl | undefined
+  /** Sold by us at a path of ours: it has no origin, and can be paid for all the same. */
+  readonly isOurs?: boolean
 }
 
 type AddressRefused = OriginNotAllowed | InvalidRequest
@@ -42,9 +45,11 @@ type AddressRefused = OriginNotAllowed | InvalidRequest
 export class Endpoints extends Context.Service<
   Endpoints,
   {
+    /** `own` is sold by us at a path of ours, where nothing is forwarded to: made once, however often, and changed like any other. */
     create(
       caller: Principal,
-      endpoint: NewEndpoint
+      endpoint: NewEndpoint,
+      own?: { readonly id: EndpointId; readonly path: string }
     ): Effect.Effect<Endpoint, NotFound | NoReceivingWallet | NetworkNotAvailable | CurrencyMismatch | AddressRefused>
     get(caller: Principal, id: EndpointId): Effect.Effect<Endpoint, NotFound>
     /** Newest first, with the number of all. */
@@ -72,7 +77,7 @@ export class Endpoints extends Context.Service<
       const bus = yield* EventBus
       const wallets = yield* Wallets
       const accounts = yield* Accounts
-      const { environment, publicUrl } = yield* Deployment
+      const { environment, publicUrl, scannerUrl } = yield* Deployment
       const rules = yield* PublicHttpPolicy
 
       const Row = Schema.toType(Endpoint)
@@ -82,7 +87,7 @@ export class Endpoints extends Context.Service<
           coalesce(t.count, 0) AS "totalCalls", coalesce(t.amount, 0) AS "totalRevenue",
           e.webhook_url AS "webhookUrl", e.origin_url AS "originUrl", e.timeout_ms AS "timeoutMs",
           e.rate_limit AS "rateLimit", e.charge_on AS "chargeOn", e.schemes, e.mpp, e.forward_headers AS "forwardHeaders",
-          ${`${publicUrl}/x402/`}::text || e.id AS "gatewayUrl", e.created_at AS "createdAt", e.updated_at AS "updatedAt"
+          coalesce(${scannerUrl}::text || e.own_path, ${`${publicUrl}/x402/`}::text || e.id) AS "gatewayUrl", e.created_at AS "createdAt", e.updated_at AS "updatedAt"
         FROM endpoints e JOIN wallets w ON w.id = e.wallet_id
         LEFT JOIN tallies t ON t.log = 1 AND t.scope = e.id AND t.subject = '00000000-0000-0000-0000-000000000000'`
 
@@ -141,31 +146,38 @@ export class Endpoints extends Context.Service<
           readonly tenant_id: TenantId
           readonly account_id: string
           readonly wallet: Wallet
+          readonly own_path: string | undefined
         },
         wanted: NewEndpoint
       ) {
-        const { account_id, id, tenant_id, wallet } = row
-        const origin_url = yield* originBase(wanted.originUrl ?? null)
+        const { account_id, id, own_path, tenant_id, wallet } = row
+        // An address of ours is never called as an origin; it says that there is something to buy.
+        const origin_url = own_path === undefined ? yield* originBase(wanted.originUrl ?? null) : scannerUrl + own_path
         const webhook_url = yield* checkedWebhook(wanted.webhookUrl ?? null)
         const at = yield* DateTime.nowAsDate
         yield* Effect.orDie(sql`INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, description, path, method,
             origin_url, base_price, currency, network, asset_address, status, volume_discounts, webhook_url, timeout_ms,
-            rate_limit, charge_on, schemes, mpp, forward_headers, created_at, updated_at)
+            rate_limit, charge_on, schemes, mpp, forward_headers, own_path, created_at, updated_at)
           VALUES (${id}, ${tenant_id}, ${account_id}, ${wallet.id}, ${wanted.name}, ${wanted.description ?? null},
             ${wanted.path}, ${wanted.method}, ${origin_url}, ${wanted.basePrice ?? defaultBasePrice}, ${wallet.currency},
             ${wallet.network}, ${assetOf(wallet.network, wallet.currency).address}, 'active',
             ${yield* discountsText(wanted.volumeDiscounts ?? [])}::jsonb, ${webhook_url}, ${wanted.timeoutMs ?? 30_000},
             ${wanted.rateLimit ?? null}, ${wanted.chargeOn ?? "success"},
             ${yield* checkedSchemes(wanted.schemes ?? ["exact"], wallet.network)}::text[], ${wanted.mpp ?? true},
-            ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${at}, ${at})`)
+            ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${own_path ?? null}, ${at}, ${at})
+          ON CONFLICT (own_path) DO NOTHING`)
       })
-      const create = Effect.fn("Endpoints.create")(function* (caller: Principal, wanted: NewEndpoint) {
+      const told = (id: EndpointId) =>
+        Effect.andThen(
+          Effect.sync(() => directory.forget(id)),
+          bus.publish(changedSubject, id)
+        )
+      const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (caller, wanted, own) {
         const { account_id, wallet } = yield* receiver(caller, wanted)
-        const id = yield* newId(EndpointId)
-        yield* insert({ id, tenant_id: caller.tenant_id, account_id, wallet }, wanted)
+        const id = own?.id ?? (yield* newId(EndpointId))
+        yield* insert({ id, tenant_id: caller.tenant_id, account_id, wallet, own_path: own?.path }, wanted)
         // Somebody may have asked for this id a moment ago, here or elsewhere, and lists of endpoints have one more.
-        directory.forget(id)
-        yield* bus.publish(changedSubject, id)
+        yield* told(id)
         return yield* get(caller, id)
       })
 
@@ -225,6 +237,8 @@ export class Endpoints extends Context.Service<
             updatedAt: yield* DateTime.nowAsDate
           }
           yield* store(next)
+          // Told with the commit: a caller who hangs up would leave a change that nobody hears of.
+          yield* sql.afterCommit(told(id))
           return next
         },
         (effect) => Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
@@ -234,10 +248,7 @@ export class Endpoints extends Context.Service<
         id: EndpointId,
         wanted: EndpointChange
       ) {
-        const changed = yield* change(caller, id, wanted)
-        directory.forget(id)
-        yield* bus.publish(changedSubject, id)
-        return changed
+        return yield* change(caller, id, wanted)
       })
       const disable = Effect.fn("Endpoints.disable")(function* (caller: Principal, id: EndpointId) {
         const { status } = yield* get(caller, id)
@@ -255,10 +266,13 @@ export class Endpoints extends Context.Service<
         execute: (ids) => sql`${endpoints} WHERE e.id = ANY(${ids}::uuid[])`
       })
       const snapshot = (endpoint: Endpoint): Snapshot => {
-        const origin = endpoint.originUrl === null ? undefined : parseOriginUrl(endpoint.originUrl, rules)
+        const { gatewayUrl, id, originUrl } = endpoint
+        const isOurs = !gatewayUrl.endsWith(`/x402/${id}`)
+        const origin = originUrl === null || isOurs ? undefined : parseOriginUrl(originUrl, rules)
         return {
           endpoint,
           price: priceOf(endpoint.basePrice, endpoint.volumeDiscounts),
+          isOurs,
           origin: origin !== undefined && Result.isSuccess(origin) ? origin.success : undefined
         }
       }
@@ -280,18 +294,4 @@ export class Endpoints extends Context.Service<
       return Endpoints.of({ create, get, list, update, disable, directory })
     })
   )
-}
-
-const encode = flow(Schema.encodeEffect(Endpoint), Effect.orDie)
-const discountsText = flow(Schema.encodeEffect(Schema.fromJsonString(Endpoint.fields.volumeDiscounts)), Effect.orDie)
-const headersText = flow(Schema.encodeEffect(Schema.fromJsonString(Endpoint.fields.forwardHeaders)), Effect.orDie)
-
-/** A wallet that was named must be what else was asked for. */
-const sameAs = (wallet: Wallet, wanted: NewEndpoint): Effect.Effect<void, CurrencyMismatch | NetworkNotAvailable> => {
-  if (wanted.currency !== undefined && wanted.currency !== wallet.currency) {
-    return Effect.fail(new CurrencyMismatch({ expected: wanted.currency, actual: wallet.currency }))
-  }
-  return wanted.network === undefined || wanted.network === wallet.network
-    ? Effect.void
-    : Effect.fail(new NetworkNotAvailable({ network: wanted.network, available: [wallet.network] }))
 }

@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type EventDraft, RecordedEvent } from "#domain/Event.ts"
 import * as Pipeline from "./Database/Pipeline.ts"
 import { OID } from "./Database/Pipeline.ts"
+import { Appended } from "./EventLog/Appended.ts"
 import { newUuid } from "./NewId.ts"
 
 const Recorded = Schema.toType(RecordedEvent)
@@ -42,6 +43,7 @@ export class EventLog extends Context.Service<
     EventLog,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { announce } = yield* Appended
 
       const moveHead = SqlSchema.findOne({
         Request: Schema.Int,
@@ -59,6 +61,7 @@ export class EventLog extends Context.Service<
             statement.text,
             values.map((value, index) => Pipeline.parameter(statement, value, index))
           )
+          yield* sql.afterCommit(Effect.sync(announce))
         },
         sql.withTransaction,
         Effect.orDie

@@ -97,7 +97,7 @@ export class Gateway extends Context.Service<
 
       const priceOfHolder = Effect.fnUntraced(function* ({ endpoint, price }: Snapshot, token: string) {
         const principal = yield* credentials.authenticate(token)
-        const wallet = yield* wallets.byAccount(principal.account_id, endpoint.currency, endpoint.network)
+        const wallet = yield* wallets.purseOf(principal, endpoint.currency, endpoint.network)
         if (Option.isNone(wallet)) return { price: price.base, payer: undefined }
         const { count } = yield* ledger.tally(endpoint.id, wallet.value.id)
         return { price: priceAt(price, count), payer: wallet.value.address }

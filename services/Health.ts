@@ -1,10 +1,9 @@
-import { Context, Effect, Layer, Predicate, PubSub, Schema } from "effect"
+import { Context, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "./EventBus.ts"
 
 /** How long a probe waits for what we stand on. */
 const patience = "1 second"
-const probeSubject = "health.probe"
 
 /** Shutting down, starting up, out of connections, read-only after a failover: states of a server, not of a statement. */
 const passing = /^(?:53|55000|57P|25006)/
@@ -32,7 +31,6 @@ export class Health extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bus = yield* EventBus
-      const heard = yield* bus.subscribe(probeSubject)
 
       const migrated = SqlSchema.findOne({
         Request: Schema.Void,
@@ -48,10 +46,9 @@ export class Health extends Context.Service<
             onSuccess: (row) => ({ postgres: "up", migrations: row.migrated ? "done" : "pending" }) as const
           })
         ),
-        // Its own message has to come back: the only proof that others hear us too.
-        bus: Effect.andThen(bus.publish(probeSubject, ""), PubSub.take(heard)).pipe(
-          Effect.timeout(patience),
-          Effect.match({ onFailure: () => "down" as const, onSuccess: () => "up" as const })
+        bus: bus.reachable.pipe(
+          Effect.timeoutOption(patience),
+          Effect.map((reachable) => (Option.getOrElse(reachable, () => false) ? "up" : "down"))
         )
       })
     })

@@ -13,6 +13,8 @@ export class HttpListener extends Context.Service<
     intercept(
       first: (request: IncomingMessage, response: ServerResponse) => boolean
     ): Effect.Effect<void, never, Scope.Scope>
+    /** Runs when the process was asked to stop, while what is under way is waited for: ends what would not end by itself. */
+    onDrain(end: Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope>
     /** True from the moment the process was asked to stop. */
     readonly stopping: () => boolean
   }

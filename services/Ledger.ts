@@ -6,6 +6,7 @@ import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import { IdempotencyKeyReused, type PostingRefused, type Superseded } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
+import { Appended } from "./EventLog/Appended.ts"
 import type { LedgerCommand } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { newUuid } from "./NewId.ts"
@@ -56,7 +57,8 @@ export class Ledger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { config } = yield* Database
-      const lane = yield* Lane.make(config)
+      const { announce } = yield* Appended
+      const lane = yield* Lane.make(config, announce)
       // Without a fence nothing can be superseded.
       const post = lane as Ledger["Service"]["post"]
 

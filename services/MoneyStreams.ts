@@ -18,7 +18,7 @@ import * as Change from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
-import type { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import type { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import type { Transfer } from "#domain/Transfer.ts"
 import type { StreamCancelOrder, StreamStartOrder, StreamWithdrawOrder } from "#domain/TransferOrder.ts"
 import { Ledger } from "./Ledger.ts"
@@ -37,7 +37,7 @@ export interface Moved {
 
 /**
  * Money that flows by the second, each stream with a ledger account of its own. What has accrued follows from the clock; it moves
- * when it is withdrawn. Every method sees the caller's tenant only; what belongs to another is `NotFound`.
+ * when it is withdrawn. Every method sees streams of which the caller reaches one end; what only the other end may do is `Forbidden`.
  */
 export class MoneyStreams extends Context.Service<
   MoneyStreams,
@@ -69,19 +69,25 @@ export class MoneyStreams extends Context.Service<
       claim?: IdempotencyClaim
     ): Effect.Effect<
       Moved,
-      NotFound | StateTransitionInvalid | AmountTooLarge | InsufficientBalance | WalletFrozen | IdempotencyKeyReused
+      | NotFound
+      | Forbidden
+      | StateTransitionInvalid
+      | AmountTooLarge
+      | InsufficientBalance
+      | WalletFrozen
+      | IdempotencyKeyReused
     >
-    pause(caller: Principal, id: StreamId): Effect.Effect<MoneyStream, NotFound | StateTransitionInvalid>
+    pause(caller: Principal, id: StreamId): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid>
     resume(
       caller: Principal,
       id: StreamId
-    ): Effect.Effect<MoneyStream, NotFound | StateTransitionInvalid | StreamExhausted>
+    ): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid | StreamExhausted>
     /** Another rate from now on, in 10^-18 units a second. */
     changeRate(
       caller: Principal,
       id: StreamId,
       rate: bigint
-    ): Effect.Effect<MoneyStream, NotFound | StateTransitionInvalid>
+    ): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid>
     /** Gives the recipient what has accrued, or this much of it. */
     withdraw(
       caller: Principal,
@@ -90,7 +96,7 @@ export class MoneyStreams extends Context.Service<
       claim?: IdempotencyClaim
     ): Effect.Effect<
       Moved,
-      NotFound | StateTransitionInvalid | NothingAccrued | AmountExceedsAccrued | IdempotencyKeyReused
+      NotFound | Forbidden | StateTransitionInvalid | NothingAccrued | AmountExceedsAccrued | IdempotencyKeyReused
     >
     /** Ends the stream: what has accrued goes to the recipient, all else back to the sender. The transfer is the second of these. */
     cancel(
@@ -98,7 +104,7 @@ export class MoneyStreams extends Context.Service<
       id: StreamId,
       request: CancelStream,
       claim?: IdempotencyClaim
-    ): Effect.Effect<Moved, NotFound | StateTransitionInvalid | IdempotencyKeyReused>
+    ): Effect.Effect<Moved, NotFound | Forbidden | StateTransitionInvalid | IdempotencyKeyReused>
     /** The same by transfers, which may repeat what never changes of the stream. */
     transfer(
       caller: Principal,
@@ -106,7 +112,13 @@ export class MoneyStreams extends Context.Service<
       claim?: IdempotencyClaim
     ): Effect.Effect<
       Moved,
-      NotFound | StreamMismatch | StateTransitionInvalid | NothingAccrued | AmountExceedsAccrued | IdempotencyKeyReused
+      | NotFound
+      | Forbidden
+      | StreamMismatch
+      | StateTransitionInvalid
+      | NothingAccrued
+      | AmountExceedsAccrued
+      | IdempotencyKeyReused
     >
     /** Gives the alerts that are due, each once, and pauses what has run dry; how many. Any number of processes may. */
     readonly alertDue: Effect.Effect<number>
@@ -157,7 +169,7 @@ export class MoneyStreams extends Context.Service<
 
       const list = Effect.fn("MoneyStreams.list")(
         (caller: Principal, filter: StreamFilter, range: { readonly limit: number; readonly offset: number }) =>
-          records.list({ ...filter, ...range, tenant_id: caller.tenant_id })
+          records.list(caller, { ...filter, ...range })
       )
 
       const topUp = Effect.fn("MoneyStreams.topUp")(function* (
@@ -193,6 +205,7 @@ export class MoneyStreams extends Context.Service<
         claim?: IdempotencyClaim
       ) {
         const changed = yield* change(caller, id, {
+          by: "recipient",
           decide: (stream, now) => Change.withdraw(stream, now, amount),
           transfers: ({ paid }) => [["withdraw", paid]],
           memo,

@@ -33,6 +33,7 @@ import * as Settling from "./Payments/Settling.ts"
 import * as Signed from "./Payments/Signed.ts"
 import * as Using from "./Payments/Using.ts"
 import { Secrets } from "./Secrets.ts"
+import { Wallets } from "./Wallets.ts"
 
 export type { PayRefused } from "./Payments/Paying.ts"
 export type { Answer } from "./Payments/Delivery.ts"
@@ -111,7 +112,8 @@ export class Payments extends Context.Service<
       const { secret } = yield* Secrets
       const key = tokenKey(yield* secret("payments"))
 
-      const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints })
+      const wallets = yield* Wallets
+      const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints, wallets })
       const settling = yield* Settling.make(ledger, policy)
       const delivery = yield* Delivery.make
       const keep = yield* Keeping.make(policy)

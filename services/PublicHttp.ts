@@ -6,6 +6,7 @@ import { OutboundFailed } from "./PublicHttp/Failure.ts"
 import { type Exchange, forward, type ForwardHooks, type ForwardInput } from "./PublicHttp/Forward.ts"
 import { guardedConnector } from "./PublicHttp/GuardedConnector.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
+import { type Post, post, type PostOutcome } from "./PublicHttp/Posting.ts"
 
 /** A whole request with its body in memory. `timeout` covers everything from lookup to the last byte. */
 export interface OutboundRequest {
@@ -21,6 +22,9 @@ export interface OutboundResponse extends Collected {
   readonly duration: Duration.Duration
 }
 
+/** A message has a time for all of it, and connecting may take as much of that as it needs. */
+const postConnectTimeout = Duration.seconds(15)
+
 /** Calls the world outside, at public addresses only. Every connection passes the guard, however the address is spelled. */
 export class PublicHttp extends Context.Service<
   PublicHttp,
@@ -29,6 +33,11 @@ export class PublicHttp extends Context.Service<
     request(request: OutboundRequest): Effect.Effect<OutboundResponse, OutboundFailed>
     /** Streams one caller's request to an origin and its answer back. Runs outside Effect, for speed; see the hooks. */
     forward(input: ForwardInput, hooks: ForwardHooks): Exchange
+    /**
+     * Posts a message and calls back once with the outcome. Runs outside Effect, for speed. The number of connections is up to the
+     * caller: one that hangs must not keep another's message waiting.
+     */
+    post(message: Post, done: (outcome: PostOutcome) => void): void
   }
 >()("turnpike/services/PublicHttp") {
   static readonly layer = Layer.effect(
@@ -36,19 +45,22 @@ export class PublicHttp extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* PublicHttpPolicy
       const idleMillis = Duration.toMillis(policy.idleTimeout)
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              connect: guardedConnector(policy),
-              connections: policy.connectionsPerOrigin,
-              maxHeaderSize: policy.headerBytes,
-              pipelining: 1,
-              allowH2: false
-            })
-        ),
-        (agent) => Effect.promise(() => agent.destroy())
-      )
+      const make = (connections: number | null, connectTimeout: Duration.Duration) =>
+        Effect.acquireRelease(
+          Effect.sync(
+            () =>
+              new Agent({
+                connect: guardedConnector({ ...policy, connectTimeout }),
+                connections,
+                maxHeaderSize: policy.headerBytes,
+                pipelining: 1,
+                allowH2: false
+              })
+          ),
+          (agent) => Effect.promise(() => agent.destroy())
+        )
+      const agent = yield* make(policy.connectionsPerOrigin, policy.connectTimeout)
+      const poster = yield* make(null, postConnectTimeout)
 
       const exchange = (request: OutboundRequest) =>
         Effect.callback<Collected, OutboundFailed>((resume) => {
@@ -82,7 +94,8 @@ export class PublicHttp extends Context.Service<
 
       return PublicHttp.of({
         request,
-        forward: (input, hooks) => forward(agent, idleMillis, input, hooks)
+        forward: (input, hooks) => forward(agent, idleMillis, input, hooks),
+        post: (message, done) => post(poster, message, done)
       })
     })
   )

@@ -1,6 +1,7 @@
-import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { QuoteId, TenantId, toTypeId } from "#domain/Ids.ts"
+import { AgentId, QuoteId, TenantId, toTypeId } from "#domain/Ids.ts"
+import { agentOf, reaches } from "#domain/Ownership.ts"
 import type { AmountTooLarge } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import {
@@ -15,11 +16,12 @@ import {
 } from "#domain/Quote.ts"
 import { type RatesNotConfigured, rateUnit, type RateUnavailable } from "#domain/Rate.ts"
 import { NotFound } from "#domain/Refusal.ts"
+import { keepForgetting } from "./Forgetting.ts"
 import { newId } from "./NewId.ts"
 import { QuotePolicy } from "./Quotes/Policy.ts"
 import { RateSource } from "./RateSource.ts"
 
-/** Promised conversions. Every method sees the caller's tenant only; what belongs to another is `NotFound`. */
+/** Promised conversions. Every method sees what was promised to whom the caller reaches; all else is `NotFound`. */
 export class Quotes extends Context.Service<
   Quotes,
   {
@@ -64,22 +66,27 @@ export class Quotes extends Context.Service<
           transfer_id: null,
           created_at: DateTime.toDate(now)
         }
-        yield* Effect.orDie(insert({ ...row, tenant_id: caller.tenant_id }))
+        const { tenant_id } = caller
+        yield* Effect.orDie(insert({ ...row, tenant_id, agent_id: agentOf(caller) ?? null }))
         return shown(row)
       })
 
       const byId = SqlSchema.findOneOption({
         Request: Schema.Struct({ tenant_id: Schema.toType(TenantId), id: Schema.toType(QuoteId) }),
-        Result: QuoteRow,
+        Result: OwnedRow,
         execute: ({ tenant_id, id }) =>
           sql`SELECT id, from_currency, to_currency, rate, mid_rate, spread_basis_points, amount_side, send_amount,
-              receive_amount, fee, expires_at, transfer_id, created_at
+              receive_amount, fee, expires_at, transfer_id, created_at, agent_id
             FROM quotes WHERE id = ${id} AND tenant_id = ${tenant_id}`
       })
-      const find = Effect.fnUntraced(function* ({ tenant_id }: Principal, id: QuoteId) {
-        const found = yield* Effect.orDie(byId({ tenant_id, id }))
-        if (Option.isNone(found)) return yield* new NotFound({ resource: "quote", id: toTypeId("qt", id) })
-        return shown(found.value)
+      const find = Effect.fnUntraced(function* (caller: Principal, id: QuoteId) {
+        const { tenant_id } = caller
+        const found = Option.getOrUndefined(yield* Effect.orDie(byId({ tenant_id, id })))
+        if (found === undefined || !reaches(caller, { tenant_id, account_id: null, agent_id: found.agent_id })) {
+          return yield* new NotFound({ resource: "quote", id: toTypeId("qt", id) })
+        }
+        const { agent_id: _, ...row } = found
+        return shown(row)
       })
       const get = Effect.fn("Quotes.get")(find)
 
@@ -110,20 +117,14 @@ export class Quotes extends Context.Service<
 
   /** Forgets old quotes every minute. Any number of processes may. */
   static readonly layerWorker = Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { forgetExpired } = yield* Quotes
-      yield* Effect.repeat(forgetExpired, { until: (dropped) => dropped === 0 }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Forgetting quotes failed", cause)),
-        Effect.repeat(Schedule.spaced("1 minute")),
-        Effect.forkScoped
-      )
-    })
+    Effect.flatMap(Quotes, ({ forgetExpired }) => keepForgetting("Quotes", forgetExpired, "1 minute"))
   )
 }
 
 const { expires_in: _, ...stored } = Quote.fields
 const QuoteRow = Schema.toType(Schema.Struct(stored))
-const NewQuote = Schema.toType(Schema.Struct({ ...stored, tenant_id: TenantId }))
+const OwnedRow = Schema.toType(Schema.Struct({ ...stored, agent_id: Schema.NullOr(AgentId) }))
+const NewQuote = Schema.toType(Schema.Struct({ ...stored, tenant_id: TenantId, agent_id: Schema.NullOr(AgentId) }))
 
 /** The quote as it is shown. */
 const shown = (row: typeof QuoteRow.Type): Quote => {

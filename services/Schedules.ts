@@ -21,7 +21,6 @@ import { Ledger } from "./Ledger.ts"
 import { newId, newUuid } from "./NewId.ts"
 import * as Executing from "./Schedules/Executing.ts"
 import * as Records from "./Schedules/Records.ts"
-import { accountOf } from "./Transfers/Records.ts"
 import { Wallets } from "./Wallets.ts"
 
 /** Transfers that are made later, once or again and again. Every method but `executeDue` sees the caller's tenant only. */
@@ -92,7 +91,7 @@ export class Schedules extends Context.Service<
 
       const planned = Effect.fnUntraced(function* (caller: Principal, order: ScheduleOrder) {
         const { amount, currency, from_wallet_id, memo = null, to_wallet_id, type = "internal" } = order
-        const from = yield* wallets.known(caller, from_wallet_id)
+        const from = yield* wallets.own(caller, from_wallet_id)
         const to = yield* wallets.known(caller, to_wallet_id)
         if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
         for (const { currency: actual } of [from, to]) {
@@ -111,8 +110,8 @@ export class Schedules extends Context.Service<
           currency,
           from_wallet_id: from.id,
           to_wallet_id: to.id,
-          from_account_id: accountOf(from),
-          to_account_id: accountOf(to),
+          from_account_id: from.account_id,
+          to_account_id: to.account_id,
           memo,
           scheduled_at: order.scheduled_at ?? null,
           ...(recurrence ?? once),

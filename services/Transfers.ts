@@ -35,7 +35,7 @@ export type TransferRefused =
   | AmountTooLarge
   | IdempotencyKeyReused
 
-/** Money from one wallet of a tenant to another. Every method sees the caller's tenant only. */
+/** Money from one wallet of a tenant to another. Every method sees what moves between wallets of which the caller reaches one. */
 export class Transfers extends Context.Service<
   Transfers,
   {
@@ -65,10 +65,10 @@ export class Transfers extends Context.Service<
       const listing = yield* Listing.make
 
       const get = Effect.fn("Transfers.get")(function* (caller: Principal, id: TransferId) {
-        const found = yield* read(caller.tenant_id, id)
-        if (Option.isSome(found)) return found.value
-        const logged = yield* readLog(caller.tenant_id, id)
-        if (Option.isSome(logged)) return logged.value
+        const ordered = yield* read(caller.tenant_id, id)
+        const found = Option.getOrUndefined(Option.isSome(ordered) ? ordered : yield* readLog(caller.tenant_id, id))
+        if (found !== undefined && (yield* wallets.sees(caller, [found.from_wallet_id, found.to_wallet_id])))
+          return found
         return yield* new NotFound({ resource: "transfer", id: toTypeId("tx", id) })
       })
 
@@ -77,7 +77,7 @@ export class Transfers extends Context.Service<
         { amount, currency, from_wallet_id, memo = null, to_wallet_id, type }: PlainTransfer,
         claim?: IdempotencyClaim
       ) {
-        const from = yield* wallets.known(caller, from_wallet_id)
+        const from = yield* wallets.own(caller, from_wallet_id)
         const to = yield* wallets.known(caller, to_wallet_id)
         if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
         for (const { currency: actual } of [from, to]) {

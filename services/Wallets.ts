@@ -1,10 +1,11 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { AccountId, toTypeId, TransferId, WalletId } from "#domain/Ids.ts"
+import { type AccountId, toTypeId, TransferId, WalletId } from "#domain/Ids.ts"
 import { available, type LedgerAccount, systemAccount } from "#domain/LedgerAccount.ts"
-import { Currency, formatDecimal } from "#domain/Money.ts"
-import { addressForm, Network, networksOf, parseAddress, sandboxAddress } from "#domain/Network.ts"
+import { type Currency, formatDecimal } from "#domain/Money.ts"
+import { addressForm, type Network, networksOf, parseAddress, sandboxAddress } from "#domain/Network.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
+import { reaches, reachOf } from "#domain/Ownership.ts"
 import { AmountTooLarge, type CurrencyMismatch, type IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Forbidden, NotFound } from "#domain/Refusal.ts"
@@ -16,28 +17,38 @@ import {
   type FundWallet,
   InvalidAddress,
   NetworkNotAvailable,
+  ownerOnWire,
   type Wallet,
   type WalletFilter
 } from "#domain/Wallet.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
-import { NewWallet, Search, TenantRef, WalletRef, WalletRow } from "./Wallets/Rows.ts"
+import { NewWallet, TenantRef, WalletRef, WalletRow } from "./Wallets/Rows.ts"
 import * as Known from "./Wallets/Known.ts"
 import type { KnownWallet } from "./Wallets/Known.ts"
+import * as Searching from "./Wallets/Searching.ts"
 import * as Statement from "./Wallets/Statement.ts"
 import type { StatementLine, StatementRange } from "./Wallets/Statement.ts"
 
-/** Wallets of a tenant. Every method sees the caller's tenant only; what belongs to another is `NotFound`. */
+/** Wallets of a tenant. Every method sees only what the caller reaches, but for wallets to pay to; all else is `NotFound`. */
 export class Wallets extends Context.Service<
   Wallets,
   {
+    /** Joins the caller's transaction. The owner must be there and, if an agent, active; `id` is made when left out. */
     create(
       caller: Principal,
-      wallet: CreateWallet
+      wallet: CreateWallet,
+      id?: WalletId
     ): Effect.Effect<Wallet, NotFound | NetworkNotAvailable | InvalidAddress | AddressTaken>
     get(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
-    /** What never changes of a wallet of the caller's tenant, mostly without the database. */
+    /** What never changes of a wallet of the caller's tenant, whoever has it, mostly without the database. */
     known(caller: Principal, id: WalletId): Effect.Effect<KnownWallet, NotFound>
+    /** The same of a wallet that the caller may pay from. */
+    own(caller: Principal, id: WalletId): Effect.Effect<KnownWallet, NotFound>
+    /** Whether the caller reaches one of these wallets, and so may see what moves between them. */
+    sees(caller: Principal, ids: ReadonlyArray<WalletId | null>): Effect.Effect<boolean>
+    /** What an agent pays from when it names no wallet: its first, if it can be of this currency and network. */
+    readonly firstOf: Effect.Success<typeof Known.make>["firstOf"]
     /** The same of many wallets at once; what is not there, or another tenant's, is not in the answer. */
     knownAll(caller: Principal, ids: Iterable<WalletId>): Effect.Effect<ReadonlyMap<WalletId, KnownWallet>>
     /** Newest first, with the number of all that match. */
@@ -48,6 +59,8 @@ export class Wallets extends Context.Service<
     ): Effect.Effect<{ readonly wallets: ReadonlyArray<Wallet>; readonly total: number }>
     /** Where an account receives this currency on this network: its oldest active wallet. */
     byAccount(account: AccountId, currency: Currency, network: Network): Effect.Effect<Option.Option<Wallet>>
+    /** What a caller would pay from as far as its credential says, its own or its account's; nothing for who cannot pay. */
+    purseOf(caller: Principal, currency: Currency, network: Network): Effect.Effect<Option.Option<Wallet>>
     /** Gives sandbox money. A replay of the same idempotency claim answers what the first call answered. */
     fund(
       caller: Principal,
@@ -93,41 +106,54 @@ export class Wallets extends Context.Service<
         const found = yield* Effect.orDie(walletById({ tenant_id: caller.tenant_id, id }))
         return Option.isSome(found) ? found.value : yield* noWallet(id)
       })
-      const get = Effect.fn("Wallets.get")(find)
-
       const known = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
         const found = yield* lookUp.one(id)
         return Option.isSome(found) && found.value.tenant_id === caller.tenant_id ? found.value : yield* noWallet(id)
       })
+      const own = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
+        const found = yield* lookUp.one(id)
+        return Option.isSome(found) && reaches(caller, found.value) ? found.value : yield* noWallet(id)
+      })
+      // Who reaches the whole tenant need not be asked whose the wallet is.
+      const reached = (caller: Principal, id: WalletId) =>
+        reachOf(caller).to === "tenant" ? find(caller, id) : Effect.andThen(own(caller, id), find(caller, id))
+      const get = Effect.fn("Wallets.get")(reached)
       const knownAll = (caller: Principal, ids: Iterable<WalletId>) =>
         Effect.map(
           lookUp.all(ids),
           (found) => new Map([...found].filter(([, { tenant_id }]) => tenant_id === caller.tenant_id))
         )
+      const sees = Effect.fnUntraced(function* (caller: Principal, ids: ReadonlyArray<WalletId | null>) {
+        if (reachOf(caller).to === "tenant") return true
+        const found = yield* lookUp.all(ids.filter((id) => id !== null))
+        return [...found.values()].some((wallet) => reaches(caller, wallet))
+      })
 
-      // The owner is looked up by the statement that names it: an account of another tenant inserts nothing.
+      // The owner is looked up by the statement that names it: one of another tenant inserts nothing.
       const insert = SqlSchema.findOneOption({
         Request: NewWallet,
         Result: Schema.Struct({ id: WalletRef }),
         execute: (row) =>
           sql`INSERT INTO wallets (id, tenant_id, owner_type, owner_id, currency, network, address, name, metadata,
               created_at, updated_at)
-            SELECT ${row.id}::uuid, tenant_id, ${row.owner_type}, id, ${row.currency}, ${row.network}, ${row.address},
+            SELECT ${row.id}::uuid, tenant_id, type, id, ${row.currency}, ${row.network}, ${row.address},
               ${row.name}, ${row.metadata}::jsonb, ${row.at}::timestamptz, ${row.at}::timestamptz
-            FROM accounts WHERE id = ${row.owner_id} AND tenant_id = ${row.tenant_id} AND ${row.owner_type} = 'account'
-            RETURNING id`
+            FROM (
+              SELECT 'account' AS type, id, tenant_id FROM accounts WHERE id = ${row.owner_id}
+              UNION ALL SELECT 'agent', id, tenant_id FROM agents WHERE id = ${row.owner_id} AND status = 'active'
+            ) owner WHERE type = ${row.owner_type} AND tenant_id = ${row.tenant_id} RETURNING id`
       })
       const insertOpened = Effect.fnUntraced(function* (caller: Principal, row: typeof NewWallet.Type) {
         yield* ledger.open({ id: row.id, purpose: "wallet", currency: row.currency })
         const inserted = yield* insert(row)
-        if (Option.isNone(inserted)) return yield* new NotFound({ resource: row.owner_type, id: row.owner_id })
+        if (Option.isNone(inserted)) return yield* new NotFound({ resource: row.owner_type, id: ownerOnWire(row) })
         return yield* find(caller, row.id)
       }, sql.withTransaction)
-      const create = Effect.fn("Wallets.create")(function* (caller: Principal, input: CreateWallet) {
+      const create = Effect.fn("Wallets.create")(function* (caller: Principal, input: CreateWallet, given?: WalletId) {
         const available = networksOf(caller.environment)
         const network = input.network ?? available[0]
         if (!available.includes(network)) return yield* new NetworkNotAvailable({ network, available })
-        const id = yield* newId(WalletId)
+        const id = given ?? (yield* newId(WalletId))
         const asked = input.address ?? (caller.environment === "sandbox" ? sandboxAddress(network, id) : "")
         const address = parseAddress(network, asked)
         if (address === undefined) {
@@ -152,53 +178,6 @@ export class Wallets extends Context.Service<
         )
       })
 
-      const matching = ({ tenant_id, owner_type, owner_id, currency, network, status }: typeof Search.Type) =>
-        sql.and([
-          sql`w.tenant_id = ${tenant_id}`,
-          ...(owner_type === undefined ? [] : [sql`w.owner_type = ${owner_type}`]),
-          ...(owner_id === undefined ? [] : [sql`w.owner_id = ${owner_id}`]),
-          ...(currency === undefined ? [] : [sql`w.currency = ${currency}`]),
-          ...(network === undefined ? [] : [sql`w.network = ${network}`]),
-          ...(status === undefined ? [] : [sql`a.frozen = ${status === "frozen"} AND ${status !== "closed"}`])
-        ])
-      const search = SqlSchema.findAll({
-        Request: Search,
-        Result: WalletRow,
-        execute: (request) =>
-          sql`${wallets} WHERE ${matching(request)} ORDER BY w.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
-      })
-      const count = SqlSchema.findOne({
-        Request: Search,
-        Result: Schema.Struct({ total: Schema.Int }),
-        execute: (request) =>
-          sql`SELECT count(*)::int AS total FROM wallets w JOIN ledger_accounts a ON a.id = w.id
-            WHERE ${matching(request)}`
-      })
-      const list = Effect.fn("Wallets.list")(function* (
-        caller: Principal,
-        filter: WalletFilter,
-        range: { readonly limit: number; readonly offset: number }
-      ) {
-        const request = { ...filter, ...range, tenant_id: caller.tenant_id }
-        return { wallets: yield* search(request), total: (yield* count(request)).total }
-      }, Effect.orDie)
-
-      const oldestActive = SqlSchema.findOneOption({
-        Request: Schema.Struct({
-          account: Schema.toType(AccountId),
-          currency: Currency,
-          network: Schema.toType(Network)
-        }),
-        Result: WalletRow,
-        execute: ({ account, currency, network }) =>
-          sql`${wallets} WHERE w.owner_type = 'account' AND w.owner_id = ${account} AND w.currency = ${currency}
-            AND w.network = ${network} AND NOT a.frozen ORDER BY w.id LIMIT 1`
-      })
-      const byAccount = Effect.fn("Wallets.byAccount")(
-        (account: AccountId, currency: Currency, network: Network) => oldestActive({ account, currency, network }),
-        Effect.orDie
-      )
-
       const fund = Effect.fn("Wallets.fund")(function* (
         caller: Principal,
         id: WalletId,
@@ -207,7 +186,7 @@ export class Wallets extends Context.Service<
       ) {
         if (caller.environment !== "sandbox") return yield* new Forbidden({ reason: "The faucet is sandbox only" })
         if (amount > faucetLimit) return yield* new AmountTooLarge({ maximum: formatDecimal(faucetLimit) })
-        const wallet = yield* find(caller, id)
+        const wallet = yield* reached(caller, id)
         const after = (posted: Posted, account: LedgerAccount | undefined): Funding => ({
           transfer_id: TransferId.make(posted.command_id),
           wallet: {
@@ -239,7 +218,7 @@ export class Wallets extends Context.Service<
       })
 
       const entries = Effect.fn("Wallets.entries")(function* (caller: Principal, id: WalletId, range: StatementRange) {
-        return yield* statement(yield* find(caller, id), range)
+        return yield* statement(yield* reached(caller, id), range)
       })
 
       const setFreeze = SqlSchema.findOneOption({
@@ -269,7 +248,20 @@ export class Wallets extends Context.Service<
       const freeze = Effect.fn("Wallets.freeze")(setFrozen)
       const unfreeze = Effect.fn("Wallets.unfreeze")((caller: Principal, id: WalletId) => setFrozen(caller, id, null))
 
-      return Wallets.of({ create, get, known, knownAll, list, byAccount, fund, entries, freeze, unfreeze })
+      return Wallets.of({
+        ...Searching.make(sql, wallets),
+        create,
+        get,
+        known,
+        own,
+        knownAll,
+        sees,
+        firstOf: lookUp.firstOf,
+        fund,
+        entries,
+        freeze,
+        unfreeze
+      })
     })
   )
 }

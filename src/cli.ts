@@ -4,9 +4,9 @@ import { Console, Effect, Layer, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { TenantId, toTypeId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
-import { parseDecimal } from "#domain/Money.ts"
+import { parseDecimal, unit } from "#domain/Money.ts"
 import { Scope } from "#domain/Principal.ts"
-import * as BusPostgres from "#layers/BusPostgres.ts"
+import * as Bus from "#layers/Bus.ts"
 import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Node from "#layers/Node.ts"
 import * as Platform from "#layers/Platform.ts"
@@ -19,6 +19,7 @@ import { newUuid } from "#services/NewId.ts"
 import { Settlements } from "#services/Settlements.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { settlement } from "./cli/Settlements.ts"
+import { user } from "./cli/Users.ts"
 
 class BooksBroken extends Schema.TaggedError<BooksBroken>()("BooksBroken", {}) {}
 
@@ -93,7 +94,9 @@ const createKey = Command.make(
 const grantCredits = Command.make("grant", { tenant, credits: Argument.String("credits") }, ({ credits, tenant }) =>
   Effect.gen(function* () {
     const amount = parseDecimal(credits)
-    if (amount === undefined || amount === 0n) return yield* Console.error("credits must be a positive number")
+    if (amount === undefined || amount === 0n || amount % unit !== 0n) {
+      return yield* Console.error("credits must be a whole number above zero")
+    }
     yield* Effect.flatMap(Ledger, (ledger) =>
       ledger.post({
         id: newUuid(),
@@ -113,7 +116,9 @@ const grantCredits = Command.make("grant", { tenant, credits: Argument.String("c
   })
 ).pipe(Command.withDescription("Give a tenant scanner credits"))
 
-const shown = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
+/** Counts come as big integers, which JSON has no word for. */
+const shown = (row: unknown) =>
+  JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
 
 const turnpike = Command.make("turnpike").pipe(
   Command.withDescription("Administration of a Turnpike database (DATABASE_URL, or the embedded one)"),
@@ -123,7 +128,8 @@ const turnpike = Command.make("turnpike").pipe(
     Command.make("account").pipe(Command.withSubcommands([createAccount])),
     Command.make("key").pipe(Command.withSubcommands([createKey])),
     Command.make("credits").pipe(Command.withSubcommands([grantCredits])),
-    settlement
+    settlement,
+    user
   ])
 )
 
@@ -131,7 +137,7 @@ Command.run(turnpike, { version: "0.1.0" }).pipe(
   Effect.provide(
     Settlements.layer.pipe(
       Layer.provideMerge(Platform.administration),
-      Layer.provide(Layer.merge(BusPostgres.layer, Node.layerVisitor)),
+      Layer.provide(Layer.merge(Bus.layer, Node.layerVisitor)),
       Layer.provide(DatabaseClock.layer),
       Layer.provide(Postgres.layerVisitor),
       Layer.merge(NodeServices.layer)

@@ -1,7 +1,7 @@
 import { Cause, Console, Effect, Layer } from "effect"
 import * as Http from "#http/Http.ts"
 import * as Banner from "#layers/Banner.ts"
-import * as BusPostgres from "#layers/BusPostgres.ts"
+import * as Bus from "#layers/Bus.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
 import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Fees from "#layers/Fees.ts"
@@ -11,18 +11,19 @@ import * as Outbound from "#layers/Outbound.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import * as Rail from "#layers/Rail.ts"
+import * as Sales from "#layers/Sales.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
 import * as Workers from "#layers/Workers.ts"
 
 // Read from the bottom: each line stands on those below it, and stops before them.
 Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(Layer.merge(Http.layer, Workers.layer)),
-  Layer.provide(CredentialsFile.layer),
+  Layer.provide(Layer.merge(CredentialsFile.layer, Sales.layer)),
   Layer.provide(Platform.layer),
   Layer.provide(Rail.layer),
   Layer.provide(Fees.layer),
   Layer.provideMerge(Outbound.layer),
-  Layer.provide(BusPostgres.layer),
+  Layer.provide(Bus.layer),
   Layer.provide(DatabaseClock.layer),
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),

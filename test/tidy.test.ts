@@ -15,8 +15,9 @@ const mayImport: Record<string, ReadonlyArray<string>> = {
 
 /** Packages that a folder must not know, because they do what the folder is not there for. */
 const mustNotKnow: Record<string, RegExp> = {
+  // Readers of text that do nothing but read: a page, a host name and a robots.txt are judged by pure rules.
   "src/domain":
-    /^(?!effect(?:\/(?!(?:sql|http|http-api|platform|process|socket|net|persistence)\b).*)?$|node:crypto$|@noble\/hashes\/)/,
+    /^(?!effect(?:\/(?!(?:sql|http|http-api|platform|process|socket|net|persistence)\b).*)?$|node:crypto$|@noble\/hashes\/|(?:htmlparser2|sax|tldts)$)/,
   "src/api": /^node:|^undici|^@effect\/(?:platform-node|sql-pg)/,
   "src/client": /^@effect\/sql-pg|^effect\/sql/,
   "src/http": /^@effect\/sql-pg|^effect\/sql/,
@@ -34,6 +35,8 @@ const ports = [
   "TransferRail",
   "SignatureRecovery",
   "AddressResolver",
+  "ShopBrowser",
+  "PageReading",
   "Facilitator"
 ]
 
@@ -46,7 +49,8 @@ const longFiles: Record<string, string> = {}
 /** Tests that may wait in real time, each with its reason. */
 const maySleep: Record<string, string> = {}
 
-const entryPoints = ["src/main.ts", "src/cli.ts", "src/demo.ts"]
+/** Of the programs, and of a thread that one of them starts. */
+const entryPoints = ["src/main.ts", "src/cli.ts", "src/demo.ts", "layers/PageReading/PageThread.ts"]
 const product = (file: string) => /^(?:src|services|layers)\//.test(file)
 const inside =
   (...folders: ReadonlyArray<string>) =>

@@ -13,7 +13,18 @@ export const all = Migrator.fromGlob({
   "0007_batches.ts": () => import("./0007_batches.ts"),
   "0008_schedules.ts": () => import("./0008_schedules.ts"),
   "0009_refunds.ts": () => import("./0009_refunds.ts"),
-  "0010_streams.ts": () => import("./0010_streams.ts")
+  "0010_streams.ts": () => import("./0010_streams.ts"),
+  "0011_followers.ts": () => import("./0011_followers.ts"),
+  "0012_agents.ts": () => import("./0012_agents.ts"),
+  "0013_users.ts": () => import("./0013_users.ts"),
+  "0014_webhooks.ts": () => import("./0014_webhooks.ts"),
+  "0015_channel.ts": () => import("./0015_channel.ts"),
+  "0016_quotes_of_agents.ts": () => import("./0016_quotes_of_agents.ts"),
+  "0017_relays.ts": () => import("./0017_relays.ts"),
+  "0018_scanner_credits.ts": () => import("./0018_scanner_credits.ts"),
+  "0019_merchant_scans.ts": () => import("./0019_merchant_scans.ts"),
+  "0020_shopping_tests.ts": () => import("./0020_shopping_tests.ts"),
+  "0021_own_endpoints.ts": () => import("./0021_own_endpoints.ts")
 })
 
 /**

@@ -36,13 +36,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Result: Candidate,
     execute: ({ accounts, currencies, networks, tenant_id }) =>
       sql`SELECT r.account_id, r.currency, w.frozen, CASE WHEN w.id IS NOT NULL THEN jsonb_build_object('id', w.id,
-            'tenant_id', w.tenant_id, 'owner_type', w.owner_type, 'owner_id', w.owner_id, 'currency', w.currency,
+            'tenant_id', w.tenant_id, 'account_id', w.owner_id, 'agent_id', NULL, 'currency', w.currency,
             'network', w.network) END AS wallet
         FROM unnest(${accounts}::uuid[], ${currencies}::text[]) AS r (account_id, currency)
         JOIN accounts a ON a.id = r.account_id AND a.tenant_id = ${tenant_id}
         CROSS JOIN unnest(${networks}::text[]) AS n (network)
         LEFT JOIN LATERAL (
-          SELECT w.id, w.tenant_id, w.owner_type, w.owner_id, w.currency, w.network, l.frozen
+          SELECT w.id, w.tenant_id, w.owner_id, w.currency, w.network, l.frozen
           FROM wallets w JOIN ledger_accounts l ON l.id = w.id
           WHERE w.owner_type = 'account' AND w.owner_id = r.account_id AND w.currency = r.currency AND w.network = n.network
           ORDER BY l.frozen, w.id LIMIT 1

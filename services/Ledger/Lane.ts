@@ -35,10 +35,12 @@ const unavailable = new ServiceUnavailable({ retry_after: 1 })
 
 /**
  * The ledger's posting lane: one fiber that owns one pipelined connection, takes whatever commands wait, and posts them
- * as one group while the next one collects. It adds no delay: alone, a command is a group of one.
+ * as one group while the next one collects. It adds no delay: alone, a command is a group of one. `committed` is called after each
+ * group.
  */
 export const make = Effect.fnUntraced(function* (
-  config: PgClient.PgClientConfig
+  config: PgClient.PgClientConfig,
+  committed: () => void
 ): Effect.fn.Return<
   (command: LedgerCommand) => Effect.Effect<Posted, PostingRefused | Superseded>,
   never,
@@ -125,6 +127,7 @@ export const make = Effect.fnUntraced(function* (
         orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
       }
     )
+    committed()
     yield* Metric.update(groupSizes, jobs.length)
     answered = answers.flatMap((answer, index) => {
       const job = jobs[index]

@@ -4,9 +4,10 @@ import { type StreamId, toTypeId, TransferId } from "#domain/Ids.ts"
 import type { MoneyStream, StreamState } from "#domain/MoneyStream.ts"
 import { type Change, observe } from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
+import { actFor } from "#domain/Ownership.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
-import { NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import { type Forbidden, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Transfer } from "#domain/Transfer.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newId } from "../NewId.ts"
@@ -24,6 +25,8 @@ const batch = 200
 
 /** Something to do to a stream. */
 export interface Wanted<Refused, Denied> {
+  /** Whose it is to do this: the sender's, unless said. */
+  readonly by?: "sender" | "recipient"
   /** What becomes of the stream as it is now. Asked again when somebody else was faster. */
   readonly decide: (stream: StreamState, now: Date) => Result.Result<Change, Refused>
   /** The transfers that it takes, in order. One of nothing is recorded and moves nothing. */
@@ -54,8 +57,8 @@ export const make = Effect.fnUntraced(function* (
   const readTransfer = yield* TransferRecords.reader
 
   const find = Effect.fnUntraced(function* (caller: Principal, id: StreamId) {
-    const found = yield* streams.find(caller.tenant_id, id)
-    if (Option.isSome(found)) return found.value
+    const found = Option.getOrUndefined(yield* streams.find(caller.tenant_id, id))
+    if (found !== undefined && (yield* wallets.sees(caller, [found.from_wallet_id, found.to_wallet_id]))) return found
     return yield* new NotFound({ resource: "stream", id: toTypeId("str", id) })
   })
 
@@ -68,9 +71,12 @@ export const make = Effect.fnUntraced(function* (
   const changeOnce = Effect.fnUntraced(function* <Refused, Denied = never>(
     caller: Principal,
     id: StreamId,
-    { claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>
-  ): Effect.fn.Return<Changed | undefined, NotFound | Refused | Denied> {
+    { by = "sender", claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>
+  ): Effect.fn.Return<Changed | undefined, NotFound | Forbidden | Refused | Denied> {
     const before = yield* find(caller, id)
+    const from = yield* Effect.orDie(wallets.known(caller, before.from_wallet_id))
+    const to = yield* Effect.orDie(wallets.known(caller, before.to_wallet_id))
+    yield* Effect.fromResult(actFor(caller, by === "sender" ? from : to, `this is for the ${by} of the stream to do`))
     const now = yield* DateTime.nowAsDate
     const decided = decide(before, now)
     if (Result.isFailure(decided)) {
@@ -79,8 +85,6 @@ export const make = Effect.fnUntraced(function* (
       return yield* Option.isSome(known) ? answerKept(known.value) : Effect.fail(decided.failure)
     }
     const change = decided.success
-    const from = yield* Effect.orDie(wallets.known(caller, before.from_wallet_id))
-    const to = yield* Effect.orDie(wallets.known(caller, before.to_wallet_id))
     const movings = yield* Effect.forEach(transfers?.(change) ?? [], ([action, amount]) =>
       Effect.map(newId(TransferId), (transfer_id) =>
         moving(action, transfer_id, amount, before, { caller, from, to, memo })

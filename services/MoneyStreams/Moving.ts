@@ -52,9 +52,7 @@ export const moving = (
   const type = types[action]
   const into = action === "start" || action === "top_up"
   const between =
-    action === "cancel"
-      ? { to_wallet_id: from.id, to_account_id: TransferRecords.accountOf(from) }
-      : TransferRecords.between(from, to)
+    action === "cancel" ? { to_wallet_id: from.id, to_account_id: from.account_id } : TransferRecords.between(from, to)
   return {
     id,
     amount,

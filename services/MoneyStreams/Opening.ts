@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
 
   const ends = Effect.fnUntraced(function* (caller: Principal, wanted: Wanted) {
     const { currency } = wanted
-    const from = yield* wallets.known(caller, wanted.from_wallet_id)
+    const from = yield* wallets.own(caller, wanted.from_wallet_id)
     const to = yield* wallets.known(caller, wanted.to_wallet_id)
     if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
     for (const { currency: actual } of [from, to]) {

@@ -4,8 +4,11 @@ import type { EventDraft } from "#domain/Event.ts"
 import { StreamId, TenantId } from "#domain/Ids.ts"
 import { MoneyStream, StreamFilter, StreamState, type StreamStatus } from "#domain/MoneyStream.ts"
 import { exhaustsAt, nextAlertAt, shownAt } from "#domain/MoneyStream/Flow.ts"
+import { Reach, reachOf } from "#domain/Ownership.ts"
+import type { Principal } from "#domain/Principal.ts"
 import type { Alert } from "#domain/MoneyStream/Change.ts"
 import { companion } from "../Ledger/Companion.ts"
+import { ownersWithin } from "../Wallets/Searching.ts"
 
 /** The columns that are only there to be searched by: `exhausts_at` and `next_alert_at` follow from the others. */
 const columns = [
@@ -96,8 +99,16 @@ export const alertEvent = ({ severity, stream }: Alert): EventDraft => {
 
 /** Streams of a tenant that match, and the part of them that is wanted. */
 const Search = Schema.toType(
-  Schema.Struct({ ...StreamFilter, tenant_id: TenantId, now: Schema.Date, limit: Schema.Int, offset: Schema.Int })
+  Schema.Struct({
+    ...StreamFilter,
+    tenant_id: TenantId,
+    reach: Reach,
+    now: Schema.Date,
+    limit: Schema.Int,
+    offset: Schema.Int
+  })
 )
+type Search = typeof Search.Type
 
 /** Reads streams. What they say is true at their `since`; the rules tell what it is now. */
 export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -119,9 +130,16 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
       ? sql`(s.status = 'active' AND (s.exhausts_at > ${now} OR s.exhausts_at IS NULL))`
       : sql`(s.status = 'paused' OR (s.status = 'active' AND s.exhausts_at <= ${now}))`
   }
-  const matching = (search: typeof Search.Type) =>
+  const within = (reach: Reach) => {
+    if (reach.to === "tenant") return []
+    if (reach.to === "nothing") return [sql`false`]
+    const own = sql`ARRAY(SELECT id FROM wallets WHERE owner_id = ANY(${ownersWithin(sql, reach)}))`
+    return [sql`(s.from_wallet_id = ANY(${own}) OR s.to_wallet_id = ANY(${own}))`]
+  }
+  const matching = (search: Search) =>
     sql.and([
       sql`s.tenant_id = ${search.tenant_id}`,
+      ...within(search.reach),
       ...(search.status === undefined ? [] : [hasStatus(search.status, search.now)]),
       ...(search.from_wallet_id === undefined ? [] : [sql`s.from_wallet_id = ${search.from_wallet_id}`]),
       ...(search.to_wallet_id === undefined ? [] : [sql`s.to_wallet_id = ${search.to_wallet_id}`])
@@ -148,13 +166,11 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
   return {
     find: (tenant_id: TenantId, id: StreamId): Effect.Effect<Option.Option<StreamState>> =>
       Effect.orDie(byId({ tenant_id, id })),
-    list: Effect.fnUntraced(function* (request: Omit<typeof Search.Type, "now">) {
+    list: Effect.fnUntraced(function* (caller: Principal, asked: Omit<Search, "now" | "tenant_id" | "reach">) {
       const now = yield* DateTime.nowAsDate
-      const found = yield* search({ ...request, now })
-      return {
-        streams: found.map((stream) => shownAt(stream, now)),
-        total: (yield* count({ ...request, now })).total
-      }
+      const request = { ...asked, tenant_id: caller.tenant_id, reach: reachOf(caller), now }
+      const found = yield* search(request)
+      return { streams: found.map((stream) => shownAt(stream, now)), total: (yield* count(request)).total }
     }, Effect.orDie),
     /** Streams whose next alert is due, the longest due first, after `offset` of them. */
     due: Effect.fnUntraced(function* (limit: number, offset: number) {

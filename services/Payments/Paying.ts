@@ -1,10 +1,11 @@
-import { Cache, DateTime, Duration, Effect, Option, Schema, Struct } from "effect"
+import { DateTime, Effect, Option, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
-import { EndpointId, fromTypeId, PaymentId, toTypeId } from "#domain/Ids.ts"
+import { EndpointId, fromTypeId, PaymentId, type WalletId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
+import { agentOf } from "#domain/Ownership.ts"
 import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum } from "#domain/Payment.ts"
 import { QuoteExpired } from "#domain/Quote.ts"
 import { paymentIdOf, readRequest, type TokenKey, writeProof } from "#domain/PaymentToken.ts"
@@ -12,14 +13,16 @@ import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import type { HoldNotOpen, PostingRefused } from "#domain/PostingRefused.ts"
 import { priceAt } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
-import { NotFound } from "#domain/Refusal.ts"
+import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import type { Endpoints, Snapshot } from "../Endpoints.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newUuid } from "../NewId.ts"
+import type { Wallets } from "../Wallets.ts"
 import type { PaymentPolicy } from "./Policy.ts"
 import { insertPayment, storedPayment } from "./Records.ts"
 
 export type PayRefused =
+  | InvalidRequest
   | NotFound
   | PaymentRequestInvalid
   | QuoteExpired
@@ -37,6 +40,9 @@ interface Order {
   readonly paymentId: string
 }
 
+/** With the wallet that pays, named by the caller or its own. An agent pays a request once, whichever of its wallets would. */
+type PayFrom = Pay & { readonly from_wallet_id: WalletId; readonly payer: string }
+
 /** Reserves the money of a call. */
 export const make = Effect.fnUntraced(function* (options: {
   readonly key: TokenKey
@@ -44,36 +50,46 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly policy: PaymentPolicy
   readonly ledger: Ledger["Service"]
   readonly endpoints: Endpoints["Service"]
+  readonly wallets: Wallets["Service"]
 }) {
-  const { endpoints, key, ledger, policy, publicUrl } = options
+  const { endpoints, key, ledger, policy, publicUrl, wallets } = options
   const sql = yield* SqlClient.SqlClient
 
-  // Neither the owner nor the currency of a wallet ever changes.
-  const ownerOf = SqlSchema.findOneOption({
-    Request: Schema.String,
-    Result: Schema.Struct({ tenant_id: Schema.String }),
-    execute: (id) => sql`SELECT tenant_id FROM wallets WHERE id = ${id}`
+  /** Where a call to this address would go. */
+  const targetOf = (url: string) => {
+    const target = url.startsWith(`${publicUrl}/`) ? parseGatewayTarget(url.slice(publicUrl.length)) : undefined
+    const endpoint = target === undefined ? undefined : fromTypeId("epd", target.endpoint)
+    return target === undefined || endpoint === undefined ? undefined : { endpoint, rest: target.rest }
+  }
+
+  /** What an agent pays from when it does not say: what fits the endpoint best. */
+  const ownWallet = Effect.fnUntraced(function* (caller: Principal, { payment_request_id, url = "" }: Pay) {
+    const agent = agentOf(caller)
+    if (agent === undefined) return yield* unnamed
+    const endpoint =
+      payment_request_id === undefined ? targetOf(url)?.endpoint : readRequest(key, payment_request_id)?.endpoint
+    const snapshot = endpoint === undefined ? null : yield* endpoints.directory.load(endpoint)
+    const wallet = yield* wallets.firstOf(agent, snapshot?.endpoint ?? {})
+    return wallet === undefined ? yield* unnamed : wallet.id
   })
-  const owners = yield* Cache.makeWith((id: string) => Effect.orDie(ownerOf(id)), {
-    capacity: 10_000,
-    timeToLive: (exit) => (exit._tag === "Success" && Option.isSome(exit.value) ? Duration.hours(1) : Duration.zero)
+  const paidFrom = Effect.fnUntraced(function* (caller: Principal, pay: Pay) {
+    const { agent_id, id } = yield* wallets.own(caller, pay.from_wallet_id ?? (yield* ownWallet(caller, pay)))
+    return { ...pay, from_wallet_id: id, payer: agent_id ?? id }
   })
 
-  const order = Effect.fnUntraced(function* (pay: Pay) {
+  const order = Effect.fnUntraced(function* (pay: PayFrom) {
     if (pay.payment_request_id !== undefined) {
       const request = readRequest(key, pay.payment_request_id)
       if (request === undefined) return yield* new PaymentRequestInvalid({ reason: "unknown_payment_request" })
       const now = yield* DateTime.now
       const expires = DateTime.addDuration(DateTime.makeUnsafe(request.issuedAt), policy.requestLife)
       if (DateTime.isLessThan(expires, now)) return yield* new QuoteExpired({ expired_at: DateTime.formatIso(expires) })
-      const paymentId = paymentIdOf(pay.payment_request_id, request.askedAt, pay.from_wallet_id)
+      const paymentId = paymentIdOf(pay.payment_request_id, request.askedAt, pay.payer)
       return { endpoint: EndpointId.make(request.endpoint), method: request.method, limit: request.limit, paymentId }
     }
-    const url = pay.url ?? ""
-    const target = url.startsWith(`${publicUrl}/`) ? parseGatewayTarget(url.slice(publicUrl.length)) : undefined
-    const endpoint = target === undefined ? undefined : fromTypeId("epd", target.endpoint)
-    if (target === undefined || endpoint === undefined)
-      return yield* new PaymentRequestInvalid({ reason: "not_a_gateway_url" })
+    const target = targetOf(pay.url ?? "")
+    if (target === undefined) return yield* new PaymentRequestInvalid({ reason: "not_a_gateway_url" })
+    const { endpoint } = target
     const snapshot = yield* endpoints.directory.load(endpoint)
     if (snapshot !== null && originPath(snapshot.endpoint.path, target.rest) === undefined) {
       return yield* new PaymentRequestInvalid({ reason: "not_a_gateway_url" })
@@ -87,11 +103,12 @@ export const make = Effect.fnUntraced(function* (options: {
       return yield* new NotFound({ resource: "endpoint", id })
     }
     if (snapshot.endpoint.status === "paused") return yield* new EndpointPaused({ endpoint_id: id, retry_after: 60 })
-    if (snapshot.origin === undefined) return yield* new OriginNotConfigured({ endpoint_id: id })
+    if (snapshot.origin === undefined && snapshot.isOurs !== true)
+      return yield* new OriginNotConfigured({ endpoint_id: id })
     return snapshot
   })
 
-  const priceFor = Effect.fnUntraced(function* (pay: Pay, { limit }: Order, { endpoint, price }: Snapshot) {
+  const priceFor = Effect.fnUntraced(function* (pay: PayFrom, { limit }: Order, { endpoint, price }: Snapshot) {
     const quoted = limit === undefined ? price : cappedAt(price, limit)
     const { max_amount } = pay
     if (max_amount === undefined) return quoted
@@ -125,7 +142,7 @@ export const make = Effect.fnUntraced(function* (options: {
     Effect.map(Effect.orDie(decodeKept(result)), (stored) => ({ ...stored, proof: writeProof(key, stored.id) }))
 
   const reserve = Effect.fnUntraced(function* (
-    pay: Pay,
+    pay: PayFrom,
     wanted: Order,
     snapshot: Snapshot,
     idempotency: IdempotencyClaim | undefined
@@ -197,11 +214,8 @@ export const make = Effect.fnUntraced(function* (options: {
     return { paid: paid(posted, amount, proof_expires_at), replayed: posted.replayed }
   })
 
-  return Effect.fnUntraced(function* (caller: Principal, pay: Pay, idempotency?: IdempotencyClaim) {
-    const owner = yield* Cache.get(owners, pay.from_wallet_id)
-    if (Option.isNone(owner) || owner.value.tenant_id !== caller.tenant_id) {
-      return yield* new NotFound({ resource: "wallet", id: toTypeId("wal", pay.from_wallet_id) })
-    }
+  return Effect.fnUntraced(function* (caller: Principal, asked: Pay, idempotency?: IdempotencyClaim) {
+    const pay: PayFrom = yield* paidFrom(caller, asked)
     const first = Effect.gen(function* () {
       const wanted = yield* order(pay)
       const snapshot = yield* payable(wanted.endpoint)
@@ -218,6 +232,8 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 })
+
+const unnamed = new InvalidRequest({ errors: [{ path: "from_wallet_id", message: "Missing key" }] })
 
 /** What is kept with an idempotency key. A proof is written nowhere: it is made from the payment's id again. */
 const Kept = Schema.Struct(Struct.omit(Paid.fields, ["proof"]))

@@ -52,6 +52,9 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
   }
 }
 
+/** What name servers say of a name without an address. */
+const noAddress = new Set(["ENOTFOUND", "ENODATA"])
+
 /** Answers with every address of a name, or refuses if one of them may not be reached: a mixed answer is an attack. */
 const judgedLookup =
   (resolver: Resolver, mayReach: (address: string) => boolean): LookupFunction =>
@@ -72,8 +75,11 @@ const judgedLookup =
       return answer()
     }
     let waiting = 2
+    let answers = 0
     const collect = (family: number) => (error: NodeJS.ErrnoException | null, addresses?: ReadonlyArray<string>) => {
-      if (error !== null) failure = error
+      // One that gave no answer says more than one that knows of no address: the name may have one after all.
+      if (error !== null && (answers === 0 || !noAddress.has(error.code ?? ""))) failure = error
+      answers++
       for (const address of addresses ?? []) found.push({ address, family })
       if (--waiting === 0) answer()
     }

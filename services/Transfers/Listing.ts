@@ -1,14 +1,18 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { TenantId, type TransferId } from "#domain/Ids.ts"
+import { reachOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
-import { TransferFilter } from "#domain/Transfer.ts"
+import { type Transfer, TransferFilter } from "#domain/Transfer.ts"
+import { ownersWithin } from "../Wallets/Searching.ts"
 import { transferColumns, TransferRow } from "./Records.ts"
 
 const Search = Schema.toType(
   Schema.Struct({
     ...TransferFilter,
     tenant_id: TenantId,
+    /** The account or agent whose wallets these are transfers of. */
+    owner: Schema.optionalKey(Schema.Struct({ to: Schema.Literals(["agent", "account"]), id: Schema.String })),
     below: Schema.String,
     above: Schema.String,
     limit: Schema.Int
@@ -49,22 +53,24 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ...(search.type === undefined ? [] : [sql`t.type = ${search.type}`]),
       ...(search.from_wallet_id === undefined ? [] : [sql`t.from_wallet_id = ${search.from_wallet_id}`]),
       ...(search.to_wallet_id === undefined ? [] : [sql`t.to_wallet_id = ${search.to_wallet_id}`]),
+      ...(search.account_id === undefined ? [] : [sql`${search.account_id} IN (t.from_account_id, t.to_account_id)`]),
       ...(search.batch_id === undefined ? [] : [sql`t.batch_id = ${search.batch_id}`]),
       ...(search.created_after === undefined ? [] : [sql`t.created_at >= ${search.created_after}::timestamptz`]),
       ...(search.created_before === undefined ? [] : [sql`t.created_at < ${search.created_before}::timestamptz`])
     ])
-  // An account's transfers are those of its wallets, each of which has its own index to read from the end.
-  const ofAccount = (search: Search, side: Statement.Fragment) =>
+  // An owner's transfers are those of its wallets, each of which has its own index to read from the end.
+  const ofOwner = (owner: NonNullable<Search["owner"]>, search: Search, side: Statement.Fragment) =>
     sql`SELECT one.* FROM wallets w CROSS JOIN LATERAL (
         SELECT t.* FROM transfers t WHERE ${side} = w.id AND ${matching(search)} ORDER BY t.id DESC LIMIT ${search.limit}
-      ) one WHERE w.owner_type = 'account' AND w.owner_id = ${search.account_id ?? null} AND w.tenant_id = ${search.tenant_id}`
+      ) one WHERE w.owner_id = ANY(${ownersWithin(sql, owner)}) AND w.tenant_id = ${search.tenant_id}`
 
   const found = (request: Search) =>
-    request.account_id === undefined
+    request.owner === undefined
       ? sql`SELECT ${sql.literal(transferColumns)} FROM transfers t WHERE ${matching(request)}
           ORDER BY t.id DESC LIMIT ${request.limit}`
       : sql`SELECT ${sql.literal(transferColumns)} FROM (
-            ${ofAccount(request, sql`t.from_wallet_id`)} UNION ${ofAccount(request, sql`t.to_wallet_id`)}
+            ${ofOwner(request.owner, request, sql`t.from_wallet_id`)}
+            UNION ${ofOwner(request.owner, request, sql`t.to_wallet_id`)}
           ) t ORDER BY t.id DESC LIMIT ${request.limit}`
   const search = SqlSchema.findAll({
     Request: Search,
@@ -76,5 +82,14 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     caller: Principal,
     filter: TransferFilter,
     { before, limit }: { readonly limit: number; readonly before?: TransferId | undefined }
-  ) => Effect.orDie(search({ ...filter, ...idRange(filter, before), tenant_id: caller.tenant_id, limit }))
+  ): Effect.Effect<ReadonlyArray<Transfer>> => {
+    const reach = reachOf(caller)
+    if (reach.to === "nothing") return Effect.succeed([])
+    const { account_id, ...rest } = filter
+    const request = { ...rest, ...idRange(filter, before), tenant_id: caller.tenant_id, limit }
+    // Who reaches the whole tenant may ask for one account; for the others that only narrows what is their own.
+    if (reach.to !== "tenant") return Effect.orDie(search({ ...filter, ...request, owner: reach }))
+    if (account_id === undefined) return Effect.orDie(search(request))
+    return Effect.orDie(search({ ...request, owner: { to: "account", id: account_id } }))
+  }
 })

@@ -24,11 +24,12 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
     Result: Line,
     execute: ({ tenant_id, id }) =>
       sql`SELECT m.amount, m.code, d.currency, f.id AS from_wallet_id, t.id AS to_wallet_id,
-          CASE WHEN f.owner_type = 'account' AND f.tenant_id = ${tenant_id} THEN f.owner_id END AS from_account_id,
-          CASE WHEN t.owner_type = 'account' AND t.tenant_id = ${tenant_id} THEN t.owner_id END AS to_account_id, m.created_at
+          CASE WHEN f.tenant_id = ${tenant_id} THEN coalesce(fg.account_id, f.owner_id) END AS from_account_id,
+          CASE WHEN t.tenant_id = ${tenant_id} THEN coalesce(tg.account_id, t.owner_id) END AS to_account_id, m.created_at
         FROM movements m
         JOIN ledger_accounts d ON d.key = m.debit LEFT JOIN wallets f ON f.id = d.id
         JOIN ledger_accounts c ON c.key = m.credit LEFT JOIN wallets t ON t.id = c.id
+        LEFT JOIN agents fg ON fg.id = f.owner_id LEFT JOIN agents tg ON tg.id = t.owner_id
         WHERE m.command_id = ${id} AND m.step = 0 AND m.kind IN ('transfer', 'capture') AND m.code IN ('faucet', 'payment')
           AND (f.tenant_id = ${tenant_id} OR t.tenant_id = ${tenant_id})`
   })

@@ -1,7 +1,7 @@
 import { Effect, type Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventDraft } from "#domain/Event.ts"
-import { AccountId, type TenantId, TransferId } from "#domain/Ids.ts"
+import { type TenantId, TransferId } from "#domain/Ids.ts"
 import type { InsufficientBalance, PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { type FailureReason, Transfer, transferOnWire } from "#domain/Transfer.ts"
 import { OID } from "../Database/Pipeline.ts"
@@ -53,12 +53,9 @@ export const between = (
 ): Pick<Transfer, "from_wallet_id" | "to_wallet_id" | "from_account_id" | "to_account_id"> => ({
   from_wallet_id: from.id,
   to_wallet_id: to.id,
-  from_account_id: accountOf(from),
-  to_account_id: accountOf(to)
+  from_account_id: from.account_id,
+  to_account_id: to.account_id
 })
-
-export const accountOf = (wallet: KnownWallet): AccountId | null =>
-  wallet.owner_type === "account" ? AccountId.make(wallet.owner_id) : null
 
 const columns = [
   ["id", OID.uuidArray],

@@ -1,17 +1,16 @@
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { AccountId, TenantId, WalletId } from "#domain/Ids.ts"
+import { AccountId, AgentId, TenantId, WalletId } from "#domain/Ids.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
-import { OwnerType } from "#domain/Wallet.ts"
 
-/** What never changes of a wallet. */
+/** What never changes of a wallet. One of an agent is on the books of the account that the agent belongs to. */
 export const KnownWallet = Schema.toType(
   Schema.Struct({
     id: WalletId,
     tenant_id: TenantId,
-    owner_type: OwnerType,
-    owner_id: AccountId,
+    account_id: AccountId,
+    agent_id: Schema.NullOr(AgentId),
     currency: Currency,
     network: Network
   })
@@ -21,24 +20,29 @@ export type KnownWallet = typeof KnownWallet.Type
 /** How many wallets are remembered. */
 const remembered = 20_000
 
+/** Facts that never change need no time to live, only a bound: what was seen first goes first. */
+const keep = <Key>(seen: Map<Key, KnownWallet>, key: Key, wallet: KnownWallet) => {
+  seen.set(key, wallet)
+  if (seen.size <= remembered) return
+  for (const first of seen.keys()) {
+    seen.delete(first)
+    break
+  }
+}
+
 /** Looks wallets up without the database, once they have been seen. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const wallets = sql`SELECT w.id, w.tenant_id, coalesce(g.account_id, w.owner_id) AS account_id, g.id AS agent_id, w.currency,
+      w.network
+    FROM wallets w LEFT JOIN agents g ON w.owner_type = 'agent' AND g.id = w.owner_id`
   const find = SqlSchema.findOneOption({
     Request: Schema.toType(WalletId),
     Result: KnownWallet,
-    execute: (id) => sql`SELECT id, tenant_id, owner_type, owner_id, currency, network FROM wallets WHERE id = ${id}`
+    execute: (id) => sql`${wallets} WHERE w.id = ${id}`
   })
-  // Facts that never change need no time to live, only a bound: what was seen first goes first.
   const seen = new Map<WalletId, KnownWallet>()
-  const remember = (wallet: KnownWallet) => {
-    seen.set(wallet.id, wallet)
-    if (seen.size <= remembered) return
-    for (const first of seen.keys()) {
-      seen.delete(first)
-      break
-    }
-  }
+  const remember = (wallet: KnownWallet) => keep(seen, wallet.id, wallet)
   const one = (id: WalletId): Effect.Effect<Option.Option<KnownWallet>> => {
     const known = seen.get(id)
     if (known !== undefined) return Effect.succeed(Option.some(known))
@@ -51,8 +55,7 @@ export const make = Effect.gen(function* () {
   const findAll = SqlSchema.findAll({
     Request: Schema.Array(Schema.toType(WalletId)),
     Result: KnownWallet,
-    execute: (ids) =>
-      sql`SELECT id, tenant_id, owner_type, owner_id, currency, network FROM wallets WHERE id = ANY(${ids}::uuid[])`
+    execute: (ids) => sql`${wallets} WHERE w.id = ANY(${ids}::uuid[])`
   })
   /** Those of these wallets that there are; all that have not been seen in one question to the database. */
   const all = Effect.fnUntraced(function* (ids: Iterable<WalletId>) {
@@ -70,5 +73,35 @@ export const make = Effect.gen(function* () {
     }
     return known
   })
-  return { one, all }
+
+  const findFirst = SqlSchema.findOneOption({
+    Request: Schema.Struct({
+      agent_id: Schema.String,
+      currency: Schema.UndefinedOr(Currency),
+      network: Schema.UndefinedOr(Schema.toType(Network))
+    }),
+    Result: KnownWallet,
+    execute: ({ agent_id, currency = null, network = null }) =>
+      sql`${wallets} WHERE w.owner_type = 'agent' AND w.owner_id = ${agent_id}
+        ORDER BY w.currency = ${currency} DESC, w.network = ${network} DESC, w.id LIMIT 1`
+  })
+  const firsts = new Map<string, KnownWallet>()
+  /**
+   * An agent's first wallet, of this currency and on this network if it has one. An older one never comes to be, so what is found
+   * stays true; only what fits less than it could is looked for again.
+   */
+  const firstOf = Effect.fnUntraced(function* (
+    agent_id: string,
+    { currency, network }: { readonly currency?: Currency | undefined; readonly network?: Network | undefined }
+  ) {
+    const name = `${agent_id} ${currency} ${network}`
+    const known = firsts.get(name)
+    if (known !== undefined) return known
+    const found = Option.getOrUndefined(yield* Effect.orDie(findFirst({ agent_id, currency, network })))
+    if (found === undefined) return undefined
+    const fits = found.currency === (currency ?? found.currency) && found.network === (network ?? found.network)
+    if (fits) keep(firsts, name, found)
+    return found
+  })
+  return { one, all, firstOf }
 })

@@ -3,7 +3,7 @@ import { TenantId, WalletId } from "#domain/Ids.ts"
 import { Metadata } from "#domain/Metadata.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
-import { OwnerType, Wallet, WalletFilter } from "#domain/Wallet.ts"
+import { OwnerType, Wallet } from "#domain/Wallet.ts"
 
 export const TenantRef = Schema.toType(TenantId)
 export const WalletRef = Schema.toType(WalletId)
@@ -22,8 +22,3 @@ export const NewWallet = Schema.Struct({
   metadata: Schema.fromJsonString(Metadata),
   at: Schema.Date
 })
-
-/** A filter within one tenant, and the part of the matches that is wanted. */
-export const Search = Schema.toType(
-  Schema.Struct({ ...WalletFilter, tenant_id: TenantId, limit: Schema.Int, offset: Schema.Int })
-)

@@ -1,9 +1,13 @@
 import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import { AccountsApi } from "./Accounts.ts"
+import { AgentChannelApi } from "./AgentChannel.ts"
+import { AgentsApi } from "./Agents.ts"
+import { AgentSessionsApi } from "./AgentSessions.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { BatchesApi } from "./Batches.ts"
 import { ContextApi } from "./ContextApi.ts"
+import { asksOf, saidOf } from "./Credentials.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { DisputesApi } from "./Disputes.ts"
 import { EndpointsApi } from "./Endpoints.ts"
@@ -20,14 +24,25 @@ import {
   UnholdableAmount,
   UnsupportedMediaType
 } from "./Refusals.ts"
+import { PortalTokensApi } from "./PortalTokens.ts"
 import { QuotesApi } from "./Quotes.ts"
 import { RefundsApi } from "./Refunds.ts"
 import { SandboxChainApi } from "./SandboxChain.ts"
+import { ScanBatchesApi } from "./ScanBatches.ts"
+import { ScannerCreditsApi } from "./ScannerCredits.ts"
+import { ScannerKeysApi } from "./ScannerKeys.ts"
+import { BadgesApi, ScannerReportsApi } from "./ScannerReports.ts"
+import { ScannerRubricApi } from "./ScannerRubric.ts"
+import { ScansApi } from "./Scans.ts"
 import { SchedulesApi } from "./Schedules.ts"
+import { ShoppingTestsApi } from "./ShoppingTests.ts"
 import { StreamsApi } from "./Streams.ts"
 import { SystemApi } from "./System.ts"
 import { TransfersApi } from "./Transfers.ts"
+import { UsersApi } from "./Users.ts"
+import { UserSessionsApi } from "./UserSessions.ts"
 import { WalletsApi } from "./Wallets.ts"
+import { WebhooksApi } from "./Webhooks.ts"
 
 /** Refuses what does not decode, naming every wrong field; covers every operation. */
 export class Decoding extends HttpApiMiddleware.Service<Decoding>()("turnpike/api/Api/Decoding", {
@@ -88,9 +103,24 @@ const meanings = {
 
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
+/** Says of every operation who may call it, to readers and to programs. */
+const admitting = (paths: Record<string, Record<string, { description?: string } | undefined> | undefined>) => {
+  for (const asks of asksOf(Api)) {
+    const operation = paths[asks.path]?.[asks.method.toLowerCase()]
+    if (operation === undefined) continue
+    const { description = "" } = operation
+    Object.assign(operation, {
+      description: `${description}\n\n${saidOf(asks)}`,
+      ...(asks.kinds.length > 0 && { "x-credentials": asks.kinds }),
+      ...(asks.scope !== undefined && { "x-scope": asks.scope })
+    })
+  }
+}
+
 /** The description as callers need it. */
 const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   const named = wireNames(spec)
+  admitting(Object(named["paths"]))
   Object.assign(Object(Object(named["components"])["schemas"]), meanings)
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {
@@ -110,8 +140,23 @@ export class Api extends HttpApi.make("turnpike")
   .add(
     ContextApi,
     AccountsApi,
+    AgentsApi,
+    AgentSessionsApi,
+    AgentChannelApi,
     ApiKeysApi,
+    UsersApi,
+    UserSessionsApi,
+    PortalTokensApi,
+    ScansApi,
+    ShoppingTestsApi,
+    ScanBatchesApi,
+    ScannerKeysApi,
+    ScannerCreditsApi,
+    ScannerReportsApi,
+    BadgesApi,
+    ScannerRubricApi,
     WalletsApi,
+    WebhooksApi,
     QuotesApi,
     TransfersApi,
     BatchesApi,

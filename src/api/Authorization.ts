@@ -1,14 +1,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import {
-  EnvironmentMismatch,
-  ExpiredApiKey,
-  InsufficientScope,
-  InvalidApiKey,
-  MalformedAuthHeader,
-  MissingAuthHeader
-} from "#domain/Credential.ts"
-import type { ActorType, Principal, scopeResources } from "#domain/Principal.ts"
+import { credentialRefusals, InsufficientScope, MalformedAuthHeader, MissingAuthHeader } from "#domain/Credential.ts"
+import type { CredentialKind, Principal, Resource, ScannerScope } from "#domain/Principal.ts"
 import { Forbidden, InvalidRequest } from "#domain/Refusal.ts"
 import { problems } from "./Problems.ts"
 import { BodyTooLarge, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
@@ -18,12 +11,38 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "turnpike/api/Authorization/CurrentPrincipal"
 ) {}
 
-/** What an operation asks of the credential: a scope, and which kinds of actor may call it (API keys and users when not said). */
-export interface Requirement {
-  readonly resource: (typeof scopeResources)[number]
-  readonly action: "read" | "write"
-  readonly kinds?: ReadonlyArray<typeof ActorType.Type>
-}
+/** The kinds of credentials that a tenant's own programs and people have. */
+export const integrators = ["api_key", "jwt"] as const
+/** The kinds that an agent has. */
+export const agents = ["agent_token", "session_token"] as const
+/** Whoever moves money: a tenant's own programs and people, and its agents. */
+export const movers = [...integrators, ...agents] as const
+/** Those, and the portals of customers, who look. */
+export const onlookers = [...movers, "portal_token"] as const
+/** Every kind there is. */
+export const everybody = [...onlookers, "scanner_key"] as const
+
+/** What an operation asks of the credential: which kinds it takes (`integrators` when not said), and mostly a scope. */
+export type Requirement =
+  | {
+      readonly resource: Resource
+      readonly action: "read" | "write"
+      readonly kinds?: ReadonlyArray<CredentialKind>
+      /** What a scanner key needs instead: its scopes are its own. */
+      readonly scannerScope?: ScannerScope
+    }
+  | { readonly resource?: undefined; readonly kinds: ReadonlyArray<CredentialKind> }
+
+/** What an operation of the scanner asks: a scanner key with this scope, or an API key or user that may read or write `scanner`. */
+export const scanning = (
+  scannerScope: ScannerScope,
+  action: "read" | "write" = scannerScope === "read" ? "read" : "write"
+): Requirement => ({
+  resource: "scanner",
+  action,
+  kinds: ["scanner_key", ...integrators],
+  scannerScope
+})
 
 /** `endpoint.annotate(Requires, { resource: "wallets", action: "write" })`; without it any API key or user will do. */
 export const Requires = Context.Reference<Requirement | undefined>("turnpike/api/Requires", {
@@ -44,9 +63,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     error: problems(
       MissingAuthHeader,
       MalformedAuthHeader,
-      InvalidApiKey,
-      ExpiredApiKey,
-      EnvironmentMismatch,
+      ...credentialRefusals,
       InsufficientScope,
       Forbidden,
       RateLimitExceeded,

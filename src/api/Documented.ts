@@ -1,16 +1,23 @@
 import type { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 
-type Media = Record<string, { example?: Schema.Json }>
+type Media = Record<string, { schema?: { readonly anyOf?: ReadonlyArray<object> }; example?: Schema.Json }>
 interface Operation {
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
-  readonly requestBody?: { readonly content: Media }
+  readonly requestBody?: { required?: boolean; readonly content: Media }
   readonly responses: Record<string, { readonly content?: Media }>
 }
 
-const show = (content: Media | undefined, example: Schema.Json | undefined) => {
+const show = (content: Media | undefined, example: Schema.Json | undefined, shown = "application/json") => {
   if (content === undefined || example === undefined) return
-  for (const [type, media] of Object.entries(content)) if (type === "application/json") media.example = example
+  for (const [type, media] of Object.entries(content)) if (type === shown) media.example = example
+}
+
+/** A body that is declared as `[Body, Schema.Null]` may be left out; the description would say that it may be null. */
+const mayBeLeftOut = (body: Operation["requestBody"]) => {
+  if (body === undefined) return
+  body.required = false
+  for (const media of Object.values(body.content)) Object.assign(media, { schema: media.schema?.anyOf?.[0] })
 }
 
 /** What the reference says about an operation, with an example of the body it takes and of the answer it gives. */
@@ -18,7 +25,12 @@ export const documented = (about: {
   readonly summary: string
   readonly description: string
   readonly body?: Schema.Json
+  readonly bodyIsOptional?: true
   readonly answer?: Schema.Json
+  /** The answer's media type, when it is not JSON. */
+  readonly answerType?: string
+  /** The same of an answer that is a stream of events. */
+  readonly stream?: string
   /** What is said of query parameters in place of what they are decoded by. */
   readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Json }>>
 }) =>
@@ -28,8 +40,10 @@ export const documented = (about: {
     transform: (spec) => {
       const { parameters = [], requestBody, responses } = spec as Operation
       for (const one of parameters) if (one.in === "query") Object.assign(one, about.query?.[one.name])
+      if (about.bodyIsOptional) mayBeLeftOut(requestBody)
       show(requestBody?.content, about.body)
-      for (const status of ["200", "201", "202"]) show(responses[status]?.content, about.answer)
+      for (const status of ["200", "201", "202"]) show(responses[status]?.content, about.answer, about.answerType)
+      show(responses["200"]?.content, about.stream, "text/event-stream")
       return spec
     }
   })

@@ -1,5 +1,6 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { Base64Url } from "effect/encoding"
+import { maxMicros } from "#domain/Money.ts"
 
 /** The query parameters of lists as the reference shows them; what they are decoded by only knows that they come as text. */
 export const listParameters = {
@@ -53,7 +54,10 @@ const cursor = <Position>(position: Schema.Codec<Position, string>) =>
     )
   )
 
-/** Query of an unbounded log, such as `cursorQuery(Schema.BigIntFromString)`; spread it into an endpoint's `query`. */
+/** A line's place in the log of all movements. */
+export const Position = Schema.BigIntFromString.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: maxMicros }))
+
+/** Query of an unbounded log, such as `cursorQuery(Position)`; spread it into an endpoint's `query`. */
 export const cursorQuery = <Position>(position: Schema.Codec<Position, string>) => ({
   cursor: Schema.optionalKey(cursor(position)),
   limit

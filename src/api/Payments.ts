@@ -27,8 +27,8 @@ import {
   WalletFrozen
 } from "#domain/PostingRefused.ts"
 import { QuoteExpired } from "#domain/Quote.ts"
-import { NotFound } from "#domain/Refusal.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { idempotencyHeaders } from "./Idempotency.ts"
 import { problems } from "./Problems.ts"
@@ -52,6 +52,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
   payload: Pay,
   success: Paid.pipe(HttpApiSchema.status(201)),
   error: problems(
+    InvalidRequest,
     NotFound,
     PaymentRequestInvalid,
     QuoteExpired,
@@ -67,7 +68,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
     IdempotencyKeysDiffer
   )
 })
-  .annotate(Requires, { resource: "x402", action: "write" })
+  .annotate(Requires, { resource: "x402", action: "write", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Pay for a call",
@@ -76,9 +77,10 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
         "Name the `payment_request_id` of a 402, or the `url` you are about to call. Nobody pays more than what the 402 said: a " +
         "wallet's own volume discount is taken off, and counted again when the call is charged. The proof is good for one call of " +
         "that endpoint and method. The money is taken when the origin answers below 400; otherwise it is free again and the proof may " +
-        "be used again until it expires. What is never used comes back by itself. Paying one payment request twice from one wallet " +
-        "is one payment, with or without an idempotency key. Above `max_amount` nothing is reserved (422 `PRICE_ABOVE_MAXIMUM`). " +
-        "The payer's network does not matter, its currency does.",
+        "be used again until it expires. What is never used comes back by itself. Paying one payment request twice from one wallet, " +
+        "or by one agent, is one payment, with or without an idempotency key. Above `max_amount` nothing is reserved (422 `PRICE_ABOVE_MAXIMUM`). " +
+        "The payer's network does not matter, its currency does. Agents pay from their own wallets, from their first of the " +
+        "endpoint's currency when they leave `from_wallet_id` out; everybody else names it.",
       body: {
         payment_request_id: `pr_${"A".repeat(75)}`,
         from_wallet_id: "wal_01h455vb4pex5vsknk084sn02q",
@@ -109,7 +111,7 @@ const verify = HttpApiEndpoint.post("verify", "/verify", {
   payload: Schema.Struct({ proof: Schema.String.check(Schema.isMaxLength(200)) }),
   success: Verification
 })
-  .annotate(Requires, { resource: "x402", action: "read" })
+  .annotate(Requires, { resource: "x402", action: "read", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Look at a proof",

@@ -4,7 +4,7 @@ import { AmountTooLarge } from "#domain/PostingRefused.ts"
 import { CreateQuote, Quote, QuoteAmountTooSmall } from "#domain/Quote.ts"
 import { RatesNotConfigured, RateUnavailable, sandboxPerDollar } from "#domain/Rate.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { problem, problems } from "./Problems.ts"
 
@@ -34,7 +34,7 @@ const create = HttpApiEndpoint.post("create", "/quotes", {
   success: Quote.pipe(HttpApiSchema.status(201)),
   error: problems(QuoteAmountTooSmall, AmountTooLarge, RateUnavailable, RatesNotConfigured)
 })
-  .annotate(Requires, { resource: "transfers", action: "write" })
+  .annotate(Requires, { resource: "transfers", action: "write", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Create a quote",
@@ -62,7 +62,7 @@ const get = HttpApiEndpoint.get("get", "/quotes/:id", {
   success: Quote,
   error: problem(NotFound)
 })
-  .annotate(Requires, { resource: "transfers", action: "read" })
+  .annotate(Requires, { resource: "transfers", action: "read", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Get a quote",

@@ -18,11 +18,12 @@ export const oneSpelling = (
     Context.getOption(about as Context.Context<OpenApi.Transform>, OpenApi.Transform),
     () => (spec: Record<string, unknown>) => spec
   )
-  const transform = (spec: Record<string, unknown>) => {
+  const transform = (undescribed: Record<string, unknown>) => {
+    const spec = inner(undescribed)
     const body: Body = Object(Object(Object(spec["requestBody"])["content"])["application/json"]).schema
     for (const name of others) delete body.properties?.[name]
     body.required = [...needed, ...(body.required ?? [])]
-    return inner(spec)
+    return spec
   }
   return Context.merge(about, OpenApi.annotations({ transform }))
 }

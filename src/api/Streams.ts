@@ -22,10 +22,10 @@ import {
   SameWallet,
   WalletFrozen
 } from "#domain/PostingRefused.ts"
-import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { IdempotencyKey } from "#domain/Text.ts"
 import { NetworkMismatch } from "#domain/Transfer.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { idempotencyHeaders } from "./Idempotency.ts"
 import { page, pageQuery } from "./Pagination.ts"
@@ -35,8 +35,8 @@ import { IdempotencyKeysDiffer } from "./Refusals.ts"
 const params = { id: StreamId }
 const idempotency_key = Schema.optionalKey(IdempotencyKey)
 const created = MoneyStream.pipe(HttpApiSchema.status(201))
-const read = { resource: "streams", action: "read" } as const
-const write = { resource: "streams", action: "write" } as const
+const read = { resource: "streams", action: "read", kinds: movers } as const
+const write = { resource: "streams", action: "write", kinds: movers } as const
 
 /** A stream for examples, a day after it began: 0.001 a second are 86.40 a day. */
 const stream = {
@@ -146,6 +146,7 @@ const topUp = HttpApiEndpoint.post("top_up", "/streams/:id/top-up", {
   success: created,
   error: problems(
     NotFound,
+    Forbidden,
     StateTransitionInvalid,
     AmountTooLarge,
     InsufficientBalance,
@@ -175,7 +176,7 @@ const topUp = HttpApiEndpoint.post("top_up", "/streams/:id/top-up", {
 const pause = HttpApiEndpoint.post("pause", "/streams/:id/pause", {
   params,
   success: MoneyStream,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -191,7 +192,7 @@ const pause = HttpApiEndpoint.post("pause", "/streams/:id/pause", {
 const resume = HttpApiEndpoint.post("resume", "/streams/:id/resume", {
   params,
   success: MoneyStream,
-  error: problems(NotFound, StateTransitionInvalid, StreamExhausted)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid, StreamExhausted)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -208,7 +209,7 @@ const changeRate = HttpApiEndpoint.post("rate", "/streams/:id/rate", {
   params,
   payload: ChangeStreamRate,
   success: MoneyStream,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -232,6 +233,7 @@ const withdraw = HttpApiEndpoint.post("withdraw", "/streams/:id/withdraw", {
   success: created,
   error: problems(
     NotFound,
+    Forbidden,
     StateTransitionInvalid,
     NothingAccrued,
     AmountExceedsAccrued,
@@ -256,7 +258,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/streams/:id/cancel", {
   headers: idempotencyHeaders,
   payload: Schema.Struct({ ...CancelStream.fields, idempotency_key }),
   success: created,
-  error: problems(NotFound, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(

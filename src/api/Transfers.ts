@@ -10,11 +10,11 @@ import {
   WalletFrozen
 } from "#domain/PostingRefused.ts"
 import { QuoteAlreadyUsed, QuoteExpired } from "#domain/Quote.ts"
-import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { Forbidden, InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { CrossBorderUnavailable, QuoteMismatch } from "#domain/Settlement.ts"
 import { NetworkMismatch, Transfer, TransferFilter } from "#domain/Transfer.ts"
 import { CreateTransfer } from "#domain/TransferOrder.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { Authorization, movers, onlookers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { idempotencyHeaders } from "./Idempotency.ts"
 import { cursorPage, cursorQuery } from "./Pagination.ts"
@@ -79,6 +79,7 @@ export const createTransfer = HttpApiEndpoint.post("create", "/transfers", {
   error: problems(
     InvalidRequest,
     InsufficientScope,
+    Forbidden,
     NotFound,
     SameWallet,
     CurrencyMismatch,
@@ -98,12 +99,13 @@ export const createTransfer = HttpApiEndpoint.post("create", "/transfers", {
     IdempotencyKeysDiffer
   )
 })
-  .annotate(Requires, { resource: "transfers", action: "write" })
+  .annotate(Requires, { resource: "transfers", action: "write", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Create a transfer",
       description:
-        "Moves money between two wallets of the caller's tenant. `internal` (the default), `wrap` and `unwrap` move it within one " +
+        "Moves money between two wallets of the caller's tenant. An agent pays from its own: from its first wallet, of this currency and " +
+        "on the receiver's network if it has one, when it leaves `from_wallet_id` out. `internal` (the default), `wrap` and `unwrap` move it within one " +
         "currency and network, at once: the answer is already `completed`, or `failed` with `failure_reason` `insufficient_funds`. " +
         "A request that could never succeed (unknown, same or frozen wallet, another currency or network) is refused and creates " +
         "nothing. `amount` is what leaves the paying wallet. With an idempotency key, in the body or as header, the transfer is " +
@@ -127,7 +129,7 @@ const list = HttpApiEndpoint.get("list", "/transfers", {
   query: { ...TransferFilter, ...cursorQuery(TransferId) },
   success: cursorPage(Transfer, TransferId)
 })
-  .annotate(Requires, { resource: "transfers", action: "read" })
+  .annotate(Requires, { resource: "transfers", action: "read", kinds: onlookers })
   .annotateMerge(
     documented({
       summary: "List transfers",
@@ -140,7 +142,7 @@ const list = HttpApiEndpoint.get("list", "/transfers", {
   )
 
 const get = HttpApiEndpoint.get("get", "/transfers/:id", { params, success: Transfer, error: problem(NotFound) })
-  .annotate(Requires, { resource: "transfers", action: "read" })
+  .annotate(Requires, { resource: "transfers", action: "read", kinds: onlookers })
   .annotateMerge(
     documented({
       summary: "Get a transfer",
@@ -154,9 +156,9 @@ const get = HttpApiEndpoint.get("get", "/transfers/:id", { params, success: Tran
 const cancel = HttpApiEndpoint.post("cancel", "/transfers/:id/cancel", {
   params,
   success: Transfer,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid)
 })
-  .annotate(Requires, { resource: "transfers", action: "write" })
+  .annotate(Requires, { resource: "transfers", action: "write", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Cancel a transfer",

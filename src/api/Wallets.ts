@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { WalletId } from "#domain/Ids.ts"
-import { maxMicros } from "#domain/Money.ts"
 import { AmountTooLarge, CurrencyMismatch, IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { Forbidden, NotFound } from "#domain/Refusal.ts"
 import { IdempotencyKey } from "#domain/Text.ts"
@@ -17,17 +16,14 @@ import {
   Wallet,
   WalletFilter
 } from "#domain/Wallet.ts"
-import { Authorization, Requires } from "./Authorization.ts"
+import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { idempotencyHeaders } from "./Idempotency.ts"
-import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
+import { cursorPage, cursorQuery, page, pageQuery, Position } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 const params = { id: WalletId }
-
-/** A line's place in the log of all movements. */
-const Position = Schema.BigIntFromString.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: maxMicros }))
 
 const wallet = {
   id: "wal_01h455vb4pex5vsknk084sn02q",
@@ -57,7 +53,8 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
     documented({
       summary: "Create a wallet",
       description:
-        "A wallet starts empty. Every field has a default: the owner is the caller's own account, the currency USDC, the network " +
+        "A wallet starts empty. Every field has a default: the owner is the caller's own account (with " +
+        "`owner_type` `agent` name the agent in `owner_id`), the currency USDC, the network " +
         "`solana-devnet` in sandbox and `solana-mainnet` live (the other choice is `base-sepolia` or `base-mainnet`; CAIP-2 names " +
         "are accepted). `address` is one whose key the owner holds; without it the sandbox derives one, live it is required. " +
         "Addresses on Base are kept in lower case. One address serves one wallet per currency and network. " +
@@ -77,7 +74,7 @@ const list = HttpApiEndpoint.get("list", "/wallets", {
   query: { ...WalletFilter, ...pageQuery },
   success: page(Wallet)
 })
-  .annotate(Requires, { resource: "wallets", action: "read" })
+  .annotate(Requires, { resource: "wallets", action: "read", kinds: movers })
   .annotateMerge(
     documented({
       summary: "List wallets",
@@ -87,7 +84,7 @@ const list = HttpApiEndpoint.get("list", "/wallets", {
   )
 
 const get = HttpApiEndpoint.get("get", "/wallets/:id", { params, success: Wallet, error: problem(NotFound) })
-  .annotate(Requires, { resource: "wallets", action: "read" })
+  .annotate(Requires, { resource: "wallets", action: "read", kinds: movers })
   .annotateMerge(
     documented({ summary: "Get a wallet", description: "The wallet with its balances of now.", answer: wallet })
   )
@@ -99,7 +96,7 @@ const fund = HttpApiEndpoint.post("fund", "/wallets/:id/fund", {
   success: Funding.pipe(HttpApiSchema.status(201)),
   error: problems(NotFound, Forbidden, AmountTooLarge, CurrencyMismatch, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
-  .annotate(Requires, { resource: "wallets", action: "write" })
+  .annotate(Requires, { resource: "wallets", action: "write", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Fund a wallet from the sandbox faucet",
@@ -121,7 +118,7 @@ const entries = HttpApiEndpoint.get("entries", "/wallets/:id/entries", {
   success: cursorPage(Entry, Position),
   error: problem(NotFound)
 })
-  .annotate(Requires, { resource: "wallets", action: "read" })
+  .annotate(Requires, { resource: "wallets", action: "read", kinds: movers })
   .annotateMerge(
     documented({
       summary: "Read a wallet's statement",
@@ -190,6 +187,6 @@ export class WalletsApi extends HttpApiGroup.make("wallets")
   .annotateMerge(
     OpenApi.annotations({
       title: "Wallets",
-      description: "Money of an account, in one currency on one network, kept in a double-entry ledger."
+      description: "Money of an account or an agent, in one currency on one network, kept in a double-entry ledger."
     })
   ) {}

@@ -9,9 +9,17 @@ type Endpoints<Group> = Group extends { readonly endpoints: infer Found } ? Foun
 /** The groups of the contract, by name. */
 type Contract = { readonly [Group in Groups as Group["identifier"]]: Endpoints<Group> }
 
-/** Every operation of the contract must be in the table, and nothing else. */
+/** Operations that have no answer, because it never ends: `agentChannel` is for them. */
+type Endless = "agent_channel.connect"
+
+/** The names of the operations of a group that answer. */
+type Answering<Group extends keyof Contract> = {
+  [Name in keyof Contract[Group]]: `${Group}.${Name & string}` extends Endless ? never : Name
+}[keyof Contract[Group]]
+
+/** Every operation of the contract that answers must be in the table, and nothing else. */
 export type Table = {
-  readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: Route }
+  readonly [Group in keyof Contract]: { readonly [Name in Answering<Group>]: Route }
 }
 
 type IsAny<Type> = 0 extends 1 & Type ? true : false
@@ -75,7 +83,7 @@ type Method<Endpoint> = Endpoint extends HttpApiEndpoint.ConstraintRequest
       Listing<RequestOf<Endpoint>, AnswerOf<Endpoint>>
   : never
 
-/** The API: a function for every operation of the contract, by group. */
+/** The API: a function for every operation of the contract that answers, by group. */
 export type Turnpike = {
-  readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: Method<Contract[Group][Name]> }
+  readonly [Group in keyof Contract]: { readonly [Name in Answering<Group>]: Method<Contract[Group][Name]> }
 }

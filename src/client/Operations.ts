@@ -10,10 +10,88 @@ export const operations = {
     list: ["GET", "/v1/accounts"],
     get: ["GET", "/v1/accounts/:id"]
   },
+  agents: {
+    create: ["POST", "/v1/agents"],
+    list: ["GET", "/v1/agents"],
+    get: ["GET", "/v1/agents/:id"],
+    update: ["PATCH", "/v1/agents/:id"],
+    remove: ["DELETE", "/v1/agents/:id"],
+    suspend: ["POST", "/v1/agents/:id/suspend"],
+    activate: ["POST", "/v1/agents/:id/activate"],
+    rotateToken: ["POST", "/v1/agents/:id/rotate-token"],
+    createKey: ["POST", "/v1/agents/:id/auth-keys"],
+    revokeKey: ["DELETE", "/v1/agents/:id/auth-keys"],
+    sessions: ["GET", "/v1/agents/:id/sessions"],
+    endSession: ["DELETE", "/v1/agents/:id/sessions/:sessionId"]
+  },
+  agent_sessions: {
+    challenge: ["POST", "/v1/agents/:id/challenge"],
+    authenticate: ["POST", "/v1/agents/:id/authenticate"],
+    rotateKey: ["POST", "/v1/agents/:id/auth-keys/rotate"]
+  },
+  agent_channel: {
+    liveness: ["GET", "/v1/agents/:id/liveness"]
+  },
   api_keys: {
     create: ["POST", "/v1/api-keys"],
     list: ["GET", "/v1/api-keys"],
     revoke: ["DELETE", "/v1/api-keys/:id"]
+  },
+  users: {
+    create: ["POST", "/v1/users"],
+    list: ["GET", "/v1/users"],
+    update: ["PATCH", "/v1/users/:id"],
+    changePassword: ["POST", "/v1/users/me/password"],
+    remove: ["DELETE", "/v1/users/:id"]
+  },
+  sessions: {
+    create: ["POST", "/v1/sessions"],
+    refresh: ["POST", "/v1/sessions/refresh"],
+    end: ["DELETE", "/v1/sessions"],
+    list: ["GET", "/v1/sessions"],
+    revoke: ["DELETE", "/v1/sessions/:id"]
+  },
+  portal_tokens: {
+    create: ["POST", "/v1/portal-tokens"],
+    list: ["GET", "/v1/portal-tokens"],
+    revoke: ["DELETE", "/v1/portal-tokens/:id"]
+  },
+  scans: {
+    scan: ["POST", "/v1/scanner/scan"],
+    get: ["GET", "/v1/scanner/scan/:id"],
+    freshest: ["GET", "/v1/scanner/scans/by-domain/:domain"],
+    history: ["GET", "/v1/scanner/scans/by-domain/:domain/history"],
+    list: ["GET", "/v1/scanner/scans"],
+    statistics: ["GET", "/v1/scanner/scans/stats"]
+  },
+  shopping_tests: {
+    run: ["POST", "/v1/scanner/tests"],
+    recent: ["GET", "/v1/scanner/tests/:domain"],
+    get: ["GET", "/v1/scanner/test/:id"]
+  },
+  scan_batches: {
+    create: ["POST", "/v1/scanner/scan/batch"],
+    get: ["GET", "/v1/scanner/scan/batch/:id"],
+    cancel: ["POST", "/v1/scanner/scan/batch/:id/cancel"]
+  },
+  scanner_keys: {
+    create: ["POST", "/v1/scanner/keys"],
+    list: ["GET", "/v1/scanner/keys"],
+    revoke: ["DELETE", "/v1/scanner/keys/:id"]
+  },
+  scanner_credits: {
+    balance: ["GET", "/v1/scanner/credits/balance"],
+    ledger: ["GET", "/v1/scanner/credits/ledger"]
+  },
+  scanner_reports: {
+    scan: ["GET", "/v1/scanner/scan/:id/report"],
+    test: ["GET", "/v1/scanner/test/:id/report"]
+  },
+  badges: {
+    badge: ["GET", "/v1/scanner/badge/:domain"]
+  },
+  scanner_rubric: {
+    get: ["GET", "/v1/scanner/rubric"]
   },
   wallets: {
     create: ["POST", "/v1/wallets"],
@@ -23,6 +101,20 @@ export const operations = {
     entries: ["GET", "/v1/wallets/:id/entries"],
     freeze: ["POST", "/v1/wallets/:id/freeze"],
     unfreeze: ["POST", "/v1/wallets/:id/unfreeze"]
+  },
+  webhooks: {
+    create: ["POST", "/v1/webhooks"],
+    list: ["GET", "/v1/webhooks"],
+    eventTypes: ["GET", "/v1/webhooks/event-types"],
+    get: ["GET", "/v1/webhooks/:id"],
+    update: ["PATCH", "/v1/webhooks/:id"],
+    remove: ["DELETE", "/v1/webhooks/:id"],
+    rotateSecret: ["POST", "/v1/webhooks/:id/rotate-secret"],
+    test: ["POST", "/v1/webhooks/:id/test"],
+    deliveries: ["GET", "/v1/webhooks/:id/deliveries"],
+    delivery: ["GET", "/v1/webhooks/:id/deliveries/:deliveryId"],
+    replay: ["POST", "/v1/webhooks/:id/deliveries/:deliveryId/replay"],
+    replayAll: ["POST", "/v1/webhooks/:id/replay"]
   },
   quotes: {
     create: ["POST", "/v1/quotes"],

@@ -1,7 +1,14 @@
-/** What an agent installs: a `fetch` that pays, and the typed API. Nothing but web standards, no dependency. */
+/**
+ * What a user installs: a `fetch` that pays, the typed API, the proof that a webhook is ours, and the events of an agent. Nothing
+ * but web standards, no dependency.
+ */
+export { agentChannel, type AgentChannel, type AgentChannelOptions } from "./agentChannel.ts"
+export type { AgentProof } from "./AgentSession.ts"
 export type { Asset } from "./Asset.ts"
 export { memoryStore, type SpendingStore } from "./Budget.ts"
 export type { Offer } from "./Means.ts"
+export type { ChannelEvent, ChannelEventType } from "./ChannelEvent.ts"
+export type { Retry } from "./Listening.ts"
 export {
   payingFetch,
   type PayingFetchOptions,
@@ -16,3 +23,7 @@ export type { CallOptions } from "./Transport.ts"
 export type { AnswerOf, RequestOf, Turnpike } from "./Contract.ts"
 export { turnpike, type TurnpikeOptions } from "./Turnpike.ts"
 export { TurnpikeError } from "./TurnpikeError.ts"
+export { type VerifyWebhookOptions, verifyWebhook, type WebhookDelivery } from "./verifyWebhook.ts"
+export type { WebhookEvent } from "./WebhookEvent.ts"
+export type { WebhookHeaders } from "./WebhookSignatures.ts"
+export { WebhookVerificationError, type WebhookVerificationReason } from "./WebhookVerificationError.ts"

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { EnvironmentWord } from "./Credential.ts"
-import { AccountId, KeyId, TenantTypeId, toTypeId } from "./Ids.ts"
+import { AccountId, AgentId, KeyId, TenantTypeId, toTypeId, WalletId } from "./Ids.ts"
+import { agentOf } from "./Ownership.ts"
 import { ActorType, type Principal } from "./Principal.ts"
 
 /** A principal as it is shown to itself. */
@@ -11,7 +12,9 @@ export const CallerContext = Schema.Struct({
   actor_id: Schema.String,
   account_id: AccountId,
   scopes: Schema.Array(Schema.String),
-  api_key_id: Schema.NullOr(KeyId)
+  api_key_id: Schema.NullOr(KeyId),
+  agent_id: Schema.NullOr(AgentId),
+  wallet_id: Schema.NullOr(WalletId)
 }).annotate({ identifier: "CallerContext" })
 export type CallerContext = typeof CallerContext.Type
 
@@ -26,7 +29,8 @@ export const actorOf = ({ actor_id, actor_type }: Principal): Actor => ({
   id: actor_type === "system" ? actor_id : toTypeId(prefixes[actor_type], actor_id)
 })
 
-export const callerContext = (principal: Principal): CallerContext => {
+/** `wallet_id` is what the caller pays from when it names nothing, if it is an agent. */
+export const callerContext = (principal: Principal, wallet_id: WalletId | null = null): CallerContext => {
   const { account_id, actor_id, actor_type, environment, scopes, tenant_id } = principal
   return {
     tenant_id,
@@ -35,6 +39,8 @@ export const callerContext = (principal: Principal): CallerContext => {
     actor_id: actorOf(principal).id,
     account_id,
     scopes,
-    api_key_id: actor_type === "api_key" ? KeyId.make(actor_id) : null
+    api_key_id: actor_type === "api_key" ? KeyId.make(actor_id) : null,
+    agent_id: agentOf(principal) ?? null,
+    wallet_id
   }
 }

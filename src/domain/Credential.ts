@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaTransformation } from "effect"
 import { KeyId } from "./Ids.ts"
-import { Environment, environmentWord, Scope, type scopeResources } from "./Principal.ts"
+import { type CredentialKind, Environment, environmentWord, type Resource, Scope } from "./Principal.ts"
 import { name } from "./Text.ts"
 
 export class MissingAuthHeader extends Schema.TaggedError<MissingAuthHeader>()(
@@ -40,31 +40,119 @@ export class InsufficientScope extends Schema.TaggedError<InsufficientScope>()(
   { httpApiStatus: 403, title: "The credential's scopes do not allow this" }
 ) {}
 
-/** Why a credential that was shown is not accepted. */
-export type CredentialRefused = InvalidApiKey | ExpiredApiKey | EnvironmentMismatch
+export class InvalidAgentToken extends Schema.TaggedError<InvalidAgentToken>()(
+  "INVALID_AGENT_TOKEN",
+  {},
+  { httpApiStatus: 401, title: "The agent token is not one of ours, or was replaced" }
+) {}
 
-export const CredentialKind = Schema.Literals(["api_key", "scanner_key"])
-export type CredentialKind = typeof CredentialKind.Type
+export class InvalidSessionToken extends Schema.TaggedError<InvalidSessionToken>()(
+  "INVALID_SESSION_TOKEN",
+  {},
+  { httpApiStatus: 401, title: "The session token is not one of ours, or was revoked" }
+) {}
 
-const kinds = { pk: "api_key", psk: "scanner_key" } as const
+export class SessionExpired extends Schema.TaggedError<SessionExpired>()(
+  "SESSION_EXPIRED",
+  {},
+  { httpApiStatus: 401, title: "The session is over: authenticate again" }
+) {}
+
+export class InvalidPortalToken extends Schema.TaggedError<InvalidPortalToken>()(
+  "INVALID_PORTAL_TOKEN",
+  {},
+  { httpApiStatus: 401, title: "The portal token is not one of ours, or was revoked" }
+) {}
+
+export class ExpiredPortalToken extends Schema.TaggedError<ExpiredPortalToken>()(
+  "EXPIRED_PORTAL_TOKEN",
+  {},
+  { httpApiStatus: 401, title: "The portal token's time is over" }
+) {}
+
+export class InvalidJwt extends Schema.TaggedError<InvalidJwt>()(
+  "INVALID_JWT",
+  {},
+  { httpApiStatus: 401, title: "The access token is not one of ours, or its session was ended" }
+) {}
+
+export class ExpiredJwt extends Schema.TaggedError<ExpiredJwt>()(
+  "EXPIRED_JWT",
+  {},
+  { httpApiStatus: 401, title: "The access token's time is over: refresh the session" }
+) {}
+
+export class AgentSuspended extends Schema.TaggedError<AgentSuspended>()(
+  "AGENT_SUSPENDED",
+  {},
+  { httpApiStatus: 403, title: "The agent is suspended" }
+) {}
+
+/** Why a credential that was shown is not accepted, one class for each reason. */
+export const credentialRefusals = [
+  InvalidApiKey,
+  ExpiredApiKey,
+  EnvironmentMismatch,
+  InvalidAgentToken,
+  InvalidSessionToken,
+  SessionExpired,
+  InvalidPortalToken,
+  ExpiredPortalToken,
+  InvalidJwt,
+  ExpiredJwt,
+  AgentSuspended
+] as const
+export type CredentialRefused = InstanceType<(typeof credentialRefusals)[number]>
+
+/** Credentials that are random text and known by their hash: all but access tokens, which say themselves whose they are. */
+export const OpaqueKind = Schema.Literals(["api_key", "scanner_key", "agent_token", "session_token", "portal_token"])
+export type OpaqueKind = Exclude<CredentialKind, "jwt">
+
+const kinds = {
+  pk: "api_key",
+  psk: "scanner_key",
+  agent: "agent_token",
+  sess: "session_token",
+  portal: "portal_token"
+} as const
+const words = { api_key: "pk", scanner_key: "psk", agent_token: "agent", session_token: "sess", portal_token: "portal" }
 const environments = { test: "sandbox", live: "live" } as const
-const tokenPattern = /^(pk|psk)_(test|live)_[0-9A-Za-z]{32}$/
+const tokenPattern = /^(?:(?:(pk|psk|agent|portal)_(test|live))|(sess))_[0-9A-Za-z]{32}$/
+const isWord = (word: string | undefined): word is keyof typeof kinds => word !== undefined && word in kinds
 
-/** What a token says about itself, before anybody is asked whether it exists; undefined when it is no key of ours. */
+/** What a token says about itself, before anybody is asked whether it exists; undefined when it is none of ours. Sessions do not say their environment. */
 export const readToken = (
   token: string
-): { readonly kind: CredentialKind; readonly environment: Environment } | undefined => {
-  const match = tokenPattern.exec(token)
-  if (match === null) return undefined
+): { readonly kind: OpaqueKind; readonly environment: Environment | undefined } | undefined => {
+  const [, keyed, environment, session] = tokenPattern.exec(token) ?? []
+  const word = keyed ?? session
+  if (!isWord(word)) return undefined
   return {
-    kind: kinds[match[1] === "pk" ? "pk" : "psk"],
-    environment: environments[match[2] === "test" ? "test" : "live"]
+    kind: kinds[word],
+    environment: environment === "test" || environment === "live" ? environments[environment] : undefined
   }
 }
 
 /** What every token of this kind and environment starts with. */
-export const tokenPrefix = (kind: CredentialKind, environment: Environment): string =>
-  `${kind === "api_key" ? "pk" : "psk"}_${environmentWord(environment)}_`
+export const tokenPrefix = (kind: OpaqueKind, environment: Environment): string =>
+  kind === "session_token" ? "sess_" : `${words[kind]}_${environmentWord(environment)}_`
+
+/** What is said of a token that nobody has. */
+export const unknownCredential = (kind: OpaqueKind): CredentialRefused => {
+  if (kind === "agent_token") return new InvalidAgentToken()
+  if (kind === "session_token") return new InvalidSessionToken()
+  return kind === "portal_token" ? new InvalidPortalToken() : new InvalidApiKey()
+}
+
+/** What is said of a token that was taken back: of keys that they were, of the others no more than of strangers'. */
+export const revokedCredential = (kind: OpaqueKind): CredentialRefused =>
+  kind === "api_key" || kind === "scanner_key" ? new ExpiredApiKey() : unknownCredential(kind)
+
+/** What is said of a token whose time is over. */
+export const expiredCredential = (kind: OpaqueKind): CredentialRefused => {
+  if (kind === "session_token") return new SessionExpired()
+  return kind === "portal_token" ? new ExpiredPortalToken() : revokedCredential(kind)
+}
 
 /** The credential of an `Authorization` header. The scheme is read in any case, the credential as it stands. */
 export const readAuthorization = (
@@ -74,10 +162,6 @@ export const readAuthorization = (
   const match = /^ *bearer +([!-~]{1,8192}) *$/i.exec(header)
   return match?.[1] === undefined ? Result.fail(new MalformedAuthHeader()) : Result.succeed(match[1])
 }
-
-/** What a scanner key may be scoped to. */
-export const ScannerScope = Schema.Literals(["scan", "batch", "read", "tests"])
-export type ScannerScope = typeof ScannerScope.Type
 
 const covers = (scopes: ReadonlyArray<string>, wanted: string): boolean => {
   const [resource, action] = wanted.split(":")
@@ -94,8 +178,8 @@ export const scopeBeyond = (held: ReadonlyArray<string>, wanted: ReadonlyArray<s
   wanted.find((scope) => !covers(held, scope))
 
 /** The scope an operation asks for. */
-export const requiredScope = (resource: (typeof scopeResources)[number], action: "read" | "write"): string =>
-  `${resource}:${action}`
+export const requiredScope = (resource: Resource, action: "read" | "write"): string =>
+  resource === "users" ? "*:*" : `${resource}:${action}`
 
 /** The environment as credentials, headers and records spell it. */
 export const EnvironmentWord = Schema.Literals(["test", "live"]).pipe(

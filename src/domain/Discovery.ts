@@ -76,7 +76,9 @@ const described = ({ description }: Listing): string => shortened(description, 4
 /** The methods to show for an endpoint: one that takes any is shown with the two that everybody can send. */
 const methodsOf = ({ method }: Listing): ReadonlyArray<string> => (method === "ANY" ? ["GET", "POST"] : [method])
 
-const routeOf = ({ id, open }: Listing): string => `/x402/${id}${open ? "/*" : ""}`
+const pathOf = ({ url }: Listing): string => new URL(url).pathname
+
+const routeOf = (listing: Listing): string => `${pathOf(listing)}${listing.open ? "/*" : ""}`
 
 /** Machine payments are made on EVM chains only, and of a fixed price. */
 const speaksMpp = ({ mpp, network, schemes }: Listing): boolean =>
@@ -164,7 +166,7 @@ export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) =
   },
   paths: Object.fromEntries(
     listings.map((listing) => [
-      `/x402/${listing.id}`,
+      pathOf(listing),
       Object.fromEntries(methodsOf(listing).map((method) => [method.toLowerCase(), operation(listing, method)]))
     ])
   )

@@ -24,7 +24,24 @@ export const EventType = Schema.Literals([
   "stream.ended",
   "x402.payment.completed",
   "x402.payment.failed",
-  "x402.endpoint.updated"
+  "x402.endpoint.updated",
+  "approval.requested",
+  "a2a.task.created",
+  "a2a.task.updated",
+  "a2a.task.completed",
+  "a2a.task.disputed",
+  "ucp.token.created",
+  "ucp.token.settled",
+  "ucp.token.expired",
+  "scan.completed",
+  "test.completed",
+  "agent.connected",
+  "agent.disconnected",
+  "agent.key_rotated",
+  "webhook.test",
+  "webhook.failing",
+  "webhook.paused",
+  "webhook.disabled"
 ])
 export type EventType = typeof EventType.Type
 

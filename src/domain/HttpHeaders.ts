@@ -1,3 +1,5 @@
+import { readsAsJwt } from "./UserSession.ts"
+
 /** Header fields as they came over the wire: name, value, name, value. Names keep their case, order and repetitions. */
 export type RawHeaders = ReadonlyArray<string>
 
@@ -147,9 +149,15 @@ const isOurCredential = (authorization: string): boolean => {
   const space = value.search(/[ \t]/)
   const scheme = (space < 0 ? value : value.slice(0, space)).toLowerCase()
   if (scheme === "payment") return true
-  const credential = (space < 0 ? value : value.slice(space)).trim().toLowerCase()
-  return credentialPrefixes.some((prefix) => credential.startsWith(prefix))
+  const credential = (space < 0 ? value : value.slice(space)).trim()
+  if (readsAsJwt(credential)) return isOurAccessToken(credential)
+  const lower = credential.toLowerCase()
+  return credentialPrefixes.some((prefix) => lower.startsWith(prefix))
 }
+
+/** Origins have access tokens of their own; those of our users name a tenant of ours. */
+const isOurAccessToken = (token: string): boolean =>
+  /"ten":"ten_[0-9a-z]{26}"/.test(Buffer.from(token.split(".", 2)[1] ?? "", "base64url").toString("latin1"))
 
 const isOurCookie = (pair: string): boolean =>
   credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix))

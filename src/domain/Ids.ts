@@ -98,5 +98,19 @@ export const EventId = identifier(uuid.pipe(Schema.brand("EventId")), "evt")
 export type EventId = typeof EventId.Type
 export const EntryId = identifier(uuid.pipe(Schema.brand("EntryId")), "ent")
 export type EntryId = typeof EntryId.Type
+export const AgentId = identifier(uuid.pipe(Schema.brand("AgentId")), "agt")
+export type AgentId = typeof AgentId.Type
+export const AuthKeyId = identifier(uuid.pipe(Schema.brand("AuthKeyId")), "auth")
+export type AuthKeyId = typeof AuthKeyId.Type
+/** A session of an agent or of a user, which is not its token. */
+export const SessionId = identifier(uuid.pipe(Schema.brand("SessionId")), "ses")
+export type SessionId = typeof SessionId.Type
+export const PortalTokenId = identifier(uuid.pipe(Schema.brand("PortalTokenId")), "ptk")
+export type PortalTokenId = typeof PortalTokenId.Type
+export const WebhookId = identifier(uuid.pipe(Schema.brand("WebhookId")), "wh")
+export type WebhookId = typeof WebhookId.Type
+/** One attempt to deliver an event to a subscription. */
+export const DeliveryId = identifier(uuid.pipe(Schema.brand("DeliveryId")), "del")
+export type DeliveryId = typeof DeliveryId.Type
 /** The tenant where the wire shows its prefix (context, webhook bodies). */
 export const TenantTypeId = identifier(uuid.pipe(Schema.brand("TenantId")), "ten")

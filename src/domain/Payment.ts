@@ -114,7 +114,7 @@ export const recordOf = (row: PaymentRow): Payment => ({
 export const Pay = Schema.Struct({
   payment_request_id: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   url: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
-  from_wallet_id: WalletId,
+  from_wallet_id: Schema.optionalKey(WalletId),
   max_amount: Schema.optionalKey(Amount),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })

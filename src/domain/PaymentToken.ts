@@ -90,9 +90,9 @@ export const readProof = (key: TokenKey, text: string): string | undefined => {
   return bytes.length === 16 + macBytes && sealed(key, bytes, 16) ? readUuid(bytes, 0) : undefined
 }
 
-/** The payment that this wallet makes when it pays this request: always the same one. A UUIDv7 of the time of the request. */
-export const paymentIdOf = (request: string, askedAt: number, wallet: string): string => {
-  const bytes = createHash("sha256").update(request).update(wallet).digest()
+/** The payment that is made when this wallet or agent pays this request: always the same one. A UUIDv7 of the time of the request. */
+export const paymentIdOf = (request: string, askedAt: number, payer: string): string => {
+  const bytes = createHash("sha256").update(request).update(payer).digest()
   bytes.writeUIntBE(askedAt, 0, 6)
   return uuidOf(bytes, 7)
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { AccountId, EntryId, fromTypeId, TransferId, WalletId } from "./Ids.ts"
+import { EntryId, fromTypeId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, Currency, Micros, unit } from "./Money.ts"
 import { Network } from "./Network.ts"
@@ -12,11 +12,17 @@ export type OwnerType = typeof OwnerType.Type
 export const WalletStatus = Schema.Literals(["active", "frozen", "closed"])
 export type WalletStatus = typeof WalletStatus.Type
 
-/** Money of one owner in one currency on one network. Available is what may be spent; pending is held for open payments. */
-export const Wallet = Schema.Struct({
+const ownerPrefix = { account: "acc", agent: "agt" } as const
+
+/** The owner's id with the prefix that says what the owner is. */
+export const ownerOnWire = (owner: { readonly owner_type: OwnerType; readonly owner_id: string }): string =>
+  toTypeId(ownerPrefix[owner.owner_type], owner.owner_id)
+
+/** A wallet as callers see it: the prefix of its owner's id says what the owner is. */
+const ShownWallet = Schema.Struct({
   id: WalletId,
   owner_type: OwnerType,
-  owner_id: AccountId,
+  owner_id: Schema.String.check(Schema.isPattern(/^(?:acc|agt)_[0-9a-hjkmnp-tv-z]{26}$/)),
   currency: Currency,
   network: Network,
   address: Schema.String,
@@ -30,6 +36,23 @@ export const Wallet = Schema.Struct({
   created_at: Schema.DateFromString,
   updated_at: Schema.DateFromString
 }).annotate({ identifier: "Wallet" })
+
+/**
+ * Money of one owner, an account or an agent, in one currency on one network. Available is what may be spent; pending is held for
+ * open payments.
+ */
+export const Wallet = ShownWallet.pipe(
+  Schema.decodeTo(
+    Schema.toType(Schema.Struct({ ...ShownWallet.fields, owner_id: Schema.String })),
+    SchemaTransformation.transform({
+      decode: ({ owner_id, ...wallet }) => ({
+        ...wallet,
+        owner_id: fromTypeId(ownerPrefix[wallet.owner_type], owner_id) ?? owner_id
+      }),
+      encode: (wallet) => ({ ...wallet, owner_id: ownerOnWire(wallet) })
+    })
+  )
+)
 export type Wallet = typeof Wallet.Type
 
 /** The owner as callers name it: `acc_…`, `agt_…` or a plain uuid; `owner_type` says which kind it is. */

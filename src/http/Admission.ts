@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { Clock, Context, Effect } from "effect"
-import { type Requirement, Requires } from "#api/Authorization.ts"
+import { integrators, type Requirement, Requires } from "#api/Authorization.ts"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import {
   type CredentialRefused,
@@ -10,21 +10,24 @@ import {
   readAuthorization,
   requiredScope
 } from "#domain/Credential.ts"
-import { grants, type Principal } from "#domain/Principal.ts"
+import { grants, kindOf, type Principal } from "#domain/Principal.ts"
 import type { Allowance } from "#domain/RateLimit.ts"
 import { Forbidden } from "#domain/Refusal.ts"
-import { Credentials } from "#services/Credentials.ts"
+import * as Callers from "#services/Callers.ts"
 import { RateLimiter } from "./RateLimiter.ts"
-
-const usual: NonNullable<Requirement["kinds"]> = ["api_key", "user"]
 
 /** Why this principal may not do that; undefined when it may. */
 const refusal = (principal: Principal, requirement: Requirement | undefined) => {
-  const kinds = requirement?.kinds ?? usual
-  if (!kinds.includes(principal.actor_type)) {
+  const kinds = requirement?.kinds ?? integrators
+  if (!kinds.includes(kindOf(principal))) {
     return new Forbidden({ reason: `this operation takes ${kinds.join(" or ")} credentials` })
   }
-  if (requirement === undefined || grants(principal.scopes, requirement.resource, requirement.action)) return undefined
+  if (requirement?.resource === undefined) return undefined
+  if (principal.actor_type === "scanner_key") {
+    const { scannerScope = "" } = requirement
+    return principal.scopes.includes(scannerScope) ? undefined : new InsufficientScope({ required_scope: scannerScope })
+  }
+  if (grants(principal.scopes, requirement.resource, requirement.action)) return undefined
   return new InsufficientScope({ required_scope: requiredScope(requirement.resource, requirement.action) })
 }
 
@@ -44,7 +47,7 @@ export type NotAdmitted =
 
 /** Says who is calling, within the limits of that caller, and refuses who may not call this operation. */
 export const make = Effect.gen(function* () {
-  const credentials = yield* Credentials
+  const authenticate = yield* Callers.make
   const limiter = yield* RateLimiter
 
   /** Counts the request for this caller. */
@@ -65,9 +68,10 @@ export const make = Effect.gen(function* () {
   ): Effect.fn.Return<Principal, NotAdmitted> {
     const asStranger = () => count(limiter.addressOf(source), notes)
     const token = yield* Effect.tapError(Effect.fromResult(readAuthorization(source.headers.authorization)), asStranger)
-    const principal = yield* Effect.tapError(credentials.authenticate(token), asStranger)
+    const principal = yield* Effect.tapError(authenticate(token), asStranger)
     if (notes !== undefined) notes.principal = principal
-    yield* count(principal.actor_id, notes)
+    // Whoever pays for every single call is limited by the price.
+    if (principal.actor_type !== "system") yield* count(principal.actor_id, notes)
     const refused = refusal(principal, Context.get(annotations, Requires))
     return refused === undefined ? principal : yield* refused
   })

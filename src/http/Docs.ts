@@ -4,7 +4,10 @@ import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { declaredRefusals, describe } from "#api/Problems.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
 import { Paths } from "./Paths.ts"
+import { conductPage } from "./Reports/ConductPage.ts"
+import { pageHeaders } from "./Reports/Page.ts"
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
@@ -58,7 +61,7 @@ ${rows.join("\n")}
 `
 }
 
-/** The description of the API, a page to read and try it, and what every error code means. */
+/** The description of the API, a page to read and try it, what every error code means, and who looks at merchants' sites. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
@@ -72,6 +75,13 @@ export const layer = Layer.effectDiscard(
     const description = yield* Effect.cached(
       Effect.sync(() => HttpServerResponse.jsonUnsafe({ ...OpenApi.fromApi(Api), servers: [{ url: publicUrl }] }))
     )
+    const conduct = yield* Effect.cached(
+      Effect.sync(() =>
+        HttpServerResponse.html(conductPage(agentLine(publicUrl), agentName)).pipe(
+          HttpServerResponse.setHeaders(pageHeaders)
+        )
+      )
+    )
     const codes = yield* Effect.cached(Effect.sync(() => HttpServerResponse.html(catalogue())))
     // The page carries two megabytes of script, so nobody pays for it before somebody reads it.
     const reference = yield* Effect.cached(
@@ -81,5 +91,6 @@ export const layer = Layer.effectDiscard(
     yield* serve("/openapi.json", description)
     yield* serve("/docs", reference as never)
     yield* serve("/docs/errors", codes)
+    yield* serve("/docs/scanner", conduct)
   })
 )

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
+import { agentOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
 
 /** JSON with sorted keys and without members that say nothing, so that equal parameters are equal text. */
@@ -38,7 +39,10 @@ export const claim = (request: {
   if (key === undefined) return Effect.undefined
   if (named.some((other) => other !== key)) return Effect.fail(new IdempotencyKeysDiffer())
   const { idempotency_key: _, ...rest } = parameters
-  return Effect.succeed({ tenant_id: principal.tenant_id, operation, key, fingerprint: fingerprint(rest) })
+  const agent = agentOf(principal)
+  // A tenant's programs share its keys; an agent finds none but its own.
+  const scope = agent === undefined ? operation : `${operation} ${agent}`
+  return Effect.succeed({ tenant_id: principal.tenant_id, operation: scope, key, fingerprint: fingerprint(rest) })
 }
 
 /** Marks the answer as the stored result of an earlier request. */

@@ -1,6 +1,7 @@
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { isIPv6 } from "node:net"
 import type { IncomingMessage } from "node:http"
+import { RateLimitExceeded } from "#api/Refusals.ts"
 import { type Allowance, type Bucket, take } from "#domain/RateLimit.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 
@@ -11,8 +12,8 @@ const remembered = 50_000
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
-    /** Takes one request from the caller's bucket; undefined when nothing is limited. */
-    take(caller: string, now: number): Allowance | undefined
+    /** Takes one request from the caller's bucket, of `perMinute` where that is less than usual; undefined when nothing is limited. */
+    take(caller: string, now: number, perMinute?: number): Allowance | undefined
     /** The address that a request without a credential counts for. */
     addressOf(request: IncomingMessage): string
   }
@@ -36,9 +37,9 @@ export class RateLimiter extends Context.Service<
 
       return RateLimiter.of({
         addressOf,
-        take(caller, now) {
+        take(caller, now, perMinute = Infinity) {
           if (requestsPerMinute === undefined) return undefined
-          const { bucket, allowance } = take(buckets.get(caller), requestsPerMinute, now)
+          const { bucket, allowance } = take(buckets.get(caller), Math.min(perMinute, requestsPerMinute), now)
           buckets.delete(caller)
           buckets.set(caller, bucket)
           if (buckets.size > remembered) {
@@ -53,6 +54,13 @@ export class RateLimiter extends Context.Service<
     })
   )
 }
+
+/** Takes one from a bucket that is for one purpose, beside those that every request counts in. */
+export const spend = Effect.fnUntraced(function* (limiter: RateLimiter["Service"], purpose: string, perMinute: number) {
+  const allowance = limiter.take(purpose, yield* Clock.currentTimeMillis, perMinute)
+  if (allowance?.allowed !== false) return
+  return yield* new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
+})
 
 const plain = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address)
 

@@ -8,6 +8,7 @@ const exposed = [
   "x-request-id",
   "x-environment",
   "retry-after",
+  "x-credits-remaining",
   "idempotency-replayed",
   "ratelimit-limit",
   "ratelimit-remaining",
@@ -30,6 +31,9 @@ const accepted = [
   "x-request-id",
   "x-payment-proof",
   "payment-signature",
+  "payment-authorization",
+  "accept-payment",
+  "sign-in-with-x",
   "x-payment",
   "solana-client",
   "last-event-id"

@@ -5,13 +5,17 @@ import { operationOf } from "../http/Description.ts"
 
 type Routes = Record<string, ReadonlyArray<string>>
 
-/** Method and path of every operation of the contract, and whether it takes an idempotency key. */
+/** Operations whose answer never ends: no function of the client gives it. */
+const endless = ["agent_channel.connect"]
+
+/** Method and path of every operation of the contract that answers, and whether it takes an idempotency key. */
 export const contract = () => {
   const groups: Record<string, Routes> = {}
   HttpApi.reflect(Api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
       const { identifier, method, path } = endpoint
+      if (endless.includes(`${group.identifier}.${identifier}`)) return
       const { headers } = operationOf(`${group.identifier}.${identifier}`)
       const idempotent = headers.includes("idempotency-key") ? ["idempotent"] : []
       groups[group.identifier] = { ...groups[group.identifier], [identifier]: [method, path, ...idempotent] }

@@ -64,6 +64,19 @@ describe("what an origin sees of a caller's headers", () => {
     }
   })
 
+  it("leaves out the access tokens of our users and keeps the origin's", () => {
+    const jwt = (claims: object) =>
+      ["header", claims, ""].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
+    const ours = `eyJ${jwt({ sub: "usr_1", ten: `ten_${"0".repeat(26)}`, exp: 1 })}`
+    for (const value of [`Bearer ${ours}`, `bearer  ${ours}`, ours]) {
+      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), [], value)
+    }
+    for (const claims of [{ sub: "usr_1" }, { ten: "acme" }]) {
+      const theirs = `Bearer eyJ${jwt(claims)}`
+      assert.deepStrictEqual(headersForOrigin(["Authorization", theirs], []), ["Authorization", theirs])
+    }
+  })
+
   it("leaves out our cookies only", () => {
     assert.deepStrictEqual(headersForOrigin(["Cookie", "a=1; turnpike_refresh=x;b=2"], []), ["Cookie", "a=1;b=2"])
     assert.deepStrictEqual(headersForOrigin(["Cookie", "__Host-turnpike-session=x"], []), [])

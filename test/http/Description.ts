@@ -36,6 +36,8 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly guarded: boolean
+  /** The kinds of credentials that it says it takes, and the scope. */
+  readonly asked: { readonly kinds?: ReadonlyArray<string>; readonly scope?: string }
   readonly params: ReadonlyArray<string>
   readonly query: ReadonlyArray<string>
   readonly headers: ReadonlyArray<string>
@@ -47,7 +49,7 @@ export interface Operation {
 const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 
 /** Every operation of the API, as its callers read about it. */
-export const operations: ReadonlyArray<Operation> = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+export const described: ReadonlyArray<Operation> = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
   Object.entries<Json>(methods).map(([method, operation]): Operation => {
     const named = (place: string) =>
       operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
@@ -58,6 +60,10 @@ export const operations: ReadonlyArray<Operation> = Object.entries<Json>(documen
       summary: operation.summary ?? "",
       description: operation.description ?? "",
       guarded: (operation.security ?? []).length > 0,
+      asked: {
+        ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
+        ...(operation["x-scope"] && { scope: operation["x-scope"] })
+      },
       params: named("path"),
       query: named("query"),
       headers: named("header"),
@@ -70,8 +76,11 @@ export const operations: ReadonlyArray<Operation> = Object.entries<Json>(documen
   })
 )
 
+/** Those that answer and are done. A stream of events goes on. */
+export const operations = described.filter(({ responses }) => responses["200"]?.["text/event-stream"] === undefined)
+
 export const operationOf = (id: string): Operation => {
-  const found = operations.find((operation) => operation.id === id)
+  const found = described.find((operation) => operation.id === id)
   if (found === undefined) throw new Error(`the description has no operation ${id}`)
   return found
 }

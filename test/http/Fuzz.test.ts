@@ -51,9 +51,12 @@ const mutate = (random: Random, operation: Operation, good: Readonly<Record<stri
 const leaks =
   /node_modules|\bat \w+ \(|\.ts:\d|SELECT |INSERT |UPDATE |relation "|syntax error|SqlError|SchemaError|ParseError|postgres|ECONN|undefined is not|Cannot read/i
 
-const complaint = ({ headers, json, status }: Answer, body: string, took: number): string | undefined => {
+/** They go to a shop before they answer, and take as long as that takes. */
+const patient = new Set(["scans.scan", "shopping_tests.run"])
+
+const complaint = (id: string, { headers, json, status }: Answer, body: string, took: number): string | undefined => {
   if (status >= 500) return `answered ${status}`
-  if (took > 1_000) return `took ${took} ms`
+  if (took > (patient.has(id) ? 10_000 : 1_000)) return `took ${took} ms`
   if (headers["x-request-id"] === undefined || headers["x-environment"] !== "test")
     return "has no X-Request-Id or X-Environment"
   if (status < 400) return undefined
@@ -76,7 +79,7 @@ const attack = Effect.fnUntraced(function* (target: World, operation: Operation,
     const request = mutate(random, operation, good)
     const began = performance.now()
     const answer = yield* target.call(operation, request)
-    const wrong = complaint(answer, answer.body, performance.now() - began)
+    const wrong = complaint(operation.id, answer, answer.body, performance.now() - began)
     if (wrong !== undefined) assert.fail(`${wrong}. ${told(operation, request, answer)}`)
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
   }

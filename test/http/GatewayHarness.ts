@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request as httpRequest, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Node from "#layers/Node.ts"
 import * as Platform from "#layers/Platform.ts"
@@ -13,14 +13,32 @@ import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { PasswordCost } from "#services/Passwords.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { ScanLimits } from "#services/ScanEngine/Limits.ts"
+import { ShoppingPolicy } from "#services/ShoppingEngine/Policy.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { Shop } from "./Corpus.ts"
+
+/** Shops of a test that may be looked at; a test adds its own. */
+export const listed: Array<string> = []
 
 const policy = Layer.effect(
   PublicHttpPolicy,
-  Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowLoopback: true }))
+  Effect.gen(function* () {
+    listed.push((yield* Shop).domain)
+    return { ...(yield* PublicHttpPolicy), allowLoopback: true, allowHosts: listed }
+  })
 )
+
+/** Our own shops need no consideration. */
+const hurry = Layer.mergeAll(
+  Layer.succeed(ScanLimits, { ...ScanLimits.defaultValue(), pace: Duration.millis(1) }),
+  Layer.succeed(ShoppingPolicy, { ...ShoppingPolicy.defaultValue(), pace: Duration.millis(1) })
+)
+
+const cheapPasswords = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
 
 const listener = Node.layer.pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "0", TURNPIKE_RATE_LIMIT: "off" })))
@@ -28,7 +46,8 @@ const listener = Node.layer.pipe(
 
 /** Every service over a private database; where it is deployed is still open. */
 export const services = Platform.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, policy))
+  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, policy, hurry, cheapPasswords)),
+  Layer.provideMerge(Shop.layer)
 )
 
 /** The whole server on a free port. */
@@ -120,6 +139,7 @@ export const send = Effect.fnUntraced(function* (
     })
     request.on("error", (error) => resume(Effect.die(error)))
     request.end(text)
+    return Effect.sync(() => request.destroy())
   })
 })
 

@@ -205,7 +205,9 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
       refused(yield* as(`Bearer ${key.replace("pk_test_", "pk_live_")}`), 401, "ENVIRONMENT_MISMATCH")
       refused(yield* ask(`${base}/v1/context?api_key=${key}`), 401, "MISSING_AUTH_HEADER")
       assert.strictEqual((yield* as(`bearer ${key}`)).status, 200)
-      assert.strictEqual((yield* as(`Bearer ${scannerKey}`)).status, 403)
+      assert.strictEqual((yield* as(`Bearer ${scannerKey}`)).status, 200)
+      const scanner = { headers: { authorization: `Bearer ${scannerKey}` } }
+      refused(yield* ask(`${base}/v1/accounts`, scanner), 403, "FORBIDDEN")
     })
   )
 

@@ -3,6 +3,10 @@ import { Effect } from "effect"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, bearer, entrance } from "./PlatformHarness.ts"
 
+/** What visitors may do as well; some of it only in the sandbox. */
+const open =
+  /\/v1\/(?:sandbox|sessions(?:\/refresh)?|agents\/\{id\}\/(?:challenge|authenticate|auth-keys\/rotate)|x402\/(?:discovery|facilitator)|scanner\/(?:badge|rubric|\w+\/\{id\}\/report))\//
+
 /** Checks that the answer is this refusal, complete, and returns its details. */
 const refused = (answer: Harness.Answer, status: number, code: string) => {
   assert.deepStrictEqual([answer.status, answer.body["code"]], [status, code], answer.text)
@@ -98,8 +102,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("ev
       for (const { name, operation } of operations) {
         assert.isString(operation.summary, name)
         assert.isString(operation.description, name)
-        // What visitors may do as well.
-        if (!name.includes("/v1/") || /\/v1\/(?:sandbox|x402\/(?:discovery|facilitator))\//.test(`${name}/`)) continue
+        if (!name.includes("/v1/") || open.test(`${name}/`)) continue
         assert.deepStrictEqual(operation.security, [{ bearer: [] }], name)
         assert.property(operation.responses["401"].content, "application/problem+json", name)
       }

@@ -14,7 +14,8 @@ const listening = Layer.merge(
 )
 
 /** What opens a door, whatever its value: keys, proofs, signing secrets. */
-const credential = /\b(?:psk?_(?:test|live)_[0-9A-Za-z]{32}|pp_[\w-]{20,}|whsec_[\w+/=-]{16,})/
+const credential =
+  /\b(?:(?:psk?|agent|portal)_(?:test|live)_[0-9A-Za-z]{32}|sess_[0-9A-Za-z]{32}|refresh_[\w-]{70}|eyJ[\w-]+\.eyJ|pp_[\w-]{20,}|whsec_[\w+/=-]{16,})/
 
 const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -48,14 +49,16 @@ layer(server.pipe(Layer.provide(listening)), { timeout: "60 seconds", excludeTes
         agent.key,
         issued?.owner_password,
         issued?.scanner_key,
-        issued?.api_key
+        issued?.api_key,
+        ...teller.secrets
       ]
 
       // Everything once, deletions last, so that each finds what it is about.
       for (const deletes of [false, true]) {
         for (const operation of operations.filter(({ method }) => (method === "DELETE") === deletes)) {
           const { json } = yield* teller.call(operation, { headers: { "idempotency-key": operation.id } })
-          secrets.push(json?.key, json?.proof)
+          secrets.push(json?.key, json?.secret, json?.proof, json?.token, json?.access_token)
+          secrets.push(json?.credentials?.token, json?.authKey?.privateKey, json?.privateKey, json?.sessionToken)
         }
       }
       const shop = yield* world

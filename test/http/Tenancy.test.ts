@@ -18,11 +18,15 @@ import { RateLimiter } from "#http/RateLimiter.ts"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Accounts } from "#services/Accounts.ts"
+import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
+import { Secrets } from "#services/Secrets.ts"
 import { Tenants } from "#services/Tenants.ts"
+import { UserSessions } from "#services/UserSessions.ts"
+import { Wallets } from "#services/Wallets.ts"
 
 /** This family of the contract alone, as the whole of it serves it. */
 const Contract = HttpApi.make("turnpike")
@@ -41,8 +45,17 @@ const Test = HttpRouter.serve(
   { disableLogger: true, disableListenLog: true }
 ).pipe(
   Layer.provideMerge(NodeHttpServer.layerTest),
-  Layer.provideMerge(Layer.mergeAll(Accounts.layer, Credentials.layer, Tenants.layer)),
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, BusMemory.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Accounts.layer,
+      BoughtCalls.layer,
+      Credentials.layer,
+      UserSessions.layer,
+      Tenants.layer,
+      Wallets.layer
+    )
+  ),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Secrets.layer, BusMemory.layer)),
   Layer.provideMerge(
     Layer.mergeAll(
       Postgres.layerTest,
@@ -94,7 +107,9 @@ layer(Test, { timeout: "60 seconds" })("tenancy over HTTP", (it) => {
           actor_id: key_id,
           account_id: toTypeId("acc", tenant.account_id),
           scopes: ["wallets:read"],
-          api_key_id: key_id
+          api_key_id: key_id,
+          agent_id: null,
+          wallet_id: null
         }
       })
     })

@@ -11,8 +11,12 @@ import { Refunds } from "#services/Refunds.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { buyer, pay, seller, send, wallet } from "./GatewayHarness.ts"
+import { Webhooks } from "#services/Webhooks.ts"
+import { scannerOf } from "./Corpus.ts"
 import type { Operation } from "./Description.ts"
+import { fleet } from "./Fleet.ts"
+import { buyer, pay, seller, send, wallet } from "./GatewayHarness.ts"
+import { people } from "./People.ts"
 
 /** What stands for a thing in a request, by the name of the field that names it. */
 type Names = Readonly<Record<string, string>>
@@ -35,6 +39,15 @@ export const world = Effect.gen(function* () {
     kind: "api_key",
     name: "spare",
     scopes: ["*:*"]
+  })
+  const crowd = yield* people(principal)
+  const robots = yield* fleet(principal)
+  const scanning = yield* scannerOf(principal)
+  const scanner = yield* (yield* Credentials).issue({
+    tenant_id: principal.tenant_id,
+    kind: "scanner_key",
+    name: "scanner",
+    scopes: ["scan"]
   })
   const paying = yield* wallet(principal, 5_000_000n)
   const purse = toTypeId("wal", paying)
@@ -98,10 +111,19 @@ export const world = Effect.gen(function* () {
   const still = yield* stream(1n)
   yield* streams.pause(principal, still)
 
+  const receiver = { url: "https://example.com/hooks", events: ["*"] }
+  const webhooks = yield* Webhooks
+  const webhook = yield* webhooks.create(principal, receiver)
+  const { delivery_id } = yield* webhooks.test(principal, webhook.id)
+
   /** The thing that `{id}` is in the paths of an operation, or of a group of them. */
   const ids: Names = {
     accounts: account,
     api_keys: toTypeId("key", spare.id),
+    scanner_keys: toTypeId("key", scanner.id),
+    ...crowd.ids,
+    ...robots.ids,
+    ...scanning.ids,
     wallets: toTypeId("wal", till),
     quotes: toTypeId("qt", quote.id),
     transfers: yield* pending,
@@ -119,7 +141,8 @@ export const world = Effect.gen(function* () {
     "streams.resume": toTypeId("str", still),
     // All of it has flown within a millisecond.
     "streams.withdraw": toTypeId("str", yield* stream(10n ** 30n)),
-    "streams.cancel": toTypeId("str", yield* stream(1n))
+    "streams.cancel": toTypeId("str", yield* stream(1n)),
+    webhooks: toTypeId("wh", webhook.id)
   }
   /** Things of this tenant alone, by the fields that name them. */
   const own: Names = {
@@ -129,6 +152,7 @@ export const world = Effect.gen(function* () {
     from_wallet_id: purse,
     to_wallet_id: ids["wallets"]!,
     account_id: account,
+    customer_reference: account,
     transfer_id: toTypeId("tx", purchase),
     to_account_id: account,
     batch_id: ids["batches"]!,
@@ -147,19 +171,31 @@ export const world = Effect.gen(function* () {
   })
 
   const idOf = ({ id, params }: Operation): string => {
+    if (params.includes("domain")) return encodeURIComponent(scanning.domain)
     const [group = ""] = id.split(".")
-    const one = ids[id] ?? ids[group]
+    const one = ids[id] ?? ids[group] ?? scanning.known[id] ?? scanning.known[group]
     if (params.length > 0 && one === undefined) {
       assert.fail(`${id} has an id in its path: give World.ts one of "${group}" to try it with`)
     }
     return one ?? ""
   }
 
+  /** What a field stands for in one operation, where it stands for something else in others. */
+  const meant: Readonly<Record<string, Names>> = { "webhooks.create": { url: receiver.url } }
+  const { domain } = scanning
+
   /** The body that the description shows, about this tenant's own things. */
   const bodyOf = Effect.fnUntraced(function* ({ body, id }: Operation) {
     if (body === undefined) return undefined
     if (body.example === undefined) assert.fail(`${id} shows no example of its body`)
-    const names: Names = { ...own, ...(yield* told) }
+    const names: Names = {
+      ...own,
+      domain,
+      ...(yield* told),
+      ...crowd.namesOf(id),
+      ...(yield* robots.namesOf(id)),
+      ...meant[id]
+    }
     const about = (example: Readonly<Record<string, unknown>>): Record<string, unknown> =>
       Object.fromEntries(
         // Callers name a key themselves when they want one.
@@ -187,11 +223,15 @@ export const world = Effect.gen(function* () {
 
   const call = Effect.fnUntraced(function* (operation: Operation, given: Request = {}) {
     const body = "body" in given ? given.body : yield* bodyOf(operation)
-    const target = operation.path.replace("{id}", () => given.id ?? idOf(operation))
+    const target = operation.path
+      .replace(/\{(?:id|domain)\}/, () => given.id ?? idOf(operation))
+      .replace("{sessionId}", robots.sessionId)
+      .replace("{deliveryId}", toTypeId("del", delivery_id))
     return yield* send(given.query === undefined ? target : `${target}?${given.query}`, {
       method: operation.method,
       headers: {
         authorization: `Bearer ${key}`,
+        ...crowd.headers[operation.id],
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...given.headers
       },
@@ -199,6 +239,20 @@ export const world = Effect.gen(function* () {
     })
   })
 
-  return { key, spare: spare.key, ids, own, told, idOf, bodyOf, bodyFor, call, path, principal }
+  return {
+    key,
+    spare: spare.key,
+    secrets: [...crowd.secrets, ...robots.secrets],
+    ids,
+    own,
+    source: scanning.source,
+    told,
+    idOf,
+    bodyOf,
+    bodyFor,
+    call,
+    path,
+    principal
+  }
 })
 export type World = Effect.Success<typeof world>

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -108,6 +109,19 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
       assert.notStrictEqual(again.contents.api_key, contents.api_key)
       assert.strictEqual(again.contents.owner_password, "kept")
       yield* authenticate(again.contents.api_key)
+    })
+  )
+
+  it.effect("shows no owner the password of another one", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const data = yield* directory
+      const { contents, path } = yield* start(data)
+      writeFileSync(path, JSON.stringify({ ...onDisk(path), owner_password: "kept" }))
+      yield* sql`UPDATE users SET email = 'heir@acme.example' WHERE email = ${contents.owner_email}`
+      const { owner_email, owner_password } = (yield* start(data)).contents
+      yield* sql`UPDATE users SET email = ${contents.owner_email} WHERE email = 'heir@acme.example'`
+      assert.deepStrictEqual([owner_email, owner_password], ["heir@acme.example", null])
     })
   )
 

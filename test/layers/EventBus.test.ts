@@ -1,10 +1,14 @@
-import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer, PubSub } from "effect"
+import { afterAll, assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, PubSub, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as BusMemory from "#layers/BusMemory.ts"
+import * as BusNats from "#layers/BusNats.ts"
 import * as BusPostgres from "#layers/BusPostgres.ts"
+import * as Nats from "#layers/Nats.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { EventBus } from "#services/EventBus.ts"
+import { Secrets } from "#services/Secrets.ts"
+import * as NatsServer from "./NatsServer.ts"
 
 /** What every bus promises, whatever carries it. */
 const suite = <E>(name: string, bus: Layer.Layer<EventBus, E>) =>
@@ -76,46 +80,85 @@ const suite = <E>(name: string, bus: Layer.Layer<EventBus, E>) =>
     )
   })
 
+const nats = NatsServer.binary === undefined ? undefined : await NatsServer.make({ jetstream: false })
+await nats?.start()
+afterAll(() => nats?.end())
+
+const busNats = (url: string) =>
+  Layer.fresh(
+    BusNats.layer.pipe(Layer.provide(Secrets.layer), Layer.provide(Layer.fresh(Nats.layer(Redacted.make(url)))))
+  )
+
+const tried = ["memory", "Postgres"]
 suite("memory", BusMemory.layer)
 suite("Postgres", BusPostgres.layer.pipe(Layer.provide(Postgres.layerTest)))
+if (nats !== undefined) {
+  tried.push("NATS")
+  suite("NATS", busNats(nats.url).pipe(Layer.provide(Postgres.layerTest)))
+}
+it(`was tried over ${tried.join(", ")}${nats === undefined ? ", and not over NATS: no nats-server is installed" : ""}`, () => {
+  assert.isAtLeast(tried.length, 2)
+})
 
-const another = Effect.map(Layer.build(Layer.fresh(BusPostgres.layer)), (context) =>
-  Effect.provideContext(EventBus, context)
-)
+/** What a bus between processes promises, whatever carries it. */
+const between = <E>(name: string, bus: Layer.Layer<EventBus, E, Layer.Services<typeof BusPostgres.layer>>) =>
+  layer(bus.pipe(Layer.provideMerge(Postgres.layerTest)), { timeout: "60 seconds", excludeTestServices: true })(
+    `between processes, over ${name}`,
+    (it) => {
+      const another = Effect.map(Layer.build(Layer.fresh(bus)), (context) => Effect.provideContext(EventBus, context))
 
-describe("between processes", () => {
+      it.effect("what one publishes, the others receive, in order", () =>
+        Effect.gen(function* () {
+          const here = yield* EventBus
+          const there = yield* yield* another
+          const [left, right] = [yield* here.subscribe("news"), yield* there.subscribe("news")]
+          const messages = Array.from({ length: 500 }, (_, index) => String(index))
+          for (const message of messages) yield* here.publish("news", message)
+          for (const message of messages) assert.strictEqual(yield* PubSub.take(right), message)
+          yield* there.publish("news", "answer")
+          while ((yield* PubSub.take(left)) !== "answer");
+          assert.deepStrictEqual([yield* here.reachable, yield* there.reachable], [true, true])
+        })
+      )
+
+      it.effect(
+        "a message published in a transaction reaches nobody before the commit, and nobody when there is none",
+        () =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const { publish, subscribe } = yield* EventBus
+            const there = yield* yield* another
+            const readers = [yield* subscribe("tx"), yield* there.subscribe("tx")]
+            yield* Effect.ignore(sql.withTransaction(Effect.andThen(publish("tx", "rolled back"), Effect.fail("no"))))
+            yield* sql.withTransaction(
+              Effect.gen(function* () {
+                yield* publish("tx", "in the transaction")
+                yield* there.publish("tx", "from there")
+                yield* publish("tx", "and again")
+              })
+            )
+            yield* publish("tx", "after")
+            for (const reader of readers) {
+              const seen: Array<string> = []
+              while (seen.length < 4) seen.push(yield* PubSub.take(reader))
+              assert.deepStrictEqual(
+                seen.filter((message) => message !== "from there"),
+                ["in the transaction", "and again", "after"]
+              )
+            }
+          })
+      )
+    }
+  )
+
+between("Postgres", BusPostgres.layer)
+if (nats !== undefined) between("NATS", busNats(nats.url))
+
+describe("over Postgres", () => {
   layer(BusPostgres.layer.pipe(Layer.provideMerge(Postgres.layerTest)), {
     timeout: "60 seconds",
     excludeTestServices: true
   })((it) => {
-    it.effect("what one publishes, the others receive", () =>
-      Effect.gen(function* () {
-        const here = yield* EventBus
-        const there = yield* yield* another
-        const reader = yield* there.subscribe("news")
-        yield* here.publish("news", "hello")
-        assert.strictEqual(yield* PubSub.take(reader), "hello")
-      })
-    )
-
-    it.effect("a message published in a transaction goes out with the commit, and not at all when there is none", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { publish, subscribe } = yield* EventBus
-        const reader = yield* subscribe("tx")
-        yield* Effect.ignore(sql.withTransaction(Effect.andThen(publish("tx", "rolled back"), Effect.fail("no"))))
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* publish("tx", "in the transaction")
-            yield* publish("tx", "and again")
-          })
-        )
-        yield* publish("tx", "after")
-        const seen = [yield* PubSub.take(reader), yield* PubSub.take(reader), yield* PubSub.take(reader)]
-        assert.deepStrictEqual(seen, ["in the transaction", "and again", "after"])
-      })
-    )
-
     it.effect(
       "after a lost connection every reader is told that it may have missed something, and the bus works again",
       () =>

@@ -20,6 +20,7 @@ layer(Test, { timeout: "60 seconds" })("Credentials", (it) => {
           environment: "sandbox",
           actor_type: "api_key",
           actor_id: key_id,
+          credential: { kind: "api_key", id: key_id },
           account_id,
           scopes: ["wallets:read"]
         })

@@ -5,6 +5,7 @@ import * as BusPostgres from "#layers/BusPostgres.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { EventBus } from "#services/EventBus.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { Tenants } from "#services/Tenants.ts"
 
@@ -46,6 +47,28 @@ export const eventually = <A, E, R>(look: Effect.Effect<A, E, R>, until: (a: A) 
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.andThen(sql`SELECT pg_sleep(0.002)`, look).pipe(Effect.repeat({ until, times: 2_000 }))
   )
+
+/** A bus that is slow to tell, and a caller who hangs up while it does: what was told in the end. */
+export const slowBus = Effect.map(EventBus, (bus) => {
+  const [telling, goOn] = [Latch.makeUnsafe(false), Latch.makeUnsafe(false)]
+  const told: Array<string> = []
+  const publish = (_: string, message: string) =>
+    Effect.gen(function* () {
+      yield* telling.open
+      yield* goOn.await
+      told.push(message)
+    })
+  const hangUp = Effect.fnUntraced(function* <A, E, R>(call: Effect.Effect<A, E, R>) {
+    const caller = yield* Effect.forkScoped(call)
+    yield* telling.await
+    const hangingUp = yield* Effect.forkScoped(Fiber.interrupt(caller))
+    yield* Effect.yieldNow
+    yield* goOn.open
+    yield* Fiber.join(hangingUp)
+    return told
+  })
+  return { hangUp, layer: Layer.succeed(EventBus, EventBus.of({ ...bus, publish })) }
+})
 
 /** Nobody gets at the credentials in the database meanwhile: whoever asks for them waits. */
 export const whileLocked = Effect.fn(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "#services/Credentials.ts"
@@ -9,6 +9,7 @@ import {
   locksWaitedFor,
   otherProcess,
   revokeQuietly,
+  slowBus,
   tag,
   Test,
   tenant,
@@ -102,6 +103,16 @@ layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
         })
       )
       assert.strictEqual(new Set(yield* Fiber.join(calls)).size, 1)
+    })
+  )
+
+  it.effect("a revocation is announced though its caller hangs up", () =>
+    Effect.gen(function* () {
+      const { hangUp, layer: bus } = yield* slowBus
+      const { id, key_id } = yield* tenant()
+      const built = yield* Layer.build(Layer.fresh(Credentials.layer.pipe(Layer.provide(bus))))
+      const { revoke } = yield* Effect.provideContext(Credentials, built)
+      assert.strictEqual((yield* hangUp(revoke(id, key_id))).length, 1)
     })
   )
 

@@ -96,8 +96,9 @@ layer(platform, { timeout: "60 seconds" })("a dispute that nobody answers", (it)
       const { get } = yield* Disputes
       const { caller, id, payer } = yield* paid
       const { id: dp } = yield* dispute(caller, id, { amount_disputed: 10n })
-      const elsewhere = yield* Layer.build(Layer.fresh(services))
       yield* TestClock.adjust("30 days")
+      // Built at the end of the 30 days: its clocks would tick all through them.
+      const elsewhere = yield* Layer.build(Layer.fresh(services))
       yield* Effect.all(
         Array.from({ length: 8 }, (_, index) => (index % 2 ? resolveAll : Effect.provide(resolveAll, elsewhere))),
         { concurrency: 8 }

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { NewEndpoint } from "#domain/Endpoint.ts"
 import * as Test from "#layers/Test.ts"
@@ -8,6 +8,7 @@ import * as Directory from "#services/Endpoints/Directory.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "../http/GatewayHarness.ts"
+import { slowBus } from "./CredentialsHarness.ts"
 
 const weather: NewEndpoint = { name: "Weather", path: "/a", method: "GET" }
 
@@ -50,6 +51,17 @@ layer(Test.layer, { timeout: "60 seconds" })("an endpoint", (it) => {
         forwardHeaders: {},
         gatewayUrl: `http://turnpike.test/x402/${id}`
       })
+    })
+  )
+
+  it.effect("that is changed tells so though its caller hangs up", () =>
+    Effect.gen(function* () {
+      const { endpoints, principal } = yield* seller
+      const { id } = yield* endpoints.create(principal, weather)
+      const { hangUp, layer: bus } = yield* slowBus
+      const built = yield* Layer.build(Layer.fresh(Endpoints.layer.pipe(Layer.provide(bus))))
+      const { update } = yield* Effect.provideContext(Endpoints, built)
+      assert.include(yield* hangUp(update(principal, id, { status: "paused" })), id)
     })
   )
 

@@ -1,8 +1,7 @@
-import { createSocket } from "node:dgram"
-import { once } from "node:events"
 import { Duration, Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import type { PublicHttp } from "#services/PublicHttp.ts"
+import { nameServer } from "./NameServer.ts"
 import { closeAll, httpOrigin, publicHttp, tcpOrigin, tlsOrigin } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
@@ -17,42 +16,6 @@ const outcomeOf = (http: PublicHttp["Service"], url: string) =>
       )
     )
   )
-
-/** A name server: A records by name; a name without one is NXDOMAIN, and one that is null is never answered. */
-const nameServer = async (
-  records: Record<string, ReadonlyArray<string> | null>,
-  use: (address: string) => Promise<void>
-) => {
-  const asked: Array<string> = []
-  const server = createSocket("udp4")
-  server.on("message", (query, { address, port }) => {
-    const labels: Array<string> = []
-    let at = 12
-    while (query[at] !== 0) {
-      labels.push(query.subarray(at + 1, at + 1 + (query[at] ?? 0)).toString())
-      at += 1 + (query[at] ?? 0)
-    }
-    const name = labels.join(".")
-    const ipv4 = query.readUInt16BE(at + 1) === 1
-    asked.push(name)
-    const known = records[name]
-    if (known === null) return
-    const addresses = ipv4 ? (known ?? []) : []
-    const head = Buffer.from(query.subarray(0, 12))
-    head.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
-    head.writeUInt16BE(addresses.length, 6)
-    head.writeUInt32BE(0, 8)
-    const answers = addresses.map((ip) =>
-      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...ip.split(".").map(Number)])
-    )
-    server.send(Buffer.concat([head, query.subarray(12, at + 5), ...answers]), port, address)
-  })
-  server.bind(0, "127.0.0.1")
-  await once(server, "listening")
-  await use(`127.0.0.1:${server.address().port}`)
-  server.close()
-  return asked
-}
 
 describe("the address guard at the socket", () => {
   it.each([

@@ -26,7 +26,8 @@ import * as Outcome from "./Outcome.ts"
 export interface Ground {
   readonly payments: Payments["Service"]
   readonly gateway: Gateway["Service"]
-  readonly http: PublicHttp["Service"]
+  /** Sends the call to where it is answered. */
+  readonly forward: PublicHttp["Service"]["forward"]
   readonly host: string
   readonly scheme: string
   /** Milliseconds since 1970. */
@@ -111,7 +112,7 @@ export class PaidCall {
     }
     const { endpoint } = this.#call.snapshot
     this.#forwardedAt = this.#ground.now()
-    this.#ground.http.forward(
+    this.#ground.forward(
       {
         request: this.#request,
         response: this.#response,

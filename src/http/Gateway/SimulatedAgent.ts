@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
         typeof address === "object" && address !== null ? { host: address.address, port: address.port } : {}
       const method = endpoint.method === "ANY" ? "GET" : endpoint.method
       const outgoing = nodeRequest(
-        { ...target, method, path: `/x402/${endpoint.id}`, headers, agent: false },
+        { ...target, method, path: new URL(endpoint.gatewayUrl).pathname, headers, agent: false },
         (reply) => {
           const chunks: Array<Buffer> = []
           let size = 0

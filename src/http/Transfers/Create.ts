@@ -1,10 +1,12 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { InsufficientScope, requiredScope } from "#domain/Credential.ts"
+import { agentOf } from "#domain/Ownership.ts"
 import { grants, type Principal } from "#domain/Principal.ts"
 import { type CreateTransfer, isOfStream, orderOf } from "#domain/TransferOrder.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
+import { Wallets } from "#services/Wallets.ts"
 import type { IdempotencyHeaders } from "../Direct.ts"
 import { claim } from "../Idempotency.ts"
 
@@ -13,7 +15,22 @@ export const make = Effect.gen(function* () {
   const transfers = yield* Transfers
   const crossBorder = yield* CrossBorder
   const streams = yield* MoneyStreams
-  return Effect.fnUntraced(function* (principal: Principal, headers: IdempotencyHeaders, payload: CreateTransfer) {
+  const wallets = yield* Wallets
+  /** An agent that names no wallet pays from its own, from one on the receiver's network if it can. */
+  const fromItsOwn = Effect.fnUntraced(function* (principal: Principal, asked: CreateTransfer) {
+    const agent = agentOf(principal)
+    if (agent === undefined) return asked
+    const { currency, to_wallet_id, type } = asked
+    const isHere = to_wallet_id !== undefined && type !== "cross_border"
+    const to = isHere ? yield* Effect.option(wallets.known(principal, to_wallet_id)) : Option.none()
+    const network = Option.getOrUndefined(to)?.network
+    const own = yield* wallets.firstOf(agent, { currency, network })
+    return own === undefined ? asked : { ...asked, from_wallet_id: own.id }
+  })
+  return Effect.fnUntraced(function* (principal: Principal, headers: IdempotencyHeaders, asked: CreateTransfer) {
+    // What acts on a stream has the stream's wallets.
+    const lacksPayer = asked.from_wallet_id === undefined && asked.stream_id === undefined
+    const payload = lacksPayer ? yield* fromItsOwn(principal, asked) : asked
     const order = yield* Effect.fromResult(orderOf(payload))
     // A money stream is one whichever way it is moved.
     if (isOfStream(order) && !grants(principal.scopes, "streams", "write")) {

@@ -34,6 +34,11 @@ const scripts = [
   "x402/attacks.ts",
   "x402/facilitator.ts",
   "svm/run.mjs",
+  "webhooks/verify.mjs",
+  "webhooks/readme.mjs",
+  "channel/listen.mjs",
+  "channel/readme.mjs",
+  "ucp/client.ts",
   "chain/chain.ts",
   "chain/clients.ts"
 ]
@@ -44,7 +49,7 @@ const scripts = [
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const show = (result: string, { client, ms, protocol, version, what }: Omit<Row, "passed" | "note">) => {
-  const cells = [result.padEnd(6), client.padEnd(13), version.padEnd(8), protocol.padEnd(15)]
+  const cells = [result.padEnd(6), client.padEnd(29), version.padEnd(8), protocol.padEnd(15)]
   say(`${cells.join(" ")} ${(ms > 0 ? String(ms) : "").padStart(6)}  ${what}`)
 }
 
@@ -103,10 +108,10 @@ const main = Effect.gen(function* () {
     apiKey: credentials.api_key,
     accountId: credentials.account_id
   }
-  say("result client        version  protocol            ms  what")
+  say(`result ${"client".padEnd(29)} version  protocol            ms  what`)
   const rows: Array<Row> = []
   for (const script of scripts) rows.push(...(yield* Effect.promise(() => run(script, server))))
-  say("\nresult client        version  protocol             cases")
+  say(`\nresult ${"client".padEnd(29)} version  protocol             cases`)
   for (const [, cases = []] of Map.groupBy(
     rows,
     ({ client, protocol, version }) => `${client} ${version} ${protocol}`

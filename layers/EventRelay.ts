@@ -1,0 +1,186 @@
+import type { NatsConnection } from "@nats-io/transport-node"
+import { Clock, DateTime, type Duration, Effect, Layer, Metric, Option, Schema } from "effect"
+import { toTypeId } from "#domain/Ids.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { EventLog } from "#services/EventLog.ts"
+import { keepUp } from "#services/EventLog/Following.ts"
+import { bodyOf } from "#services/WebhookDeliveries/Message.ts"
+import * as Cursor from "./EventRelay/Cursor.ts"
+import type { After, Message, Tip } from "./EventRelay/JetStream.ts"
+import { Nats } from "./Nats.ts"
+
+/** How much is published before it is acknowledged: events, and characters of them. */
+const batch = 256
+const characters = 262_144
+
+/** How far back a stream is filled that was made again. */
+const refill = { minutes: 10 }
+/** What is older than this would leave the stream again. */
+const kept = { days: 7 }
+/** For how long a lease is not asked about again, in milliseconds. */
+const fresh = 3_000
+/** What of a message the server's limit leaves for the body. */
+const overhead = 1_024
+
+const relayed = Metric.counter("turnpike_relay_events_total", {
+  description: "Events that this process published to the stream",
+  incremental: true
+})
+const behind = Metric.gauge("turnpike_relay_behind_events", {
+  description: "How many committed events the stream does not have yet, as its relay sees it"
+})
+
+const textOf = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/** Where the relay stands: all up to `seq` is in the stream that it saw over this connection. */
+interface Standing {
+  readonly connection: NatsConnection
+  readonly tip: Tip
+  readonly seq: bigint
+  readonly after: After
+}
+
+/**
+ * Copies the event log into the stream `TURNPIKE_EVENTS`. Every committed event is published at least once, in the order of the log,
+ * under its id, which the stream takes once within two minutes. One process at a time does it: whoever holds the lease.
+ */
+export const make = Effect.gen(function* () {
+  const log = yield* EventLog
+  const { environment } = yield* Deployment
+  const nats = yield* Nats
+  // The library takes 20 MB, which a server without NATS need not have.
+  const { append, look } = yield* Effect.promise(() => import("./EventRelay/JetStream.ts"))
+  const cursor = yield* Cursor.make("nats")
+  let standing: Standing | undefined
+  let lease: { readonly held: Cursor.Held; readonly since: number } | undefined
+  let askAgainAt = 0
+  let said = ""
+
+  /** The stream knows best what it has. Without a word from it the cursor counts, and a new stream gets the last ten minutes. */
+  const find = Effect.fnUntraced(function* (connection: NatsConnection, held: Cursor.Held) {
+    const tip = yield* look(connection)
+    const { created, isEmpty, last, message } = tip
+    const now = yield* DateTime.now
+    const before = (age: Duration.Input) =>
+      cursor.before(DateTime.toDate(DateTime.subtractDuration(now, age)), held.head)
+    const isOurs = message !== undefined && (yield* cursor.isOurs(message.place, message.id))
+    const known = isOurs ? message.place : held.seq
+    const start = isOurs || created === held.stream ? known : smaller(known, yield* before(refill))
+    const oldest = yield* before(kept)
+    return {
+      connection,
+      tip,
+      seq: start < oldest ? oldest : start,
+      // A stream that others write to has no order of ours to insist on.
+      after: isOurs || isEmpty ? { lastSequence: last } : undefined
+    }
+  })
+
+  const messagesAfter = Effect.fnUntraced(function* (seq: bigint, largest: number) {
+    const events = yield* log.after(seq, batch)
+    const messages: Array<Message> = []
+    let room = characters
+    let upTo = seq
+    for (const event of events) {
+      const body = bodyOf({ ...event, at: event.created_at, data: textOf(event.data) }, environment)
+      room -= body.length
+      if (room < 0 && messages.length > 0) break
+      const message = {
+        id: toTypeId("evt", event.id),
+        place: event.seq,
+        subject: `events.${toTypeId("ten", event.tenant_id)}.${event.type}`,
+        body
+      }
+      if (Buffer.byteLength(body) + overhead <= largest) messages.push(message)
+      else yield* Effect.logError(`Event ${message.id} is larger than NATS takes, and is left out of the stream`)
+      upTo = event.seq
+    }
+    return {
+      messages,
+      upTo,
+      more: events.at(-1) !== undefined && (upTo !== events.at(-1)?.seq || events.length === batch)
+    }
+  })
+
+  const relay = Effect.fnUntraced(function* (connection: NatsConnection, held: Cursor.Held) {
+    const found = standing ?? (yield* find(connection, held))
+    const { after, seq, tip } = found
+    // Until it is known where this ends, it has to be looked up.
+    standing = undefined
+    const { messages, more, upTo } = yield* messagesAfter(seq, connection.info?.max_payload ?? 1_048_576)
+    yield* append(tip.client, messages, after)
+    const last = messages.at(-1)
+    const moved = upTo !== held.seq || tip.created !== held.stream ? yield* cursor.move(upTo, tip.created) : undefined
+    if (moved !== undefined) {
+      lease = undefined
+      if (Option.isNone(moved)) return false
+      lease = { held: moved.value, since: yield* Clock.currentTimeMillis }
+      yield* Metric.update(behind, Math.max(0, Number(moved.value.head - upTo)))
+    }
+    standing = {
+      connection,
+      tip,
+      seq: upTo,
+      after: after === undefined || last === undefined ? after : { lastMsgID: last.id }
+    }
+    yield* Metric.update(relayed, messages.length)
+    return more
+  })
+
+  /** The lease as it was confirmed a moment ago; otherwise it is asked for, at most once a second while it is another's. */
+  const holding = Effect.fnUntraced(function* (now: number) {
+    if (lease !== undefined && standing !== undefined && now - lease.since < fresh) return lease.held
+    if (now < askAgainAt) return undefined
+    const found = Option.getOrUndefined(yield* cursor.hold)
+    // Where we stand is where the cursor stands, or somebody else went on.
+    if (found === undefined || standing?.seq !== found.seq) standing = undefined
+    lease = found === undefined ? undefined : { held: found, since: now }
+    if (found === undefined) {
+      askAgainAt = now + 1_000
+      yield* Metric.update(behind, 0)
+    }
+    return found
+  })
+
+  const release = Effect.suspend(() => {
+    lease = undefined
+    standing = undefined
+    return cursor.release
+  })
+
+  /** Says once what it is; the next turn looks again. */
+  const complain = (message: string) =>
+    Effect.suspend(() => {
+      const isNews = said !== message
+      said = message
+      return isNews ? Effect.logWarning(`Events do not reach the stream in NATS: ${message}; trying on`) : Effect.void
+    })
+
+  /** Publishes the next events, if there are any and nobody else does. True when there are more. */
+  const turn = Effect.gen(function* () {
+    const connection = nats?.current()
+    if (connection === undefined) return false
+    if (standing?.connection !== connection) standing = undefined
+    const held = yield* holding(yield* Clock.currentTimeMillis)
+    if (held === undefined) return false
+    const more = yield* relay(connection, held)
+    said = ""
+    return more
+  }).pipe(
+    // Another process may be better connected.
+    Effect.catchTag("StreamRefused", ({ message }) => Effect.as(Effect.andThen(release, complain(message)), false))
+  )
+
+  return { turn, release }
+})
+
+/** Keeps the stream up with the log, where there is a NATS. */
+export const layerWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    if ((yield* Nats) === undefined) return
+    const { release, turn } = yield* make
+    yield* Effect.addFinalizer(() => release)
+    yield* keepUp("The relay of events", turn, "1 second")
+  })
+)

@@ -1,0 +1,163 @@
+import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node"
+import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schema } from "effect"
+
+/** What `NATS_URL` names. */
+export interface Servers {
+  /** `host:port` of each; who we are is not in it. */
+  readonly names: ReadonlyArray<string>
+  readonly options: ConnectionOptions
+}
+
+/** `NATS_URL` cannot be used. `message` is a sentence for the operator and repeats nothing of it: it may hold a password. */
+export class NatsMisconfigured extends Schema.TaggedError<NatsMisconfigured>()("NatsMisconfigured", {
+  message: Schema.String
+}) {}
+
+/** `nats://` or `tls://` addresses with commas between them. User and password, or a token, are those of the first that has any. */
+export const parse = (text: string): Result.Result<Servers, NatsMisconfigured> => {
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map((part) => (part.includes("://") ? part : `nats://${part}`))
+  const urls = parts.filter((part) => URL.canParse(part)).map((part) => new URL(part))
+  const usable = urls.filter(({ hostname, protocol }) => ["nats:", "tls:"].includes(protocol) && hostname !== "")
+  if (parts.length === 0 || usable.length < parts.length) {
+    return Result.fail(
+      new NatsMisconfigured({
+        message: "NATS_URL is not a list of nats:// or tls:// addresses with commas between them."
+      })
+    )
+  }
+  const names = usable.map(({ hostname, port }) => `${hostname}:${port || "4222"}`)
+  const known = usable.find(({ username }) => username !== "")
+  const username = decodeURIComponent(known?.username ?? "")
+  const password = decodeURIComponent(known?.password ?? "")
+  const identity = username === "" ? {} : password === "" ? { token: username } : { user: username, pass: password }
+  const tls = usable.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}
+  return Result.succeed({ names, options: { servers: names, ...identity, ...tls } })
+}
+
+/** A connection to NATS that is made again whenever it is lost, for ever. */
+export interface Client {
+  readonly names: ReadonlyArray<string>
+  /** The connection, while there is one. */
+  readonly current: () => NatsConnection | undefined
+  /** Waits for a connection. */
+  readonly connection: Effect.Effect<NatsConnection>
+}
+
+/** NATS, where `NATS_URL` names one. */
+export const Nats = Context.Reference<Client | undefined>("turnpike/layers/Nats", { defaultValue: () => undefined })
+
+class NatsAway extends Schema.TaggedError<NatsAway>()("NatsAway", { message: Schema.String }) {}
+
+const connected = Metric.gauge("turnpike_nats_connected", { description: "1 while this process is connected to NATS" })
+const reconnects = Metric.counter("turnpike_nats_reconnects_total", {
+  description: "How often a lost connection to NATS was made again",
+  incremental: true
+})
+
+/** How long a server may take to greet us, in milliseconds. */
+const greeting = 2_000
+const longestPause = 2_000
+
+// A connection lives in real time, also where a test has stopped the clock.
+const realTime = Clock.Clock.defaultValue()
+
+type Connect = (options: ConnectionOptions) => Promise<NatsConnection>
+
+/** One connection. A patient one is tried again until there is a server, quickly at first, then every two seconds. */
+const openBy = (connect: Connect) => (options: ConnectionOptions, patient: boolean) =>
+  Effect.callback<NatsConnection, NatsAway>((resume) => {
+    const state = { attempts: 0, stopped: false }
+    connect({
+      ...options,
+      name: "turnpike",
+      noEcho: true,
+      timeout: greeting,
+      waitOnFirstConnect: patient,
+      ignoreAuthErrorAbort: true,
+      // A lost connection is replaced as a whole, so that everybody who used it knows.
+      reconnect: false,
+      reconnectDelayHandler: () => Math.min(25 * 2 ** Math.min(state.attempts, 10), longestPause),
+      reconnectToServer: () => {
+        state.attempts++
+        // The only way to end a patient attempt.
+        if (state.stopped) throw new NatsAway({ message: "nobody waits for it any more" })
+        return null
+      }
+    }).then(
+      (connection) => (state.stopped ? void connection.close() : resume(Effect.succeed(connection))),
+      (error: unknown) =>
+        resume(Effect.fail(new NatsAway({ message: error instanceof Error ? error.message : String(error) })))
+    )
+    return Effect.sync(() => {
+      state.stopped = true
+    })
+  })
+
+/** Connects to these servers, and stays connected until the scope ends. Waits for the outcome of the first attempt only. */
+export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
+  // The library takes 20 MB, which a server without NATS need not have.
+  const { connect } = yield* Effect.promise(() => import("@nats-io/transport-node"))
+  const open = openBy(connect)
+  let current: NatsConnection | undefined
+  let times = 0
+  const present = Latch.makeUnsafe(false)
+  const tried = Latch.makeUnsafe(false)
+
+  const arrive = Effect.fnUntraced(function* (connection: NatsConnection) {
+    current = connection
+    present.openUnsafe()
+    tried.openUnsafe()
+    yield* Metric.update(connected, 1)
+    if (times++ > 0) yield* Metric.update(reconnects, 1)
+  })
+  const leave = Effect.suspend(() => {
+    current = undefined
+    present.closeUnsafe()
+    return Metric.update(connected, 0)
+  })
+  const impatient = open(options, false).pipe(
+    Effect.catch(({ message }) => {
+      tried.openUnsafe()
+      return Effect.andThen(
+        Effect.logWarning(`NATS is away (${message}); signals between processes are late until it is back`),
+        Effect.tap(open(options, true), Effect.logInfo("NATS is there"))
+      )
+    })
+  )
+  const serve = Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(impatient), (connection) =>
+      arrive(connection).pipe(
+        Effect.andThen(restore(Effect.promise(() => connection.closed()))),
+        Effect.ensuring(leave),
+        Effect.ensuring(Effect.promise(() => connection.close()))
+      )
+    )
+  )
+  yield* serve.pipe(
+    Effect.catchCause((cause) => Effect.logError("The connection to NATS failed", cause)),
+    Effect.andThen(Effect.sleep("50 millis")),
+    Effect.forever,
+    Effect.provideService(Clock.Clock, realTime),
+    Effect.forkScoped
+  )
+
+  const connection: Effect.Effect<NatsConnection> = Effect.andThen(
+    present.await,
+    Effect.suspend(() =>
+      current === undefined || current.isClosed()
+        ? Effect.andThen(Effect.provideService(Effect.sleep("10 millis"), Clock.Clock, realTime), connection)
+        : Effect.succeed(current)
+    )
+  )
+  yield* tried.await
+  const client: Client = { names, current: () => (current?.isClosed() === true ? undefined : current), connection }
+  return client
+})
+
+/** NATS at this address, there or not. */
+export const layer = (url: Redacted.Redacted) =>
+  Layer.effect(Nats, Effect.flatMap(Effect.fromResult(parse(Redacted.value(url))), make))

@@ -1,0 +1,73 @@
+import { Clock, Effect, Layer, RcRef, Semaphore } from "effect"
+import { PageReading, PageUnread } from "#services/PageReading.ts"
+import { PageReadingPolicy } from "./PageReading/Policy.ts"
+import type { Reply, Task } from "./PageReading/Task.ts"
+import * as Thread from "./PageReading/Thread.ts"
+
+// Who waits for a thread waits in real time, also where a test has stopped the clock.
+const realTime = Clock.Clock.defaultValue()
+
+/**
+ * Reads in one thread beside the server, started when there is something to read and ended when there has been nothing for a while.
+ * A document that takes too long or too much memory ends the thread, and the next document gets another.
+ */
+export const layer = Layer.effect(
+  PageReading,
+  Effect.gen(function* () {
+    const policy = yield* PageReadingPolicy
+    const thread = yield* RcRef.make({ acquire: Thread.start(policy), idleTimeToLive: policy.idle })
+    const turns = yield* Semaphore.make(1)
+    const busy = Effect.fail(new PageUnread({ reason: "Busy" }))
+    let waiting = 0
+
+    const turn = Effect.suspend(() => {
+      if (waiting >= policy.waiting) return busy
+      waiting++
+      return turns
+        .takeScoped(1)
+        .pipe(
+          Effect.timeoutOrElse({ duration: policy.turn, orElse: () => busy }),
+          Effect.provideService(Clock.Clock, realTime),
+          Effect.ensuring(Effect.sync(() => waiting--))
+        )
+    })
+
+    /** A thread that lives. */
+    const current = Effect.fnUntraced(function* () {
+      for (const _ of ["as it is", "started again"]) {
+        const running = yield* RcRef.get(thread)
+        if (running.isAlive()) return running
+        yield* RcRef.invalidate(thread)
+      }
+      return yield* new PageUnread({ reason: "Ended" })
+    })
+
+    /** The thread is still busy with whatever was given up, so that it ends. */
+    const perform = Effect.fn("PageReading.read")(function* (task: Task) {
+      yield* turn
+      const running = yield* current()
+      return yield* running.ask(task).pipe(Effect.onError(() => RcRef.invalidate(thread)))
+    }, Effect.scoped)
+
+    const read = <A>(task: Task, pick: (reply: Reply) => { readonly value: A } | undefined) =>
+      Effect.flatMap(perform(task), (reply) => {
+        const picked = pick(reply)
+        return picked === undefined ? Effect.fail(new PageUnread({ reason: "Ended" })) : Effect.succeed(picked.value)
+      })
+
+    return PageReading.of({
+      page: (html, { href }) =>
+        read({ _tag: "Page", html, url: href }, (reply) =>
+          reply._tag === "Page" ? { value: reply.facts } : undefined
+        ),
+      platform: (html, { headers, metas, setCookies }) =>
+        read({ _tag: "Platform", html, metas, headers, setCookies }, (reply) =>
+          reply._tag === "Platform" ? { value: reply.platform } : undefined
+        ),
+      sitemap: (text, platform) =>
+        read({ _tag: "Sitemap", text, platform }, (reply) =>
+          reply._tag === "Sitemap" ? { value: reply.sitemap } : undefined
+        )
+    })
+  })
+)

@@ -1,0 +1,85 @@
+import { Clock, Context, Duration, Effect } from "effect"
+import { unknown } from "#services/ShoppingEngine/Outcomes.ts"
+import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import type { CartOutcome, CheckoutOutcome, PaymentOutcome } from "#services/ShoppingEngine/Rail.ts"
+import { addToCart } from "./CartStep.ts"
+import { checkOut } from "./CheckoutStep.ts"
+import type { BrowserFailed } from "./Chromium.ts"
+import { readPayment } from "./PaymentStep.ts"
+import { find, press } from "./Press.ts"
+import type { Tab } from "./Tab.ts"
+
+/** Longest flow of one step, clean-up included. */
+export const FlowTime = Context.Reference("turnpike/layers/ShopBrowser/FlowTime", {
+  defaultValue: () => Duration.seconds(20)
+})
+const mostRemovals = 5
+
+// A browser lives in real time, also where a test has stopped the clock.
+const realTime = Clock.Clock.defaultValue()
+
+/** Ends a flow after its time. Whatever goes wrong in the browser, or takes too long in it, says nothing about the site. */
+export const bounded = Effect.fnUntraced(function* <A, B>(
+  flow: Effect.Effect<A, BrowserFailed>,
+  otherwise: (why: StepOutcome) => B
+) {
+  const duration = yield* FlowTime
+  const late = otherwise(unknown(`The page was not done within ${Duration.toSeconds(duration)} seconds.`))
+  return yield* flow.pipe(
+    Effect.timeoutOrElse({ duration, orElse: () => Effect.succeed(late) }),
+    Effect.catch(({ message }) => Effect.succeed(otherwise(unknown(message)))),
+    Effect.provideService(Clock.Clock, realTime)
+  )
+})
+
+/** Shops in a tab as a person would, by the roles and names of what can be seen. */
+export const make = (tab: Tab): Rail => {
+  const state: { cart: URL | undefined; currency: string | null; reached: boolean } = {
+    cart: undefined,
+    currency: null,
+    reached: false
+  }
+  const cart: Rail["cart"] = (candidate) =>
+    bounded(
+      Effect.map(addToCart(tab, candidate), ({ outcome, page }) => {
+        state.cart = page
+        state.currency = candidate.currency
+        return outcome
+      }),
+      (why): CartOutcome => ({ ...why, price: null })
+    )
+
+  const checkout = Effect.suspend(() => {
+    const { cart, currency } = state
+    const notTried: CheckoutOutcome = { ...unknown("Not tried: nothing is in the cart."), total: null }
+    if (cart === undefined) return Effect.succeed(notTried)
+    return bounded(
+      Effect.tap(checkOut(tab, cart, currency), ({ status }) =>
+        Effect.sync(() => {
+          state.reached = status === "passed"
+        })
+      ),
+      (why): CheckoutOutcome => ({ ...why, total: null })
+    )
+  })
+
+  const payment = Effect.suspend(() => {
+    const notTried: PaymentOutcome = { ...unknown("Not tried: the checkout was not reached."), methods: [] }
+    if (!state.reached) return Effect.succeed(notTried)
+    return bounded(readPayment(tab, state.currency), (why): PaymentOutcome => ({ ...why, methods: [] }))
+  })
+
+  const empty = Effect.fnUntraced(function* (cart: URL) {
+    yield* tab.goTo(cart)
+    for (let removed = 0; removed < mostRemovals; removed++) {
+      const found = yield* find(tab.page, "remove")
+      if (found?.enabled !== true || !(yield* press(found.control, "remove"))) return
+      yield* tab.quiet
+    }
+  })
+  const cleanUp = Effect.suspend(() =>
+    state.cart === undefined ? Effect.void : bounded(empty(state.cart), () => undefined)
+  )
+
+  return { name: "browser", cart, checkout, payment, cleanUp }
+}

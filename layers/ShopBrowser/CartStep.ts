@@ -1,0 +1,125 @@
+import { Effect } from "effect"
+import type { Locator } from "playwright-core"
+import { samePrice } from "#domain/ProductChoice.ts"
+import type { BlockerId } from "#domain/ShoppingTest.ts"
+import { failed, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
+import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import { type CartSeen, openCart } from "./CartPage.ts"
+import { choose } from "./Choices.ts"
+import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
+import { choiceWanted, languages, soldOut } from "./Names.ts"
+import { find, press, pressAway } from "./Press.ts"
+import type { Tab } from "./Tab.ts"
+
+/** The cart's own address, once it was seen. */
+export interface CartDone {
+  readonly outcome: CartOutcome
+  readonly page: URL | undefined
+}
+
+const priced = (outcome: StepOutcome, price: string | null = null): CartOutcome => ({ ...outcome, price })
+
+/** What a page says of a press that put nothing into the cart. */
+const whyNot = (before: Look, after: Look, chosen: ReadonlyArray<string>, made: string): StepOutcome => {
+  const wall = captcha("cart", after)
+  if (wall !== undefined) return wall
+  if (isLogin(after)) {
+    return failed("cart", "account_required", "Adding to the cart leads to a login.", snippet(after.url.href))
+  }
+  // Only what the press made the page say: a list may be called "Choose a size" all the time.
+  const known = new Set(before.text.split("\n"))
+  const said = after.text
+    .split("\n")
+    .filter((line) => !known.has(line))
+    .join("\n")
+  const asked = choiceWanted.exec(said)
+  const beside = (match: RegExpExecArray) => snippet(said.slice(Math.max(0, match.index - 60), match.index + 160))
+  if (asked !== null) {
+    const detail =
+      chosen.length === 0
+        ? "The page asks for a choice, and has none that can be found by role and name."
+        : `The page asks for a choice after ${chosen.join(", ")} was chosen.`
+    return failed("cart", "variant_required", detail, beside(asked))
+  }
+  const gone = soldOut.exec(said)
+  const id: BlockerId = gone === null ? "add_to_cart_failed" : "out_of_stock"
+  const what =
+    gone === null
+      ? "The control was pressed and the cart is empty when it is read back."
+      : "The page says that none is left."
+  return failed("cart", id, what, gone === null ? snippet(made) : beside(gone))
+}
+
+const noControl = (seen: Look): StepOutcome => {
+  const gone = soldOut.exec(seen.text)
+  if (gone !== null) return failed("cart", "out_of_stock", "The page says that none is left.", snippet(gone[0]))
+  const language = seen.facts.lang?.slice(0, 2).toLowerCase()
+  // What we cannot read says nothing about the shop.
+  if (language !== undefined && !languages.has(language)) {
+    return unknown(`The page is in a language (${language}) whose controls are not known here.`)
+  }
+  const detail = "With its scripts run, the page has no button or link that is named for adding to the cart."
+  return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
+}
+
+const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<string>): CartOutcome => {
+  const { line = "", price } = seen
+  const changed =
+    samePrice(price, candidate.price) === false
+      ? [warning("cart", "price_changed_in_cart", `Stated ${candidate.price}, in the cart ${price}.`, line)]
+      : []
+  const choice = chosen.length === 0 ? "" : `, chosen: ${chosen.join(", ")}`
+  return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, changed), price)
+}
+
+/** Presses once more after what lies over the page was pressed away. */
+const pressThrough = (tab: Tab, control: Locator) =>
+  press(control, "addToCart").pipe(
+    Effect.catchIf(
+      ({ reason }) => reason === "Slow",
+      () => Effect.andThen(pressAway(tab.page), press(control, "addToCart"))
+    )
+  )
+
+/** Loads the product's page, chooses, adds, and reads the cart back from its own page. */
+export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
+  const none = (outcome: StepOutcome): CartDone => ({ outcome: priced(outcome), page: undefined })
+  if (candidate.url === undefined) return none(unknown("The product has no page to be opened."))
+  const status = yield* tab.goTo(candidate.url)
+  const before = yield* look(tab)
+  const refused = refusal("cart", status, before)
+  if (refused !== undefined) return none(refused)
+  if (status >= 400)
+    return none(unknown(`The product's page answered the browser with ${status}.`, snippet(before.text)))
+  if (isLogin(before)) {
+    return none(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
+  }
+  yield* pressAway(tab.page)
+  const button = yield* find(tab.page, "addToCart")
+  if (button === undefined) return none(captcha("cart", before) ?? noControl(before))
+  const chosen = yield* choose(tab, button.control, candidate)
+  // A choice may have drawn the page anew.
+  const ready = (yield* find(tab.page, "addToCart")) ?? button
+  if (!ready.enabled) {
+    const seen = yield* look(tab)
+    const gone = soldOut.exec(seen.text)
+    const id = gone === null ? "variant_required" : "out_of_stock"
+    return none(
+      failed("cart", id, "The control that adds to the cart stays disabled.", snippet(gone?.[0] ?? seen.text))
+    )
+  }
+  const madeBefore = tab.writes().length
+  if (!(yield* pressThrough(tab, ready.control))) return none(unknown("The control may not be pressed."))
+  yield* tab.quiet
+  const after = yield* look(tab)
+  const made = tab
+    .writes()
+    .slice(madeBefore)
+    .map(({ method, status: answered, url }) => `${method} ${url.pathname} ${answered}`)
+  const seen = yield* openCart(tab, after, candidate)
+  if (seen === undefined)
+    return none(unknown("The shop's cart has no page of its own that could be read back.", snippet(made.join(", "))))
+  if (seen.line === undefined) return none(whyNot(before, after, chosen, made.join(", ")))
+  const done: CartDone = { outcome: inCart(candidate, seen, chosen), page: seen.look.url }
+  return done
+})

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import type { BrowserContext, Page } from "playwright-core"
+import { ask } from "./Chromium.ts"
+
+/** A request as the browser is about to send it. */
+export interface Leaving {
+  readonly method: string
+  readonly url: URL
+  readonly body: string
+  readonly isDocument: boolean
+}
+
+const ignore = () => {}
+
+/** What can change something, or is a page. */
+const patterns = (["Document", "XHR", "Fetch", "Ping", "Other"] as const).map(
+  (resourceType) => ({ urlPattern: "*", requestStage: "Request", resourceType }) as const
+)
+
+/**
+ * Stops what must not leave at each step of a chain of redirects: routes are asked only for its beginning, and a redirect may carry
+ * a change elsewhere.
+ */
+export const watchDetours = Effect.fnUntraced(function* (
+  context: BrowserContext,
+  page: Page,
+  mustStay: (leaving: Leaving) => boolean
+) {
+  const session = yield* ask(() => context.newCDPSession(page))
+  session.on("Fetch.requestPaused", ({ request, requestId, resourceType }) => {
+    const url = URL.parse(request.url)
+    const isDocument = resourceType === "Document"
+    const stays = url === null || mustStay({ method: request.method, url, body: request.postData ?? "", isDocument })
+    const answer = stays
+      ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
+      : session.send("Fetch.continueRequest", { requestId })
+    void answer.then(ignore, ignore)
+  })
+  yield* ask(() => session.send("Fetch.enable", { patterns: [...patterns] }))
+})

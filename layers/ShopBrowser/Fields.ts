@@ -1,0 +1,236 @@
+import { Effect } from "effect"
+import type { Locator } from "playwright-core"
+import type { TestShopper } from "#domain/TestShopper.ts"
+import { ask } from "./Chromium.ts"
+import type { Tab } from "./Tab.ts"
+
+/** What a checkout asks of a shopper. `other` is left alone. */
+export type Meaning =
+  | "email"
+  | "firstName"
+  | "lastName"
+  | "fullName"
+  | "phone"
+  | "line1"
+  | "city"
+  | "region"
+  | "postalCode"
+  | "country"
+  | "other"
+
+/** By the autofill token, whatever section stands before it. */
+const tokens: Readonly<Record<string, Meaning>> = {
+  email: "email",
+  "given-name": "firstName",
+  "family-name": "lastName",
+  name: "fullName",
+  tel: "phone",
+  "tel-national": "phone",
+  "street-address": "line1",
+  "address-line1": "line1",
+  "address-level2": "city",
+  "address-level1": "region",
+  "postal-code": "postalCode",
+  country: "country",
+  "country-name": "country"
+}
+
+/** By name, id or label, the first that fits. What must not be filled comes first. */
+const words: ReadonlyArray<readonly [Meaning, RegExp]> = [
+  [
+    "other",
+    /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|address[_\s.-]*(?:line)?[_\s.-]*[23]|apartment|suite|captcha|login|user|title|prefix|fax/i
+  ],
+  ["email", /e-?mail|correo/i],
+  [
+    "firstName",
+    /first[_\s.-]*name|given|vorname|prénom|prenom|\bnombre\b|\bnome\b|voornaam|förnamn|fornavn|etunimi|imię/i
+  ],
+  [
+    "lastName",
+    /last[_\s.-]*name|sur[_\s.-]*name|family|nachname|nom de famille|apellido|cognome|sobrenome|achternaam|efternamn|etternavn|sukunimi|nazwisko/i
+  ],
+  [
+    "fullName",
+    /full[_\s.-]*name|your name|recipient|^\W*name\W*$|(?:contact|shipping|billing|customer)[_\s.-]*name|nom complet|nombre completo/i
+  ],
+  ["phone", /phone|mobile|\btel\b|telefon|téléphone|teléfono|telefono|telefone|puhelin/i],
+  [
+    "postalCode",
+    /post(?:al)?[_\s.-]*code|\bzip|\bplz\b|postleitzahl|code postal|código postal|\bcap\b|\bcep\b|postnummer|kod pocztowy|postinumero/i
+  ],
+  [
+    "city",
+    /\bcity|town|suburb|locality|\bort\b|stadt|ville|ciudad|città|cidade|plaats|woonplaats|\bstad\b|\bby\b|miasto|kaupunki/i
+  ],
+  ["country", /country|\bland\b|pays|país|paese|kraj/i],
+  ["region", /province|\bstate\b|region|county|bundesland|provincia|estado|prefecture/i],
+  [
+    "line1",
+    /address|street|straße|strasse|adresse|dirección|direccion|indirizzo|endereço|\badres|\bulica|\bgata|osoite/i
+  ]
+]
+
+const byWords = (text: string): Meaning | undefined => words.find(([, pattern]) => pattern.test(text))?.[0]
+
+/** What a field is for: by its autofill token, else by its name and id, else by its label. */
+export const meaningOf = (field: {
+  readonly autocomplete: string | null
+  readonly name: string
+  readonly label: string
+}): Meaning => {
+  const token =
+    (field.autocomplete ?? "")
+      .toLowerCase()
+      .split(/\s+/)
+      .findLast((part) => part !== "webauthn") ?? ""
+  const known = tokens[token]
+  if (known !== undefined) return known
+  if (/^cc-|password|one-time-code/.test(token)) return "other"
+  // `shippingAddress.full_name` is a name in an address.
+  const last = field.name.split(/[.[\]]/).findLast((part) => part !== "") ?? ""
+  const named = byWords(last.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " "))
+  return named ?? byWords(field.label) ?? "other"
+}
+
+/** A field of a form that can be seen, and what it is for. */
+export interface Field {
+  readonly control: Locator
+  readonly kind: "text" | "list" | "menu"
+  readonly meaning: Meaning
+  readonly label: string
+  readonly isRequired: boolean
+  readonly isEmpty: boolean
+}
+
+const mostFields = 40
+const shown = ':visible:not([aria-hidden="true"])'
+const editable = ["input", "select", "textarea", "button[role=combobox]"].map((kind) => kind + shown).join(", ")
+const skipped = new Set([
+  "hidden",
+  "submit",
+  "button",
+  "radio",
+  "checkbox",
+  "image",
+  "reset",
+  "file",
+  "search",
+  "password"
+])
+
+/** The accessible name, as the tree of roles has it: `- textbox "Email *"`. */
+const labelOf = (control: Locator) =>
+  Effect.map(
+    ask(() => control.ariaSnapshot()),
+    (tree) => /^- \w+ "((?:[^"\\]|\\.)*)"/.exec(tree)?.[1] ?? ""
+  )
+
+const read = Effect.fnUntraced(function* (control: Locator) {
+  const tag = yield* ask(() =>
+    control.evaluate((element: { readonly tagName: string }) => element.tagName.toLowerCase())
+  )
+  const names = ["type", "name", "id", "autocomplete", "required", "aria-required", "placeholder", "role"]
+  const [type, name, id, autocomplete, required, ariaRequired, shown, role] = yield* ask(() =>
+    Promise.all(names.map((attribute) => control.getAttribute(attribute)))
+  )
+  const isMenu = tag !== "select" && tag !== "input" && tag !== "textarea" && role === "combobox"
+  if (!isMenu && skipped.has((type ?? "").toLowerCase())) return undefined
+  const label = yield* labelOf(control)
+  const value = isMenu ? "" : yield* ask(() => control.inputValue())
+  const field: Field = {
+    control,
+    kind: isMenu ? "menu" : tag === "select" ? "list" : "text",
+    meaning: meaningOf({ autocomplete: autocomplete ?? null, name: name ?? id ?? "", label: label || (shown ?? "") }),
+    label,
+    isRequired: (required ?? null) !== null || ariaRequired === "true" || /\*\s*$/.test(label),
+    isEmpty: value.trim() === ""
+  }
+  return field
+})
+
+/** The fields that can be seen and written to, in the order of the page. */
+export const fieldsOn = Effect.fnUntraced(function* (tab: Tab) {
+  const all = tab.page.locator(editable)
+  const count = Math.min(yield* ask(() => all.count()), mostFields)
+  const fields: Array<Field> = []
+  for (let index = 0; index < count; index++) {
+    const control = all.nth(index)
+    if (!(yield* ask(() => control.isEnabled()))) continue
+    const field = yield* read(control)
+    if (field !== undefined) fields.push(field)
+  }
+  return fields
+})
+
+const answers = (shopper: TestShopper, meaning: Meaning): ReadonlyArray<string> => {
+  switch (meaning) {
+    case "fullName":
+      return [`${shopper.firstName} ${shopper.lastName}`]
+    case "country":
+      return [shopper.country, shopper.countryName]
+    case "region":
+      return [shopper.region, shopper.regionName]
+    case "other":
+      return []
+    default:
+      return [shopper[meaning]]
+  }
+}
+
+/** Of a list the option that is meant, by its value or its words; an address needs a region, so else the first one. */
+const inList = Effect.fnUntraced(function* (field: Field, wanted: ReadonlyArray<string>) {
+  const options = field.control.locator("option:not([disabled])")
+  const [values, texts] = yield* ask(() =>
+    Promise.all([
+      options.evaluateAll((all: ReadonlyArray<{ readonly value: string }>) => all.map(({ value }) => value)),
+      options.allTextContents()
+    ])
+  )
+  const low = wanted.map((text) => text.toLowerCase())
+  const meant = values.findIndex(
+    (value, index) => low.includes(value.toLowerCase()) || low.includes((texts[index] ?? "").trim().toLowerCase())
+  )
+  const value = values[meant] ?? values.find((any) => any !== "")
+  if (value === undefined) return false
+  yield* ask(() => field.control.selectOption(value))
+  return true
+})
+
+/** A menu that is drawn by scripts: opened, then the option of that name, else the first. */
+const inMenu = Effect.fnUntraced(function* (tab: Tab, field: Field, wanted: ReadonlyArray<string>) {
+  yield* ask(() => field.control.click())
+  const options = tab.page.getByRole("option", { disabled: false })
+  yield* Effect.ignore(ask(() => options.first().waitFor({ timeout: 1_500 })))
+  const names = (yield* ask(() => options.allInnerTexts())).map((name) => name.trim().toLowerCase())
+  const low = wanted.map((text) => text.toLowerCase())
+  const exact = names.findIndex((name) => low.includes(name))
+  const begins = names.findIndex((name) => low.some((text) => text.length > 2 && name.startsWith(text)))
+  const at = exact >= 0 ? exact : Math.max(0, begins)
+  if (names[at] !== undefined) {
+    yield* ask(() => options.nth(at).click())
+    return true
+  }
+  yield* ask(() => tab.page.keyboard.press("Escape"))
+  return false
+})
+
+/** Writes what is known of the shopper into a field. Nothing is ever sent by a key. */
+export const fill = Effect.fnUntraced(function* (tab: Tab, field: Field, shopper: TestShopper) {
+  const wanted = answers(shopper, field.meaning)
+  const [first] = wanted
+  if (first === undefined) return false
+  if (field.kind === "list") return yield* inList(field, wanted)
+  if (field.kind === "menu") {
+    // One that does not open is a field that was not written, and no more.
+    return yield* Effect.catchIf(
+      inMenu(tab, field, wanted),
+      ({ reason }) => reason === "Slow",
+      () => Effect.succeed(false)
+    )
+  }
+  const text = field.meaning === "country" || field.meaning === "region" ? (wanted.at(-1) ?? first) : first
+  yield* ask(() => field.control.fill(text))
+  yield* ask(() => field.control.blur())
+  return true
+})

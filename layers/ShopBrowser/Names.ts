@@ -1,0 +1,150 @@
+/** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case. */
+
+/** The languages whose words are below, by the first part of `<html lang>`. */
+export const languages: ReadonlySet<string> = new Set(
+  "en de fr es it pt nl sv da no nb nn fi pl cs tr ru ja zh ko".split(" ")
+)
+
+const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
+const whole = (...patterns: ReadonlyArray<string>) => new RegExp(`^\\W*(?:${patterns.join("|")})\\W*$`, "iu")
+
+/**
+ * What a control that buys is called. Nothing of such a name is ever pressed, whatever it was found for: rather a test that stops
+ * than an order.
+ */
+export const ordering = any(
+  "\\b(?:place|complete|confirm|submit|finish|finali[sz]e|send|review and place)\\s+(?:(?:your|the|my|an|this)\\s+)?(?:order|purchase|payment|transaction)",
+  "\\bcomplete\\s+(?:your\\s+)?check\\s?out",
+  "\\border\\s+(?:now|with|and pay)",
+  "\\bpay(?!ment\\b|\\s?load)\\b",
+  "\\bbuy\\s+(?:it\\s+)?(?:now|with)",
+  "^\\W*(?:buy|order|purchase|donate|subscribe)\\W*$",
+  "\\bpurchase\\s+now",
+  "\\bcheck\\s?out\\s+with\\b",
+  "pay\\s?pal|apple\\s?pay|google\\s?pay|g\\s?pay|shop\\s?pay|amazon\\s?pay|klarna|afterpay|clearpay|affirm|venmo|bizum|twint|swish|vipps|mobilepay",
+  "(?:zahlungspflichtig|kostenpflichtig|jetzt|verbindlich)\\s+(?:bestellen|kaufen|bezahlen)|bestellung\\s+(?:abschicken|absenden|abschlie|aufgeben|best)|^\\W*(?:jetzt\\s+)?(?:kaufen|bezahlen|bestellen)\\b",
+  "passer\\s+(?:la\\s+|ma\\s+)?commande|\\bpayer\\b|^\\W*commander\\b|(?:valider|confirmer|finaliser)\\s+(?:la|ma|et)\\s|acheter\\s+maintenant",
+  "realizar\\s+(?:el\\s+)?pedido|\\bpagar\\b|comprar\\s+(?:ahora|ya|agora)|(?:finalizar|confirmar|completar|hacer)\\s+(?:la\\s+|el\\s+|o\\s+|a\\s+)?(?:compra|pedido)|^\\W*comprar\\W*$",
+  "(?:effettua|invia|conferma|completa|concludi)\\s+(?:l.|il\\s+)?(?:ordine|acquisto|pagamento)|\\bpaga\\b|acquista\\s+(?:ora|subito)|^\\W*(?:acquista|ordina)\\W*$",
+  "bestelling\\s+(?:plaatsen|afronden|bevestigen)|(?:nu\\s+)?\\b(?:betalen|kopen)\\b|^\\W*(?:nu\\s+)?bestellen|afrekenen\\s+met",
+  "(?:slutför|genomför|bekräfta|lägg)\\s+(?:köp|beställning|order)|\\bbetala\\b|köp\\s+nu",
+  "(?:gennemfør|afgiv|bekræft|fullfør|bekreft|legg\\s+inn)\\s+(?:køb|ordre|bestilling|kjøp)|\\bbetal\\b|(?:køb|kjøp)\\s+nu|kjøp\\s+nå",
+  "(?:vahvista|lähetä|tee)\\s+tilau|\\bmaksa\\b|osta\\s+nyt",
+  "(?:złóż|złożyć|potwierd\\S*|wyślij)\\s+zamówieni|zapłać|kup\\s+teraz|kupuj|zamawiam",
+  "objednat|zaplatit|odeslat\\s+objednávku|koupit\\s+(?:hned|nyní)",
+  "sipariş\\S*\\s+(?:onayla|tamamla|ver)|\\böde|hemen\\s+al|satın\\s+al",
+  "оплатить|подтвердить\\s+заказ|купить\\s+(?:сейчас|в)|оформить\\s+заказ",
+  "注文(?:を確定|する|確定)|購入(?:する|手続)|支払|今すぐ買う",
+  "提交订单|提交訂單|立即(?:购买|購買|支付|付款|下单)|去支付|确认(?:订单|支付)|付款",
+  "결제|주문|구매하기|바로\\s?구매"
+)
+
+/** What may be pressed, and for what. */
+export const allowed = {
+  addToCart: any(
+    "\\badd\\s+(?:item\\s+)?to\\s+(?:(?:your|my|the|shopping)\\s+)*(?:cart|bag|basket|trolley|order)",
+    "in\\s+(?:den|meinen)\\s+(?:warenkorb|einkaufswagen|einkaufskorb)",
+    "ajouter\\s+(?:au|à\\s+mon)\\s+panier",
+    "(?:añadir|agregar|anadir)\\s+(?:al|a\\s+la|a\\s+mi)\\s+(?:carrito|cesta|bolsa|carro)",
+    "aggiungi\\s+(?:al|alla)\\s+(?:carrello|borsa)",
+    "adicionar\\s+(?:ao|à|a)\\s+(?:carrinho|sacola|cesto)",
+    "(?:in|aan)\\s+(?:mijn\\s+)?(?:winkelwagen|winkelmand|winkelmandje)",
+    "lägg\\s+(?:till\\s+)?i\\s+(?:varukorg|kundvagn|korg)",
+    "(?:læg|føj|tilføj)\\s+(?:i|til)\\s+(?:kurv|indkøbskurv)",
+    "(?:legg|kjøp)\\s+i\\s+(?:handlekurv|handlevogn)",
+    "lisää\\s+(?:ostos)?koriin",
+    "do\\s+koszyka",
+    "do\\s+košíku",
+    "sepete\\s+ekle",
+    "в\\s+корзину",
+    "カート(?:に|へ)|かごに入れる",
+    "加入(?:购物车|購物車|购物袋)|添加到购物车|放入购物车",
+    "장바구니(?:에)?\\s?(?:담기|추가)"
+  ),
+  toCheckout: any(
+    "\\bcheck\\s?out\\b",
+    "zur\\s+kasse",
+    "tramitar\\s+(?:el\\s+)?pedido",
+    "procedi\\s+(?:al|con)",
+    "^\\W*afrekenen\\W*$|naar\\s+(?:de\\s+)?kassa",
+    "till\\s+kassan|til\\s+kass|kassalle",
+    "do\\s+kasy|k\\s+pokladně|к\\s+оформлению",
+    "レジに進む|去结算|结算|結帳"
+  ),
+  asGuest: any(
+    "\\bguest\\b|without\\s+(?:an\\s+)?account|without\\s+(?:registering|registration|signing)",
+    "als\\s+gast|gastbestell|ohne\\s+(?:konto|registrierung|anmeldung)",
+    "invité|sans\\s+(?:créer\\s+(?:de|un)\\s+)?compte",
+    "invitado|sin\\s+(?:registr|cuenta|crear)",
+    "ospite|senza\\s+registra",
+    "convidado|visitante|sem\\s+(?:cadastro|conta)",
+    "zonder\\s+account",
+    "gäst|gæst|gjest|uten\\s+konto|uden\\s+konto",
+    "jako\\s+gość|bez\\s+(?:rejestracji|registrace)|gość",
+    "ゲスト|游客|비회원|misafir|без\\s+регистрации"
+  ),
+  goOn: whole(
+    "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
+    "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
+    "next\\s+step",
+    "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
+    "weiter(?:\\s+(?:zu|zur|zum)\\s+(?:versand|lieferung|zahlung)\\S*)?|speichern\\s+und\\s+weiter",
+    "continuer|suivant|étape\\s+suivante",
+    "continuar(?:\\s+(?:al|con)\\s+(?:envío|pago))?|siguiente",
+    "continua|avanti|prosegui",
+    "avançar|próximo|seguinte",
+    "doorgaan|volgende|verder",
+    "fortsätt|nästa|fortsæt|næste|fortsett|neste|jatka|seuraava",
+    "dalej|pokračovat|devam(?:\\s+et)?|далее|продолжить",
+    "次へ|下一步|다음"
+  ),
+  remove: whole(
+    "remove(?:\\s+.{1,80})?|delete(?:\\s+item)?",
+    "entfernen|löschen|artikel\\s+entfernen",
+    "supprimer|retirer|enlever",
+    "eliminar|quitar|borrar|remover|excluir",
+    "rimuovi|elimina|verwijder(?:en)?",
+    "ta\\s+bort|fjern|poista|usuń|odebrat|odstranit|kaldır|sil|удалить",
+    "削除|删除|移除|삭제|[×✕✖x]"
+  ),
+  refuseCookies: whole(
+    "(?:reject|decline|refuse|deny)(?:\\s+(?:all|non-essential|optional))?(?:\\s+cookies)?|(?:only\\s+)?(?:necessary|essential)(?:\\s+(?:only|cookies))*",
+    "(?:alle(?:s)?\\s+)?ablehnen|nur\\s+(?:notwendige|erforderliche).*",
+    "(?:tout\\s+)?refuser(?:\\s+tout)?|continuer\\s+sans\\s+accepter",
+    "rechazar(?:\\s+tod[oa]s?)?|rifiuta(?:\\s+tutt[oi])?|rejeitar(?:\\s+tod[oa]s?)?|weigeren|alles\\s+weigeren",
+    "avvisa(?:\\s+alla)?|afvis(?:\\s+alle)?|avslå(?:\\s+alle)?|odrzuć(?:\\s+wszystkie)?"
+  ),
+  acceptCookies: whole(
+    "(?:accept|allow)(?:\\s+all)?(?:\\s+cookies)?|i?\\s*agree|got\\s+it|ok(?:ay)?",
+    "(?:alle(?:s|n)?\\s+)?(?:akzeptieren|zustimmen)|tout\\s+accepter|accepter(?:\\s+tout)?",
+    "aceptar(?:\\s+tod[oa]s?)?|accetta(?:\\s+tutt[oi])?|aceitar(?:\\s+tod[oa]s?)?|accepteren|alles\\s+accepteren"
+  )
+} as const satisfies Record<string, RegExp>
+
+export type Purpose = keyof typeof allowed
+
+/** What a page calls its cart. */
+export const cart = any(
+  "\\b(?:cart|bag|basket|trolley)\\b",
+  "warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand",
+  "varukorg|kundvagn|indkøbskurv|handlekurv|ostoskori|koszyk|košík|sepet|корзина|カート|购物车|購物車|장바구니"
+)
+
+/** What a page says of a cart that holds nothing. */
+export const emptyCart = any(
+  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:no|0)\\s+items?\\s+in\\s+(?:your|the)|empty\\s+(?:cart|bag|basket)",
+  "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
+  "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand)\\s+is\\s+leeg|koszyk\\s+jest\\s+pusty"
+)
+
+/** What asks for a choice that was not made. */
+export const choiceWanted = any(
+  "(?:please\\s+)?(?:select|choose|pick)\\s+(?:an?\\s+|your\\s+|the\\s+|variant|some\\s+|product\\s+)*(?:options?|variant|size|colou?r|style|model)",
+  "bitte\\s+(?:wähle|treffe)|(?:sélectionne|choisi)\\S*\\s+(?:une?|votre)|(?:selecciona|elige|elija)\\S*\\s+(?:una?|tu|su)|(?:seleziona|scegli)\\s+(?:una?|la)"
+)
+
+/** What says that there is none to be had. */
+export const soldOut = any(
+  "out\\s+of\\s+stock|sold\\s+out|currently\\s+unavailable|not\\s+available",
+  "ausverkauft|nicht\\s+(?:verfügbar|vorrätig)|rupture\\s+de\\s+stock|épuisé|agotado|sin\\s+existencias|esaurito|esgotado|uitverkocht|slutsåld|udsolgt|utsolgt|wyprzedan|売り切れ|在庫切れ|缺货|品切"
+)

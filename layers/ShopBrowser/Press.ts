@@ -1,0 +1,73 @@
+import { Effect } from "effect"
+import type { Locator, Page } from "playwright-core"
+import { mayOrder } from "#domain/ShoppingConduct.ts"
+import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
+import { allowed, ordering, type Purpose } from "./Names.ts"
+
+/** An option of a product has a short name, and none that a command would have. */
+const command =
+  /^\s*[+\-−–]\s*$|wish|favou?rit|compare|share|guide|chart|zoom|next|previous|more|log ?in|sign ?in|close|menu|search|review|notify|cart|bag|basket|panier|warenkorb/i
+const isOption = (name: string) => name.length > 0 && name.length <= 40 && !command.test(name)
+
+/** Names that go on to a step of paying, and pay nothing. */
+const goesOn = (name: string) => allowed.goOn.test(name)
+
+/** Whether a control of this name may place an order or pay. */
+export const isOrder = (name: string): boolean => ordering.test(name) || (mayOrder(name) && !goesOn(name))
+
+/** Whether a control that has these names may be pressed for this. One name that orders outweighs all others. */
+export const mayPress = (names: ReadonlyArray<string>, purpose: Purpose | "option"): boolean =>
+  !names.some(isOrder) && names.some((name) => (purpose === "option" ? isOption(name) : allowed[purpose].test(name)))
+
+/** Everything that a control is called: its text, its label, its title, its value. */
+export const namesOf = (control: Locator): Effect.Effect<ReadonlyArray<string>, BrowserFailed> =>
+  Effect.map(
+    ask(() =>
+      Promise.all([
+        shownText(control).catch(() => ""),
+        control.getAttribute("aria-label"),
+        control.getAttribute("title"),
+        control.getAttribute("value")
+      ])
+    ),
+    (names) => names.map((name) => (name ?? "").replace(/\s+/g, " ").trim().slice(0, 200)).filter((name) => name !== "")
+  )
+
+/** Looked at of each kind of control. */
+const mostControls = 12
+
+/** The first control that may be pressed for this and can be seen; one that is disabled only when no other is there. */
+export const find = Effect.fnUntraced(function* (
+  within: Page | Locator,
+  purpose: Purpose,
+  roles: ReadonlyArray<"button" | "link"> = ["button", "link"]
+) {
+  let disabled: Locator | undefined
+  for (const role of roles) {
+    const found = within.getByRole(role, { name: allowed[purpose] })
+    const count = Math.min(yield* ask(() => found.count()), mostControls)
+    for (let index = 0; index < count; index++) {
+      const control = found.nth(index)
+      if (!(yield* ask(() => control.isVisible())) || !mayPress(yield* namesOf(control), purpose)) continue
+      if (yield* ask(() => control.isEnabled())) return { control, enabled: true }
+      disabled ??= control
+    }
+  }
+  return disabled === undefined ? undefined : { control: disabled, enabled: false }
+})
+
+/** The only way by which anything is pressed. False when it may not be, and then nothing was. */
+export const press = Effect.fnUntraced(function* (control: Locator, purpose: Purpose | "option") {
+  if (!mayPress(yield* namesOf(control), purpose)) return false
+  yield* ask(() => control.click())
+  return true
+})
+
+/** Presses away what lies over a page about cookies. */
+export const pressAway = Effect.fnUntraced(function* (page: Page) {
+  for (const purpose of ["refuseCookies", "acceptCookies"] as const) {
+    const found = yield* find(page, purpose, ["button"])
+    if (found?.enabled === true) return yield* press(found.control, purpose)
+  }
+  return false
+})

@@ -1,0 +1,197 @@
+import { Clock, Duration, Effect, type Scope } from "effect"
+import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
+import { saysOrder, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import type { RequestMade } from "#domain/Scan.ts"
+import * as GuardedProxy from "#services/GuardedProxy.ts"
+import type { PageReading } from "#services/PageReading.ts"
+import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { ask, type BrowserFailed } from "./Chromium.ts"
+import { type Leaving, watchDetours } from "./Detours.ts"
+import { isTracker } from "./Trackers.ts"
+
+/** What one visit may take, over its whole life. */
+const proxyLimits = { connections: 64, requests: 600, bytes: 60_000_000 }
+const mostRequests = 500
+/** How many of them are kept for the record; what pages and their scripts ask, not what they are made of. */
+const mostKept = 120
+
+/** What a page waits for, in milliseconds. */
+const pulse = 100
+const patience = { action: 4_000, navigation: 12_000, quiet: 3_000 }
+
+// A browser lives in real time, also where a test has stopped the clock.
+const realTime = Clock.Clock.defaultValue()
+
+/** A change that a page asked for, and how it was answered. */
+export interface Write {
+  readonly method: string
+  readonly url: URL
+  readonly status: number
+}
+
+/** One context with one page, whose every byte passes a guarded proxy of its own. */
+export interface Tab {
+  readonly page: Page
+  /** What reads its pages. */
+  readonly pages: PageReading["Service"]
+  /** Loads a page and waits until it is quiet. The status of its answer. */
+  readonly goTo: (url: URL) => Effect.Effect<number, BrowserFailed>
+  /** Until nothing has been asked for a third of a second, or three seconds have passed. */
+  readonly quiet: Effect.Effect<void>
+  /** Every change that was asked for so far. */
+  readonly writes: () => ReadonlyArray<Write>
+  readonly requests: () => ReadonlyArray<RequestMade>
+  /** How often a request that would have ordered something was stopped. */
+  readonly ordersStopped: () => number
+}
+
+/** What pages are made of that an agent needs not see, and what outlives them. */
+const unwanted = new Set(["image", "media", "font", "texttrack", "manifest", "eventsource", "websocket", "ping"])
+
+/** Where a change orders or pays, besides what sounds like it. */
+const orderAddress = /\/(?:payments?|process[-_]?payment)\/?$/i
+
+/** The last lock: a change that orders, by its address or by what it says, never leaves, whoever asked for it. */
+export const placesOrder = (method: string, url: URL, body = ""): boolean =>
+  method !== "GET" &&
+  method !== "HEAD" &&
+  method !== "OPTIONS" &&
+  (takesOrders(url) || orderAddress.test(url.pathname) || saysOrder(body))
+
+/** Whether it orders, or is a page at an address where a mere look may. */
+const isOrder = ({ body, isDocument, method, url }: Leaving): boolean =>
+  placesOrder(method, url, body) || (isDocument && soundsLikeDeed(url))
+
+const ignore = () => {}
+
+const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
+  const url = URL.parse(request.url())
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "unwanted"
+  const leaving = { method: request.method(), url, body: request.postData() ?? "" }
+  if (isOrder({ ...leaving, isDocument: request.isNavigationRequest() })) return "order"
+  if (count > mostRequests || unwanted.has(request.resourceType()) || isTracker(url.hostname)) return "unwanted"
+  return undefined
+}
+
+const kept = new Set(["document", "xhr", "fetch"])
+const entry = (request: Request, userAgent: string, outcome: Pick<RequestMade, "status" | "failure" | "bytes">) => ({
+  method: request.method(),
+  url: request.url().slice(0, 2048),
+  user_agent: userAgent,
+  accept: request.headers()["accept"] ?? "*/*",
+  ms: Math.max(0, Math.round(request.timing().responseStart)),
+  ...outcome
+})
+
+/** Listens to everything that a context asks. Runs outside Effect: each request of a page waits for it. */
+const watch = (context: BrowserContext, userAgent: string) => {
+  const made: Array<RequestMade> = []
+  const writes: Array<Write> = []
+  const seen = { count: 0, orders: 0, open: new Set<Request>(), changes: 0 }
+  const keep = (request: Request, outcome: Pick<RequestMade, "status" | "failure" | "bytes">) => {
+    if (made.length < mostKept && kept.has(request.resourceType())) made.push(entry(request, userAgent, outcome))
+  }
+  const ended = (request: Request) => {
+    seen.changes++
+    seen.open.delete(request)
+  }
+  context.on("request", (request) => {
+    seen.changes++
+    seen.open.add(request)
+  })
+  context.on("requestfinished", ended)
+  context.on("requestfailed", (request) => {
+    ended(request)
+    const why = request.failure()?.errorText ?? ""
+    if (!why.includes("BLOCKED_BY_CLIENT") && !why.includes("ERR_ABORTED"))
+      keep(request, { status: null, failure: "unreachable", bytes: 0 })
+  })
+  context.on("response", (response) => {
+    const request = response.request()
+    const url = URL.parse(request.url())
+    keep(request, {
+      status: response.status(),
+      failure: null,
+      bytes: Number(response.headers()["content-length"] ?? 0) || 0
+    })
+    if (request.method() !== "GET" && url !== null && writes.length < mostKept)
+      writes.push({ method: request.method(), url, status: response.status() })
+  })
+  const route = () =>
+    context.route(
+      () => true,
+      (route) => {
+        const why = stopped(route.request(), ++seen.count)
+        if (why === "order") seen.orders++
+        void (why === undefined ? route.continue() : route.abort("blockedbyclient")).then(ignore, ignore)
+      }
+    )
+  return { made, writes, seen, route }
+}
+
+/** A page may not talk past the proxy. Chromium's own switches hold this; here its scripts learn of it at once. */
+const withoutSockets =
+  "delete globalThis.RTCPeerConnection; delete globalThis.webkitRTCPeerConnection; delete globalThis.WebTransport"
+
+const settings = (userAgent: string, port: number): BrowserContextOptions => ({
+  proxy: { server: `http://127.0.0.1:${port}` },
+  userAgent,
+  locale: "en-US",
+  timezoneId: "UTC",
+  viewport: { width: 1280, height: 1600 },
+  serviceWorkers: "block",
+  acceptDownloads: false,
+  permissions: [],
+  reducedMotion: "reduce"
+})
+
+/** Opens a context over `newContext`, for the length of the scope. */
+export const open = Effect.fnUntraced(function* (
+  newContext: (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>,
+  rules: PublicHttpPolicy,
+  userAgent: string,
+  pages: PageReading["Service"]
+) {
+  const proxy = yield* GuardedProxy.open(proxyLimits, rules)
+  const context = yield* newContext(settings(userAgent, proxy.port))
+  const { made, route, seen, writes } = watch(context, userAgent)
+  context.setDefaultTimeout(patience.action)
+  context.setDefaultNavigationTimeout(patience.navigation)
+  yield* ask(route)
+  yield* ask(() =>
+    context.routeWebSocket(
+      () => true,
+      (socket) => void socket.close().then(ignore, ignore)
+    )
+  )
+  yield* ask(() => context.addInitScript({ content: withoutSockets }))
+  const page = yield* ask(() => context.newPage())
+  yield* watchDetours(context, page, isOrder)
+  context.on("page", (other) => void other.close().then(ignore, ignore))
+
+  const quiet = Effect.gen(function* () {
+    let before = seen.changes
+    for (let still = 0, waited = 0; still < 3 && waited < patience.quiet; waited += pulse) {
+      yield* Effect.sleep(Duration.millis(pulse))
+      still = seen.open.size === 0 && seen.changes === before ? still + 1 : 0
+      before = seen.changes
+    }
+  }).pipe(Effect.provideService(Clock.Clock, realTime))
+
+  const goTo = Effect.fnUntraced(function* (url: URL) {
+    const answer = yield* ask(() => page.goto(url.href, { waitUntil: "domcontentloaded" }))
+    yield* quiet
+    return answer?.status() ?? 0
+  })
+
+  const tab: Tab = {
+    page,
+    pages,
+    goTo,
+    quiet,
+    writes: () => writes,
+    requests: () => made,
+    ordersStopped: () => seen.orders
+  }
+  return tab
+})

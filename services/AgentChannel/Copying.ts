@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { audience } from "#domain/Channel.ts"
+import * as Following from "../EventLog/Following.ts"
+
+/** Under which name the log is followed. */
+export const follower = "agent_channel"
+
+/** How many facts are passed at a time. */
+export const batch = 2_000
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+const concerns = audience
+  .map(
+    ({ holder, path, type }, place) =>
+      `(${quoted(type)}, ${quoted(holder)}, ${quoted(`{${path.join(",")}}`)}, ${place})`
+  )
+  .join(", ")
+const types = [...new Set(audience.map(({ type }) => type))]
+
+/** Notes which facts concern which agents, in the order of the log. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { pass } = yield* Following.make(follower)
+
+  // Looked up one by one, by index: what belongs to no agent is not read. Without agents no fact is looked at.
+  const note = ({ after, upTo }: Following.Stretch) =>
+    sql`INSERT INTO agent_events (agent_id, seq, event_id, wallet_id, created_at)
+      SELECT DISTINCT ON (h.agent_id, e.seq) h.agent_id, e.seq, e.id, h.wallet_id, e.created_at
+      FROM events e
+      JOIN (VALUES ${sql.literal(concerns)}) AS c (type, holder, path, place) ON c.type = e.type
+      CROSS JOIN LATERAL (
+        SELECT w.owner_id AS agent_id, w.id AS wallet_id FROM wallets w
+        WHERE c.holder = 'wallet' AND w.owner_type = 'agent' AND w.tenant_id = e.tenant_id
+          AND type_id('wal', w.id) = e.data #>> c.path::text[]
+        UNION ALL
+        SELECT g.id, NULL FROM agents g
+        WHERE c.holder = 'agent' AND g.tenant_id = e.tenant_id AND type_id('agt', g.id) = e.data #>> c.path::text[]
+        LIMIT 1
+      ) h
+      WHERE e.log = 1 AND e.seq > ${after} AND e.seq <= ${upTo} AND e.type = ANY(${types}::text[])
+        AND EXISTS (SELECT 1 FROM agents)
+      ORDER BY h.agent_id, e.seq, c.place
+      RETURNING seq`
+
+  /** Passes the next facts, once for all processes. How many, and whether one of them concerned somebody. */
+  return Effect.gen(function* () {
+    let noted = 0
+    const passed = yield* pass(batch, (stretch) =>
+      // What a crash of the database takes back is passed again.
+      Effect.andThen(sql`SET LOCAL synchronous_commit = off`, note(stretch)).pipe(
+        Effect.tap((rows) =>
+          Effect.sync(() => {
+            noted = rows.length
+          })
+        )
+      )
+    )
+    return { passed, noted }
+  })
+})

@@ -1,0 +1,67 @@
+import { Result, Schema } from "effect"
+import {
+  AgentSuspended,
+  type CredentialRefused,
+  EnvironmentMismatch,
+  OpaqueKind,
+  revokedCredential
+} from "#domain/Credential.ts"
+import { AccountId, KeyId, TenantId } from "#domain/Ids.ts"
+import { agentScopes, Environment, environmentWord, Principal } from "#domain/Principal.ts"
+
+/** Compared with when there is none. */
+export const noHash = new Uint8Array(32)
+
+/** A credential as it is stored. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  tenant_id: Schema.String,
+  kind: OpaqueKind,
+  name: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  hash: Schema.Uint8Array,
+  prefix: Schema.String,
+  last_four: Schema.String,
+  agent_id: Schema.NullOr(Schema.String),
+  auth_key_id: Schema.NullOr(Schema.String),
+  account_id: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  expires_at: Schema.NullOr(Schema.Date)
+})
+
+/** A credential with what is true of its holder. */
+export const Holder = Schema.toType(
+  Schema.Struct({
+    id: KeyId,
+    tenant_id: TenantId,
+    account_id: AccountId,
+    environment: Environment,
+    kind: OpaqueKind,
+    scopes: Schema.Array(Schema.String),
+    hash: Schema.Uint8Array,
+    agent_id: Schema.NullOr(Schema.String),
+    agent_status: Schema.NullOr(Schema.String),
+    expires_at: Schema.NullOr(Schema.Date),
+    revoked_at: Schema.NullOr(Schema.Date)
+  })
+)
+export type Holder = typeof Holder.Type
+
+/** Who acts with a stored credential. */
+const actorOf = ({ agent_id, id, kind, scopes }: Holder) => {
+  if (kind === "api_key" || kind === "scanner_key") return { actor_type: kind, actor_id: id, scopes } as const
+  if (agent_id !== null) return { actor_type: "agent", actor_id: agent_id, scopes: agentScopes } as const
+  return { actor_type: "portal", actor_id: id, scopes } as const
+}
+
+/** What a stored credential gives its holder here. */
+export const admit = (holder: Holder, environment: Environment): Result.Result<Principal, CredentialRefused> => {
+  const { account_id, agent_status, id, kind, tenant_id } = holder
+  if (holder.revoked_at !== null) return Result.fail(revokedCredential(kind))
+  if (holder.environment !== environment) {
+    return Result.fail(new EnvironmentMismatch({ expected: environmentWord(environment) }))
+  }
+  if (agent_status === "suspended") return Result.fail(new AgentSuspended())
+  const actor = actorOf(holder)
+  return Result.succeed(new Principal({ tenant_id, environment, account_id, ...actor, credential: { kind, id } }))
+}

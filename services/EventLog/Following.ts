@@ -1,0 +1,66 @@
+import { type Duration, Effect, PubSub, Schema } from "effect"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import { EventBus } from "../EventBus.ts"
+import { appendedSubject } from "./Appended.ts"
+
+/** Facts after `after` up to and with `upTo`; all of them are committed and there are no gaps. */
+export interface Stretch {
+  readonly after: bigint
+  readonly upTo: bigint
+}
+
+/** Follows the event log under a name, from where it ended when the name was first used. */
+export const make = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+
+  const begin = sql`INSERT INTO followers (name, seq) SELECT ${name}, event_seq FROM ledger_head WHERE log = 1
+    ON CONFLICT (name) DO NOTHING`
+  yield* Effect.orDie(begin)
+
+  const take = SqlSchema.findOneOption({
+    Request: Schema.Void,
+    Result: Schema.Struct({ seq: Schema.BigInt, head: Schema.BigInt }),
+    // Nobody waits for a process that is at it: it will come here. Nor for the disk: what a crash of the database takes away, it
+    // takes away together with how far we were.
+    execute: () =>
+      sql`SELECT f.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true) FROM followers f, ledger_head h
+        WHERE f.name = ${name} AND h.log = 1 FOR UPDATE OF f SKIP LOCKED`
+  })
+  const move = (seq: bigint) => sql`UPDATE followers SET seq = ${seq} WHERE name = ${name}`
+
+  /**
+   * Handles the next stretch of at most `limit` facts and goes past it, both in one transaction and once for all processes. How many
+   * facts that were: none when there is nothing new, or when somebody else is at it.
+   */
+  const pass = Effect.fnUntraced(
+    function* <R>(limit: number, handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>) {
+      const found = yield* take(undefined)
+      if (found._tag === "None" || found.value.head <= found.value.seq) return 0
+      const { head, seq: after } = found.value
+      const upTo = head - after > BigInt(limit) ? after + BigInt(limit) : head
+      yield* handle({ after, upTo })
+      yield* move(upTo)
+      return Number(upTo - after)
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  return { pass }
+})
+
+/** Repeats `turn` whenever the log has grown, and at least once per `interval`; again at once while a turn says that there is more. */
+export const keepUp = Effect.fnUntraced(function* (
+  what: string,
+  turn: Effect.Effect<boolean>,
+  interval: Duration.Input
+) {
+  const bus = yield* EventBus
+  const grown = yield* bus.subscribe(appendedSubject)
+  const turns = Effect.repeat(turn, { while: (isMore) => isMore }).pipe(
+    Effect.catchCause((cause) => Effect.logError(`${what} failed`, cause))
+  )
+  // What was announced during a turn is one announcement.
+  const waitForMore = PubSub.takeAll(grown).pipe(Effect.timeoutOption(interval))
+  return yield* turns.pipe(Effect.andThen(waitForMore), Effect.forever, Effect.forkScoped)
+})

@@ -1,0 +1,161 @@
+import { Context, DateTime, Duration, Effect, Latch, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { fromTypeId, type TenantId } from "#domain/Ids.ts"
+import { DomainNotAllowed, merchantDomain } from "#domain/MerchantDomain.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { batchCredits, maxBatchTargets, progressed, type ScanBatch } from "#domain/ScanBatch.ts"
+import type { InsufficientCredits } from "#domain/ScannerRefusal.ts"
+import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
+import { ScanBatchPolicy } from "./ScanBatches/Policy.ts"
+import * as Records from "./ScanBatches/Records.ts"
+import * as Working from "./ScanBatches/Working.ts"
+import { ScannerCredits } from "./ScannerCredits.ts"
+import type { Billed, ScanOrder } from "./Scans.ts"
+
+/** Batches of scans belong to the tenant that ordered them; the scans go into the corpus. */
+export class ScanBatches extends Context.Service<
+  ScanBatches,
+  {
+    /**
+     * From 1 to 500 orders. Refused whole if any of the domains is not one. A domain that is named more than once is one target, as
+     * it was named first.
+     */
+    create(
+      tenant_id: TenantId,
+      source: string,
+      orders: ReadonlyArray<ScanOrder>
+    ): Effect.Effect<Billed<ScanBatch>, InsufficientCredits | DomainNotAllowed>
+    get(tenant_id: TenantId, id: string): Effect.Effect<ScanBatch, NotFound>
+    /**
+     * What has not begun is not done, and what it would have cost is returned as soon as nothing of the batch is under way any more.
+     * Cancelling what is over changes nothing.
+     */
+    cancel(tenant_id: TenantId, id: string): Effect.Effect<Billed<ScanBatch>, NotFound>
+    /**
+     * Takes up to so many waiting targets, those of dead processes among them: one piece of work for each, which never fails. They are
+     * leased from now on, so all of it has to begin at once.
+     */
+    takeDue(limit: number): Effect.Effect<ReadonlyArray<Effect.Effect<void>>>
+    /** Takes a few waiting targets, and waits until all of them are scanned and recorded; how many. */
+    readonly scanDue: Effect.Effect<number>
+    /** Waits until something may be due, at most a second. */
+    readonly untilDue: Effect.Effect<void>
+  }
+>()("turnpike/services/ScanBatches") {
+  static readonly layer = Layer.effect(
+    ScanBatches,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const credits = yield* ScannerCredits
+      const rules = yield* PublicHttpPolicy
+      const policy = yield* ScanBatchPolicy
+      const records = yield* Records.make
+      const close = yield* Working.closing
+      const work = yield* Working.make(records, policy)
+      const woken = Latch.makeUnsafe(false)
+
+      const find = Effect.fnUntraced(function* (tenant_id: TenantId, id: string, how: "find" | "lock" = "find") {
+        const uuid = fromTypeId("bat", id)
+        const found = uuid === undefined ? Option.none() : yield* records[how](tenant_id, uuid)
+        return Option.isSome(found) ? found.value : yield* new NotFound({ resource: "scan_batch", id })
+      })
+      const shown = Effect.fnUntraced(function* ({ billed: _, source: __, tenant_id, ...batch }: Records.BatchRow) {
+        return { ...batch, targets: yield* records.targets(tenant_id, batch.id) }
+      })
+      const get = Effect.fn("ScanBatches.get")(function* (tenant_id: TenantId, id: string) {
+        return yield* shown(yield* find(tenant_id, id))
+      })
+
+      /** One order for each domain, under its proper name. */
+      const distinct = Effect.fnUntraced(function* (orders: ReadonlyArray<ScanOrder>) {
+        const byDomain = new Map<string, ScanOrder>()
+        for (const order of orders) {
+          const domain = yield* Effect.mapError(
+            Effect.fromResult(merchantDomain(order.domain, rules)),
+            (reason) => new DomainNotAllowed({ domain: order.domain, reason })
+          )
+          if (!byDomain.has(domain)) byDomain.set(domain, { ...order, domain })
+        }
+        return [...byDomain.values()]
+      })
+      const create = Effect.fn("ScanBatches.create")(function* (
+        tenant_id: TenantId,
+        source: string,
+        orders: ReadonlyArray<ScanOrder>
+      ) {
+        const wanted = yield* distinct(orders)
+        if (wanted.length > maxBatchTargets) return yield* Effect.die(new RangeError(`${wanted.length} targets`))
+        const credits_charged = batchCredits(wanted.length)
+        const metadata = { targets: String(wanted.length) }
+        const turn = Duration.toMillis(policy.turn)
+        const { id, remaining } = yield* credits.charge(
+          { tenant_id, operation: "batch", credits: credits_charged, source, metadata },
+          ({ at, id }) => Records.insertBatch({ id, tenant_id, source, credits_charged, at }, wanted, turn)
+        )
+        yield* woken.open
+        return { record: yield* Effect.orDie(get(tenant_id, id)), charged: credits_charged, remaining }
+      })
+
+      const cancelled = Effect.fnUntraced(function* (tenant_id: TenantId, id: string) {
+        const batch = yield* find(tenant_id, id, "lock")
+        if (batch.status !== "processing") return batch
+        const waiting = yield* records.cancelWaiting(tenant_id, batch.id)
+        const next = progressed({ ...batch, status: "cancelled" }, { cancelled: waiting }, yield* DateTime.nowAsDate)
+        yield* records.save(next)
+        yield* close.decide(next)
+        return next
+      }, sql.withTransaction)
+      const cancel = Effect.fn("ScanBatches.cancel")(function* (tenant_id: TenantId, id: string) {
+        const batch = yield* Effect.catchTag(cancelled(tenant_id, id), "SqlError", Effect.die)
+        const remaining = yield* close.pay(batch)
+        return { record: yield* shown(batch), charged: 0, remaining }
+      })
+
+      const takeDue = Effect.fnUntraced(function* (limit: number) {
+        const now = yield* DateTime.now
+        const until = DateTime.toDate(DateTime.addDuration(now, policy.lease))
+        return (yield* records.takeDue(DateTime.toDate(now), until, limit)).map(work)
+      })
+      const scanDue = Effect.gen(function* () {
+        const works = yield* takeDue(policy.atOnce)
+        yield* Effect.all(works, { concurrency: policy.atOnce, discard: true })
+        return works.length
+      }).pipe(Effect.withSpan("ScanBatches.scanDue"))
+      const untilDue = Effect.gen(function* () {
+        yield* Effect.timeoutOption(woken.await, "1 second")
+        woken.closeUnsafe()
+      })
+
+      return ScanBatches.of({ create, get, cancel, takeDue, scanDue, untilDue })
+    })
+  )
+
+  /** Scans what waits. A slow site holds up no other while there is room. Any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { takeDue, untilDue } = yield* ScanBatches
+      const { atOnce } = yield* ScanBatchPolicy
+      const scope = yield* Effect.scope
+      const room = Latch.makeUnsafe(true)
+      let scanning = 0
+      const left = Effect.sync(() => {
+        scanning -= 1
+        room.openUnsafe()
+      })
+      const turn = Effect.gen(function* () {
+        yield* room.await
+        const limit = atOnce - scanning
+        const works = yield* takeDue(limit)
+        scanning += works.length
+        if (scanning >= atOnce) room.closeUnsafe()
+        for (const work of works) yield* Effect.forkIn(Effect.ensuring(work, left), scope)
+        if (works.length < limit) yield* untilDue
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logError("Batches could not be scanned on", cause), Effect.sleep("1 second"))
+        )
+      )
+      yield* Effect.forkScoped(Effect.forever(turn))
+    })
+  )
+}

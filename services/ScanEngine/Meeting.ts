@@ -1,0 +1,136 @@
+import { type Duration, Effect } from "effect"
+import { readContentSignals } from "#domain/page/ContentSignals.ts"
+import { isNamed, type Robots, robotsAllows, robotsOf } from "#domain/Robots.ts"
+import type { RobotsFacts } from "#domain/scan/SiteFacts.ts"
+import type { Sight } from "#domain/scan/Sight.ts"
+import type { NoAnswer, SiteAnswer, SiteOutcome, Visit } from "../SiteVisits.ts"
+import { isHtml, noReading, sightOf } from "./Looking.ts"
+
+/** How the site met us: its home page and its robots.txt, before anything else is asked. */
+export interface Met {
+  readonly home: Sight
+  /** Undefined when there was no answer, or a wall instead of one. */
+  readonly answer: SiteAnswer | undefined
+  readonly transport: "tls" | "plain" | "local"
+  readonly tlsFailure: Sight | undefined
+  /** Why there was no answer at all. */
+  readonly failure: NoAnswer | undefined
+  readonly robots: RobotsRead
+}
+
+/** What of a robots.txt is asked again once a page of a product is known. */
+export interface RobotsRead {
+  readonly sight: Sight
+  readonly state: RobotsFacts["state"]
+  readonly robots: Robots
+  readonly text: string
+}
+
+/**
+ * robots.txt first, as a crawler does, and the home page with it. Where https does not answer, http is tried; where the home page is
+ * on another host, the robots.txt of that host counts.
+ */
+export const meet = Effect.fnUntraced(function* (visit: Visit, pace: Duration.Duration) {
+  const { home } = visit.site
+  // A wall at the door must not keep us from what robots.txt says, so that is on its way before.
+  const door = Effect.delay(visit.ask({ url: home }), pace)
+  const [rules, first] = yield* Effect.all([visit.ask({ url: robotsPath }), door], { concurrency: 2 })
+  const isLost = first._tag === "NoAnswer" && home.protocol === "https:" && overPlain.has(first.reason)
+  const plain = isLost ? yield* visit.ask({ url: `http://${home.host}/` }) : undefined
+  const outcome = plain?._tag === "Answered" ? plain : first
+  const address = outcome._tag === "Answered" ? outcome.url : home
+  const own = address.origin === home.origin ? rules : yield* visit.ask({ url: new URL(robotsPath, address) })
+  const answered = outcome._tag === "Answered" && outcome.challenge === undefined ? outcome : undefined
+  return {
+    home: yield* sightOf(outcome === plain ? `http://${home.host}/` : home.href, outcome),
+    answer: answered,
+    transport: transportOf(home, address, plain?._tag === "Answered"),
+    tlsFailure: isLost && plain?._tag === "Answered" ? yield* sightOf(home.href, first) : undefined,
+    failure: outcome._tag === "NoAnswer" ? outcome : undefined,
+    robots: yield* readRules(new URL(robotsPath, address).href, own)
+  } satisfies Met
+})
+const robotsPath = "/robots.txt"
+
+/** Why https may fail where http answers. */
+const overPlain: ReadonlySet<NoAnswer["reason"]> = new Set(["unreachable", "tls", "timeout", "bad_response"])
+
+const transportOf = (home: URL, reached: URL, isFallback: boolean): Met["transport"] => {
+  if (home.protocol === "http:") return "local"
+  return isFallback && reached.protocol === "http:" ? "plain" : "tls"
+}
+
+const readRules = Effect.fnUntraced(function* (asked: string, outcome: SiteOutcome) {
+  const sight = yield* sightOf(asked, outcome, noReading)
+  return rulesIn(sight, outcome)
+})
+
+const rulesIn = (sight: Sight, outcome: SiteOutcome): RobotsRead => {
+  const none = { sight, robots: robotsOf(404, ""), text: "" }
+  if (outcome._tag === "NoAnswer" || outcome.challenge !== undefined || outcome.status === 429) {
+    return { ...none, state: "unknown" }
+  }
+  const { status, text } = outcome
+  if (status >= 500) return { ...none, state: "fault" }
+  // A page instead of the file says nothing, so everybody may come.
+  if (status < 200 || status >= 300 || isHtml(outcome)) return { ...none, state: "none" }
+  return { sight, state: "rules", robots: robotsOf(status, text), text }
+}
+
+/** Programs that fetch a page because somebody wants to buy, or that find it for those: who is kept out is not sold to. */
+export const shoppingAgents = [
+  "ChatGPT-User",
+  "OAI-SearchBot",
+  "Claude-User",
+  "Claude-SearchBot",
+  "Perplexity-User",
+  "PerplexityBot",
+  "Googlebot",
+  "bingbot",
+  "Amzn-User",
+  "AmazonBuyForMe",
+  "meta-externalfetcher",
+  "MistralAI-User",
+  "DuckAssistBot"
+]
+
+/** Crawlers that collect texts for training. Letting them in or not is the merchant's policy. */
+const trainingCrawlers = [
+  "GPTBot",
+  "ClaudeBot",
+  "Google-Extended",
+  "Applebot-Extended",
+  "Amazonbot",
+  "meta-externalagent",
+  "CCBot",
+  "Bytespider"
+]
+
+export const robotsFacts = ({ robots, sight, state, text }: RobotsRead, product: string | undefined): RobotsFacts => {
+  const path = product === undefined ? undefined : URL.parse(product)
+  const { signals, usage } = readContentSignals(text)
+  return {
+    sight,
+    state,
+    agents: shoppingAgents,
+    blockedAtHome: blocked(robots, "/"),
+    blockedAtProducts: path == null ? undefined : blocked(robots, path.pathname + path.search),
+    trainingNamed: trainingCrawlers.filter((crawler) => isNamed(robots, crawler)),
+    contentSignals: [
+      ...[...signals].map(([name, allowed]) => `${name}=${allowed ? "yes" : "no"}`),
+      ...(usage === null ? [] : [usage])
+    ]
+  }
+}
+
+/** Those to whom the same groups speak share a verdict: a long file is not judged once for each. */
+const blocked = (robots: Robots, path: string): ReadonlyArray<string> => {
+  const verdicts = new Map<string, boolean>()
+  return shoppingAgents.filter((agent) => {
+    const name = agent.toLowerCase()
+    const groups = robots.groups.flatMap(({ agents }, index) => (agents.includes(name) ? [index] : [])).join()
+    const known = verdicts.get(groups) ?? robotsAllows(robots, agent, path)
+    verdicts.set(groups, known)
+    return !known
+  })
+}

@@ -1,0 +1,239 @@
+import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule } from "effect"
+import type { TenantId } from "#domain/Ids.ts"
+import { systemAccount } from "#domain/LedgerAccount.ts"
+import { parseDecimal, unit } from "#domain/Money.ts"
+import { InsufficientCredits } from "#domain/ScannerRefusal.ts"
+import { Ledger } from "./Ledger.ts"
+import type { CompanionRow } from "./Ledger/Companion.ts"
+import { newUuid } from "./NewId.ts"
+import * as Charges from "./ScannerCredits/Charges.ts"
+import * as CreditLedger from "./ScannerCredits/CreditLedger.ts"
+import { ScannerCreditPolicy } from "./ScannerCredits/Policy.ts"
+
+export { InsufficientCredits }
+
+/** What is charged for, and how much in whole credits. `source` is the id of the request. */
+export interface CreditOrder {
+  readonly tenant_id: TenantId
+  readonly operation: "scan" | "batch" | "test"
+  readonly credits: number
+  readonly source: string
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** What was charged, for whoever made the charge. */
+export interface Charge {
+  readonly id: string
+  readonly tenant_id: TenantId
+  readonly credits: number
+}
+
+/** A charge that is neither earned nor returned yet. */
+export interface OpenCharge extends Charge {
+  /** What the tenant has left, in whole credits. */
+  readonly remaining: number
+}
+
+/** The credits that pay for the scanner: taken before the work, given back when it could not be done. */
+export class ScannerCredits extends Context.Service<
+  ScannerCredits,
+  {
+    /**
+     * Takes the credits, with the rows `beside` in one transaction. A scan or a test has to end its charge within the lease, or to
+     * prolong it; whoever makes a batch keeps its charge until the batch is over.
+     */
+    charge(
+      order: CreditOrder,
+      beside?: (charge: { readonly id: string; readonly at: Date }) => ReadonlyArray<CompanionRow>
+    ): Effect.Effect<OpenCharge, InsufficientCredits>
+    /** The work is done. Joins the caller's transaction, together with what the work gave. False when the charge was returned before. */
+    earn(charge: Charge): Effect.Effect<boolean>
+    /** Says how much will be given back, while the rest is earned. Joins the caller's transaction; `giveBack` after its commit gives it. */
+    promiseBack(charge: Charge, reason: string, credits: number): Effect.Effect<void>
+    /**
+     * Gives all of it back, or only so many credits (the rest is earned), or what was promised; what the tenant has then. Twice is
+     * once. Never inside a transaction: what it promises has to be committed before it is given.
+     */
+    giveBack(charge: Charge, reason: string, credits?: number): Effect.Effect<number>
+    /** Keeps a long-running charge from being taken for abandoned. */
+    prolong(charge: Charge): Effect.Effect<void>
+    /** `granted_total` less `consumed_total` is `balance`; what was returned was not consumed. */
+    balance(tenant_id: TenantId): Effect.Effect<{
+      readonly balance: number
+      readonly granted_total: number
+      readonly consumed_total: number
+    }>
+    /** Newest first, from before the position. */
+    ledger(
+      tenant_id: TenantId,
+      page: { readonly before: Option.Option<bigint>; readonly limit: number }
+    ): Effect.Effect<ReadonlyArray<CreditLedger.CreditEntry>>
+    /** Returns charges whose process died, at most 100 a step; how many. */
+    readonly returnAbandoned: Effect.Effect<number>
+  }
+>()("turnpike/services/ScannerCredits") {
+  static readonly layer = Layer.effect(
+    ScannerCredits,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const { lease } = yield* ScannerCreditPolicy
+      const charges = yield* Charges.make
+      const { balance, ledger: lines } = yield* CreditLedger.make
+
+      const charge = Effect.fn("ScannerCredits.charge")(function* (
+        order: CreditOrder,
+        beside: Parameters<ScannerCredits["Service"]["charge"]>[1] = () => []
+      ) {
+        const { credits, metadata, operation, source, tenant_id } = order
+        yield* wholeAndSome(credits)
+        const id = newUuid()
+        const row = (at: Date) =>
+          Charges.insertCharge.of({
+            id,
+            tenant_id,
+            operation,
+            credits,
+            source,
+            metadata,
+            due_at: operation === "batch" ? null : isoAfter(at, lease),
+            created_at: at.toISOString()
+          })
+        const { movements } = yield* ledger
+          .post({
+            id,
+            steps: [
+              {
+                kind: "transfer",
+                debit: tenant_id,
+                credit: fees,
+                currency: "CREDIT",
+                amount: BigInt(credits) * unit,
+                code: operation,
+                tally: Charges.chargedTally(tenant_id)
+              }
+            ],
+            rows: ({ at }) => [row(at), ...beside({ id, at })]
+          })
+          .pipe(
+            Effect.catch((refused) =>
+              refused._tag === "INSUFFICIENT_BALANCE"
+                ? Effect.fail(
+                    new InsufficientCredits({
+                      balance: CreditLedger.wholeCredits(parseDecimal(refused.available) ?? 0n),
+                      required: credits
+                    })
+                  )
+                : Effect.die(refused)
+            )
+          )
+        const [taken] = movements
+        if (taken === undefined) return yield* Effect.die("A charge without a movement")
+        const remaining = CreditLedger.wholeCredits(taken.debit_posted - taken.debit_held)
+        return { id, tenant_id, credits, remaining }
+      })
+
+      const earn = Effect.fn("ScannerCredits.earn")(function* (earned: Charge) {
+        return yield* charges.earn(earned, yield* DateTime.nowAsDate)
+      })
+
+      const untilLeaseEnds = Effect.map(DateTime.now, (now) => DateTime.toDate(DateTime.addDuration(now, lease)))
+      const promise = Effect.fnUntraced(function* ({ id, tenant_id }: Charge, reason: string, returned: number) {
+        return yield* charges.promise({ id, tenant_id, returned }, reason, yield* untilLeaseEnds)
+      })
+      const promiseBack = Effect.fn("ScannerCredits.promiseBack")(function* (
+        of: Charge,
+        reason: string,
+        credits: number
+      ) {
+        yield* wholeAndSome(credits)
+        yield* promise(of, reason, credits)
+      })
+
+      /** Gives what was promised. The command's id is the charge's own, so whoever comes second moves nothing. */
+      const give = Effect.fnUntraced(function* (promised: Charges.Promised) {
+        const { id, returned, tenant_id } = promised
+        const { movements } = yield* ledger
+          .post({
+            id: Charges.returnId(id),
+            steps: [
+              {
+                kind: "transfer",
+                debit: fees,
+                credit: tenant_id,
+                currency: "CREDIT",
+                amount: BigInt(returned) * unit,
+                code: Charges.returnCode,
+                tally: Charges.returnedTally(tenant_id)
+              }
+            ]
+          })
+          .pipe(Effect.orDie)
+        yield* charges.returned(promised, yield* DateTime.nowAsDate)
+        return CreditLedger.wholeCredits(movements[0]?.credit_posted ?? 0n)
+      })
+      const giveBack = Effect.fn("ScannerCredits.giveBack")(function* (
+        of: Charge,
+        reason: string,
+        credits: number = of.credits
+      ) {
+        if (credits === 0) yield* charges.earn(of, yield* DateTime.nowAsDate)
+        const promised = credits === 0 ? Option.none() : yield* promise(of, reason, credits)
+        const owed = Option.isSome(promised) ? promised : yield* charges.underWay(of)
+        return Option.isSome(owed) ? yield* give(owed.value) : (yield* balance(of.tenant_id)).balance
+      })
+
+      const prolong = Effect.fn("ScannerCredits.prolong")(function* (of: Charge) {
+        yield* charges.prolong(of, yield* untilLeaseEnds)
+      })
+
+      const returnAbandoned = Effect.gen(function* () {
+        const found = yield* charges.takeAbandoned(yield* DateTime.nowAsDate, yield* untilLeaseEnds, batch)
+        const given = (promised: Charges.Promised) =>
+          give(promised).pipe(
+            Effect.catchCause((cause) =>
+              Effect.logError("Credits could not be given back; they are once more", { id: promised.id }, cause)
+            )
+          )
+        // The ledger posts them as one group.
+        yield* Effect.forEach(found, given, { concurrency: batch, discard: true })
+        return found.length
+      }).pipe(Effect.withSpan("ScannerCredits.returnAbandoned"))
+
+      return ScannerCredits.of({
+        charge,
+        earn,
+        promiseBack,
+        giveBack,
+        prolong,
+        balance: Effect.fn("ScannerCredits.balance")(balance),
+        ledger: Effect.fn("ScannerCredits.ledger")(lines),
+        returnAbandoned
+      })
+    })
+  )
+
+  /** Gives back what the dead left behind. Any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { returnAbandoned } = yield* ScannerCredits
+      yield* Effect.repeat(returnAbandoned, { while: (found) => found === batch }).pipe(
+        Effect.catchCause((cause) => Effect.logError("Abandoned charges could not be returned", cause)),
+        Effect.repeat(Schedule.spaced("30 seconds")),
+        Effect.forkScoped
+      )
+    })
+  )
+}
+
+const batch = 100
+
+/** Where credits go that are spent. */
+const fees = systemAccount("fees", "CREDIT")
+
+const wholeAndSome = (credits: number) =>
+  Number.isSafeInteger(credits) && credits > 0
+    ? Effect.void
+    : Effect.die(new RangeError(`${credits} is no number of whole credits`))
+
+const isoAfter = (at: Date, lease: Duration.Duration): string =>
+  DateTime.formatIso(DateTime.addDuration(DateTime.makeUnsafe(at), lease))

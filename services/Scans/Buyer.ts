@@ -1,0 +1,15 @@
+import type { TenantId } from "#domain/Ids.ts"
+
+/** Who pays for a call of the scanner: a tenant with its credits, or somebody who paid for this very call. */
+export type ScanBuyer =
+  | { readonly _tag: "Tenant"; readonly tenant_id: TenantId; readonly source: string }
+  | { readonly _tag: "PaidCall"; readonly source: string }
+  /** An item of a batch, whose charge is the batch's. */
+  | { readonly _tag: "Batch"; readonly tenant_id: TenantId; readonly source: string }
+
+/** `remaining` credits of the tenant; undefined of a call that somebody paid for, and of an item of a batch. */
+export interface Billed<A> {
+  readonly record: A
+  readonly charged: number
+  readonly remaining: number | undefined
+}

@@ -1,0 +1,210 @@
+import { Effect, Schema } from "effect"
+import { fromMinor, type Offered } from "#domain/ProductChoice.ts"
+import { vendureDocuments } from "#domain/ShoppingConduct.ts"
+import type { UcpClient } from "../ScanEngine/protocols/UcpClient.ts"
+import { jsonPost } from "./ApiRail.ts"
+import type { Errand } from "./Errand.ts"
+
+/** How many products of a catalogue are looked at. */
+const maxProducts = 50
+
+const words = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.filter((one) => typeof one === "string").join(" ")
+    : typeof value === "string"
+      ? value
+      : ""
+
+const ShopifyProducts = Schema.Struct({
+  products: Schema.Array(
+    Schema.Struct({
+      title: Schema.String,
+      handle: Schema.String,
+      product_type: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      tags: Schema.optionalKey(Schema.Unknown),
+      variants: Schema.Array(
+        Schema.Struct({
+          id: Schema.Int,
+          title: Schema.String,
+          sku: Schema.optionalKey(Schema.NullOr(Schema.String)),
+          available: Schema.optionalKey(Schema.Boolean),
+          price: Schema.String
+        })
+      )
+    })
+  )
+})
+
+/** The cheapest variant that can be bought, or else the cheapest; the first of equals. */
+const bestOf = <A extends { readonly isAvailable: boolean; readonly price: string }>(variants: ReadonlyArray<A>) =>
+  variants.toSorted((a, b) => Number(b.isAvailable) - Number(a.isAvailable) || Number(a.price) - Number(b.price))[0]
+
+const shopify = Effect.fnUntraced(function* (errand: Errand, base: URL) {
+  const said = yield* errand.json(ShopifyProducts, { url: `/products.json?limit=${maxProducts}`, obeysRobots: true })
+  if ("_tag" in said || said.value === undefined) return []
+  return said.value.products.slice(0, maxProducts).flatMap((product): ReadonlyArray<Offered> => {
+    const variants = product.variants.map((one) => ({ ...one, isAvailable: one.available !== false }))
+    const best = bestOf(variants)
+    if (best === undefined) return []
+    return [
+      {
+        candidate: {
+          name: product.title.slice(0, 300),
+          url: new URL(`/products/${encodeURIComponent(product.handle)}`, base),
+          sku: best.sku ?? null,
+          platformId: String(best.id),
+          variant: variants.length > 1 ? best.title.slice(0, 300) : null,
+          price: best.price,
+          currency: null
+        },
+        isAvailable: best.available ?? null,
+        variants: variants.length,
+        kind: `${product.product_type ?? ""} ${words(product.tags)}`.slice(0, 2_000),
+        source: "platform"
+      }
+    ]
+  })
+})
+
+const WooProducts = Schema.Array(
+  Schema.Struct({
+    id: Schema.Int,
+    name: Schema.String,
+    type: Schema.optionalKey(Schema.String),
+    sku: Schema.optionalKey(Schema.String),
+    permalink: Schema.String,
+    has_options: Schema.optionalKey(Schema.Boolean),
+    is_in_stock: Schema.optionalKey(Schema.Boolean),
+    is_purchasable: Schema.optionalKey(Schema.Boolean),
+    variations: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.Int }))),
+    categories: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String }))),
+    prices: Schema.Struct({
+      price: Schema.String,
+      currency_code: Schema.optionalKey(Schema.String),
+      currency_minor_unit: Schema.optionalKey(Schema.Int)
+    })
+  })
+)
+
+const woo = Effect.fnUntraced(function* (errand: Errand, base: URL) {
+  const url = `/wp-json/wc/store/v1/products?per_page=${maxProducts}`
+  const said = yield* errand.json(WooProducts, { url, obeysRobots: true })
+  if ("_tag" in said || said.value === undefined) return []
+  return said.value.slice(0, maxProducts).map((product): Offered => {
+    const page = URL.parse(product.permalink)
+    const variations = product.variations ?? []
+    const price = fromMinor(product.prices.price, product.prices.currency_minor_unit ?? 2)
+    return {
+      candidate: {
+        name: product.name.slice(0, 300),
+        url: page !== null && page.host === base.host ? page : undefined,
+        sku: product.sku === undefined || product.sku === "" ? null : product.sku,
+        platformId: String(variations[0]?.id ?? product.id),
+        variant: variations[0] === undefined ? null : String(variations[0].id),
+        price: price ?? null,
+        currency: product.prices.currency_code ?? null
+      },
+      isAvailable: product.is_in_stock !== false && product.is_purchasable !== false,
+      variants: Math.max(1, variations.length),
+      kind: [product.type ?? "", ...(product.categories ?? []).map(({ name }) => name)].join(" ").slice(0, 2_000),
+      source: "platform"
+    }
+  })
+})
+
+const VendureProducts = Schema.Struct({
+  data: Schema.Struct({
+    products: Schema.Struct({
+      items: Schema.Array(
+        Schema.Struct({
+          name: Schema.String,
+          slug: Schema.String,
+          variants: Schema.Array(
+            Schema.Struct({
+              id: Schema.String,
+              name: Schema.String,
+              sku: Schema.String,
+              priceWithTax: Schema.Int,
+              currencyCode: Schema.String,
+              stockLevel: Schema.String
+            })
+          )
+        })
+      )
+    })
+  })
+})
+
+const vendure = Effect.fnUntraced(function* (errand: Errand) {
+  const said = yield* errand.json(VendureProducts, jsonPost("/shop-api", { query: vendureDocuments.products }))
+  if ("_tag" in said || said.value === undefined) return []
+  return said.value.data.products.items.slice(0, maxProducts).flatMap((product): ReadonlyArray<Offered> => {
+    const best = bestOf(
+      product.variants.map((one) => ({
+        ...one,
+        isAvailable: one.stockLevel !== "OUT_OF_STOCK",
+        price: fromMinor(one.priceWithTax, 2) ?? "0"
+      }))
+    )
+    if (best === undefined) return []
+    return [
+      {
+        candidate: {
+          name: product.name.slice(0, 300),
+          url: undefined,
+          sku: best.sku,
+          platformId: best.id,
+          variant: product.variants.length > 1 ? best.name.slice(0, 300) : null,
+          price: best.price,
+          currency: best.currencyCode
+        },
+        isAvailable: best.isAvailable,
+        variants: product.variants.length,
+        kind: product.slug,
+        source: "platform"
+      }
+    ]
+  })
+})
+
+/** What the platform's own interface lists; empty where there is none, or none that is open. */
+export const listed = (errand: Errand, platform: string | null, base: URL): Effect.Effect<ReadonlyArray<Offered>> => {
+  if (platform === "shopify") return shopify(errand, base)
+  if (platform === "woocommerce") return woo(errand, base)
+  if (platform === "vendure") return vendure(errand)
+  return Effect.succeed([])
+}
+
+/** What a UCP service finds; empty when it has no search or does not say. */
+export const searched = (client: UcpClient, base: URL, query: string): Effect.Effect<ReadonlyArray<Offered>> =>
+  client.offers("search_catalog")
+    ? Effect.map(client.search(query), (reply) => {
+        if (reply._tag !== "Done") return []
+        return reply.value.slice(0, maxProducts).flatMap((product): ReadonlyArray<Offered> => {
+          const variants = product.variants.map((one) => ({
+            ...one,
+            isAvailable: one.available,
+            price: one.price ?? ""
+          }))
+          const best = bestOf(variants)
+          const page = product.url === null ? null : URL.parse(product.url)
+          return [
+            {
+              candidate: {
+                name: product.title,
+                url: page !== null && page.host === base.host ? page : undefined,
+                sku: best?.sku ?? null,
+                platformId: best?.id ?? product.id,
+                variant: variants.length > 1 ? (best?.title ?? null) : null,
+                price: best === undefined || best.price === "" ? null : best.price,
+                currency: best?.currency ?? null
+              },
+              isAvailable: best?.isAvailable ?? null,
+              variants: Math.max(1, variants.length),
+              kind: "",
+              source: "ucp"
+            }
+          ]
+        })
+      })
+    : Effect.succeed([])

@@ -1,0 +1,243 @@
+import { Effect } from "effect"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
+import type { PlatformId } from "#domain/page/Platform.ts"
+import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
+import { type Offered, rarestWords } from "#domain/ProductChoice.ts"
+import { robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import type { Blocker } from "#domain/ShoppingTest.ts"
+import { budgetOf, lookAt } from "../ScanEngine/protocols/Look.ts"
+import * as Ucp from "../ScanEngine/protocols/UcpClient.ts"
+import { probeUcp } from "../ScanEngine/protocols/UcpProbe.ts"
+import { agentName } from "../SiteVisits/Vantages.ts"
+import { isGood, pageIn, type PageSeen, pageFor } from "./ApiRail.ts"
+import * as Catalogue from "./Catalogue.ts"
+import type { Errand } from "./Errand.ts"
+import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, warning } from "./Outcomes.ts"
+import { proven } from "./Proving.ts"
+import type { StepOutcome } from "./Rail.ts"
+import * as Sitemaps from "./Sitemaps.ts"
+import { refusalOf } from "../SiteVisits.ts"
+
+/** What is known of a shop before anything is chosen. */
+export interface Storefront {
+  readonly errand: Errand
+  readonly home: PageSeen
+  readonly platform: PlatformId | null
+  /** By the platform's interface or a UCP service. */
+  readonly offers: ReadonlyArray<Offered>
+  /** Addresses that look like products, in order, all of this site and allowed to us. */
+  readonly productUrls: ReadonlyArray<URL>
+  readonly ucp: UcpService | undefined
+}
+
+/** A UCP service that answers calls, and the payment handlers that its profile declares. */
+export interface UcpService {
+  readonly client: Ucp.UcpClient
+  readonly handlers: ReadonlyArray<string>
+}
+
+export interface Discovered {
+  readonly outcome: StepOutcome
+  /** Undefined when the step did not pass; `home` is kept for a browser to try. */
+  readonly front: Storefront | undefined
+  readonly home: PageSeen | undefined
+  readonly platform: PlatformId | null
+  /** What robots.txt says to us of an address. */
+  readonly allows: (url: URL) => boolean
+}
+
+/** A path that no shop has. */
+const canaryPath = "/turnpike-no-such-page-b1946ac9"
+const maxCategories = 3
+const maxProductUrls = 40
+
+const stopped = (outcome: StepOutcome): Discovered => ({
+  outcome,
+  front: undefined,
+  home: undefined,
+  platform: null,
+  allows: () => false
+})
+
+/** The home page, or why it is no shop's door. */
+const door = Effect.fnUntraced(function* (errand: Errand) {
+  const outcome = yield* errand.look(errand.site.home)
+  if (outcome._tag === "NoAnswer") {
+    const refusal = refusalOf(errand.site.domain, outcome)
+    return refusal === undefined ? unanswered("discovery", outcome) : yield* Effect.fail(refusal)
+  }
+  const refused = refusedBy("discovery", outcome)
+  if (refused !== undefined) return refused
+  const { status } = outcome
+  const seen = evidenceOf(outcome)
+  if (status === 401) return failed("discovery", "account_required", "The home page asks for a login.", seen)
+  if (status === 403) {
+    return failed("discovery", "bot_challenge", "The home page answers our agent with 403.", seen)
+  }
+  if (status < 200 || status >= 300) {
+    return failed("discovery", "site_unreachable", `The home page answers ${status}.`, seen)
+  }
+  const page = yield* pageIn(errand, outcome)
+  if (!isGood(page)) return page
+  const geo = page.facts.walls.find(({ kind }) => kind === "geo")
+  if (geo !== undefined) {
+    return failed("discovery", "geo_restricted", `The home page says: ${geo.marker}.`, snippet(geo.marker))
+  }
+  return page
+})
+
+/** robots.txt as it speaks to us. One that nobody could get is judged by RFC 9309: a server in trouble forbids everything. */
+const rules = Effect.fnUntraced(function* (errand: Errand) {
+  const outcome = yield* errand.look("/robots.txt")
+  if (outcome._tag === "NoAnswer" || outcome.challenge !== undefined || outcome.status === 429) {
+    // The home page will meet the same.
+    return { robots: robotsOf(404, ""), outcome }
+  }
+  const isPage = outcome.status < 300 && /^\s*<(?:!doctype|html)/i.test(outcome.text)
+  return { robots: isPage ? robotsOf(404, "") : robotsOf(outcome.status, outcome.text), outcome }
+})
+
+const bare = (host: string): string => host.replace(/^www\./, "")
+
+const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL> => {
+  const urls = new Map<string, URL>()
+  for (const address of addresses) {
+    const url = URL.parse(address, base.href)
+    if (url === null || bare(url.host) !== bare(base.host)) continue
+    url.hash = ""
+    urls.set(url.href, url)
+  }
+  return [...urls.values()].toSorted((a, b) => (a.href < b.href ? -1 : 1))
+}
+
+const categoryPath =
+  /\/(?:collections?|categor(?:y|ies)|c|shop|store|catalog(?:ue)?|products|department|kategorie|women|men|all)(?:\/|$)/i
+
+/** Products that pages link: the home page first, then a few that look like categories. */
+const linked = Effect.fnUntraced(function* (errand: Errand, home: PageSeen, platform: PlatformId | null) {
+  const productsOf = ({ answer, facts }: PageSeen) =>
+    ofSite(
+      facts.links.map(({ href }) => href).filter((href) => looksLikeProduct(href, platform)),
+      answer.url
+    )
+  const direct = productsOf(home)
+  if (direct.length > 0) return direct
+  const categories = ofSite(
+    home.facts.links.map(({ href }) => href).filter((href) => categoryPath.test(URL.parse(href)?.pathname ?? "")),
+    home.answer.url
+  )
+  for (const category of categories.slice(0, maxCategories)) {
+    const seen = yield* pageFor("discovery", errand, category)
+    const found = isGood(seen) ? productsOf(seen) : []
+    if (found.length > 0) return found
+  }
+  return []
+})
+
+/** A UCP service that answers calls; undefined when there is none. */
+const ucpOf = Effect.fnUntraced(function* (
+  errand: Errand,
+  home: PageSeen,
+  site: { readonly platform: PlatformId | null; readonly hasSoftNotFound: boolean }
+) {
+  const look = yield* lookAt(errand, "/.well-known/ucp")
+  if (look._tag !== "Json") return undefined
+  const surroundings = { visit: errand, home, ...site, isRetail: true }
+  const { access, profile } = yield* probeUcp(surroundings, look, budgetOf(2))
+  if (access === undefined) return undefined
+  return { client: yield* Ucp.make(errand, access), handlers: profile?.paymentHandlers ?? [] } satisfies UcpService
+})
+
+/** What a UCP service sells: of everything, or else of what the home page is about. */
+const inCatalogue = Effect.fnUntraced(function* (ucp: Ucp.UcpClient, base: URL, heading: string) {
+  for (const query of ["", ...rarestWords(heading, [])]) {
+    const found = yield* Catalogue.searched(ucp, base, query)
+    if (found.length > 0) return found
+  }
+  return []
+})
+
+/** Finds the shop and what it sells. */
+export const discover = Effect.fnUntraced(function* (errand: Errand) {
+  const { outcome: rulesAnswer, robots } = yield* rules(errand)
+  const verdict = robotsVerdict(robots, agentName, "/")
+  if (!verdict.isAllowed) {
+    const rule = verdict.rule === null ? "it could not be read" : `Disallow: ${verdict.rule.pattern}`
+    const detail = `robots.txt keeps ${verdict.under === "*" || verdict.under === null ? "every agent" : agentName} from the home page: ${rule}.`
+    const seen = rulesAnswer._tag === "Answered" ? evidenceOf(rulesAnswer) : null
+    return stopped(failed("discovery", "robots_disallowed", detail, seen))
+  }
+  const home = yield* door(errand)
+  if (!isGood(home)) return stopped(home)
+  const { answer, facts } = home
+  const base = answer.url
+  const { headers, setCookies, text } = answer
+  const signs = { metas: facts.metas, headers, setCookies }
+  const platform = (yield* Effect.orElseSucceed(errand.pages.platform(text, signs), () => null))?.id ?? null
+  const warnings: Array<Blocker> = []
+  if (bare(base.host) !== bare(errand.site.home.host)) {
+    const detail = `${errand.site.home.host} redirects to ${base.host}.`
+    warnings.push(warning("discovery", "redirects_across_hosts", detail, snippet(base.href)))
+  }
+  const canary = yield* errand.look(canaryPath)
+  const hasSoftNotFound = canary._tag === "Answered" && canary.status >= 200 && canary.status < 300
+
+  const sitemap = yield* Sitemaps.read(errand, robots, base, platform)
+  if (sitemap.isMissing) {
+    const detail = "Neither robots.txt nor /sitemap.xml leads to a sitemap."
+    warnings.push(warning("discovery", "sitemap_missing", detail, sitemap.evidence))
+  }
+  const fromPlatform = yield* Catalogue.listed(errand, platform, base)
+  const inSitemap = ofSite(sitemap.products, base)
+  const named = inSitemap.length > 0 ? inSitemap : fromPlatform.length > 0 ? [] : yield* linked(errand, home, platform)
+  const ucp = yield* ucpOf(errand, home, { platform, hasSoftNotFound })
+  const fromUcp = ucp === undefined ? [] : yield* inCatalogue(ucp.client, base, facts.headings[0]?.text ?? "")
+  const allowed = (url: URL) => robotsAllows(robots, agentName, url.pathname + url.search)
+  const isNameless = named.length === 0 && fromPlatform.length === 0 && fromUcp.length === 0
+  const urls = isNameless ? yield* proven(errand, home, sitemap.locations, allowed) : named
+  const open = urls.filter(allowed)
+  const offers = fromUcp.length > 0 ? fromUcp : fromPlatform
+
+  if (offers.length === 0 && open.length === 0) {
+    return { ...stopped(nothing(urls, home, warnings)), home, platform, allows: allowed }
+  }
+  const what = [
+    ...(offers.length > 0
+      ? [`${offers.length} products by ${fromUcp.length > 0 ? "UCP" : "the platform's interface"}`]
+      : []),
+    ...(open.length > 0
+      ? [`${open.length} product addresses ${inSitemap.length > 0 ? "in the sitemap" : "by links"}`]
+      : [])
+  ].join(" and ")
+  const evidence = snippet(open[0]?.href ?? offers[0]?.candidate.name)
+  const front: Storefront = { errand, home, platform, offers, productUrls: open.slice(0, maxProductUrls), ucp }
+  return {
+    outcome: passed(`Found ${what}.`, evidence, warnings),
+    front,
+    home,
+    platform,
+    allows: allowed
+  } satisfies Discovered
+})
+
+/** Why there is nothing to buy: robots.txt forbids it, only scripts may know, or it is not there. */
+const nothing = (urls: ReadonlyArray<URL>, home: PageSeen, warnings: ReadonlyArray<Blocker>): StepOutcome => {
+  if (urls.length > 0) {
+    const detail = `robots.txt disallows all ${urls.length} product pages that we know.`
+    return failed("discovery", "robots_disallowed", detail, snippet(urls[0]?.href), warnings)
+  }
+  const marker = home.facts.clientOnly?.marker
+  if (marker !== undefined) {
+    const detail = `The home page is empty before its scripts have run: ${marker}.`
+    return failed("discovery", "javascript_wall", detail, snippet(marker), warnings)
+  }
+  const detail = "Neither a sitemap nor links nor an interface leads to a product."
+  return failed("discovery", "no_products_found", detail, snippet(home.facts.visibleText), warnings)
+}
+
+/** The products that a browser saw on the home page. */
+export const shownProducts = ({ links }: PageFacts, url: URL, platform: PlatformId | null): ReadonlyArray<URL> =>
+  ofSite(
+    links.map(({ href }) => href).filter((href) => looksLikeProduct(href, platform)),
+    url
+  )

@@ -1,0 +1,125 @@
+import { Duration, Effect, Option, Schema } from "effect"
+import { readBoundedJson } from "#domain/protocol/BoundedJson.ts"
+import { mayAsk } from "#domain/ShoppingConduct.ts"
+import type { PageReading } from "../PageReading.ts"
+import type { NoAnswer, SiteAnswer, SiteOutcome, SiteRequest, Visit } from "../SiteVisits.ts"
+
+/** What a test may cost a shop, its clean-up aside. */
+export interface ErrandLimits {
+  readonly requests: number
+  readonly duration: Duration.Duration
+  /** What the visit lasts longer than that, to put things back. */
+  readonly reserve: Duration.Duration
+}
+
+/** Failures of the network that one more try may mend. */
+const passing: ReadonlySet<NoAnswer["reason"]> = new Set(["unreachable", "timeout", "bad_response"])
+
+const noAnswer = (reason: NoAnswer["reason"], detail: string): NoAnswer => ({ _tag: "NoAnswer", reason, detail, ms: 0 })
+
+/** An answer of JSON: `value` is undefined when it is no JSON of the expected shape. */
+export interface JsonAnswer<A> {
+  readonly answer: SiteAnswer
+  readonly value: A | undefined
+}
+
+/**
+ * One test's way to the shop. It is itself a visit, so whatever speaks over a visit (rails, the UCP client) speaks over the same list of
+ * what a test may send: everything that is not on it is answered here and reaches nobody, redirects of a look included. Of a call with
+ * effects no redirect is followed, as it could lead to a call that is not on the list.
+ */
+export interface Errand extends Visit {
+  /** What reads the documents that it gets. */
+  readonly pages: PageReading["Service"]
+  /** GET, with one more try after a failure of the network. */
+  look(url: string | URL, options?: Omit<SiteRequest, "url" | "method" | "body">): Effect.Effect<SiteOutcome>
+  /** GET or a call with effects, answered by JSON. */
+  json<A>(schema: Schema.Decoder<A>, request: SiteRequest): Effect.Effect<JsonAnswer<A> | NoAnswer>
+  /**
+   * A form that was judged by `maySubmit`: the one way around the list, for addresses that only the form knows. After it, where the shop
+   * sends us is looked at.
+   */
+  submitJudged(request: SiteRequest): Effect.Effect<SiteOutcome>
+  /** The same errand without its limits, to put things back. The visit's own limits stay. */
+  readonly tidying: Errand
+}
+
+/** What a browser sends after a form was taken. A redirect that would send the form once more is not followed. */
+const landing = (outcome: SiteOutcome): URL | undefined => {
+  if (outcome._tag === "NoAnswer" || ![301, 302, 303].includes(outcome.status)) return undefined
+  return URL.parse(outcome.headers.get("location") ?? "", outcome.url.href) ?? undefined
+}
+
+export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Service"]): Errand => {
+  const isLook = (method: SiteRequest["method"]) => method === undefined || method === "GET" || method === "OPTIONS"
+  const mayFollow = (url: URL) => mayAsk({ method: "GET", url, body: undefined })
+
+  const build = (isTidying: boolean): Omit<Errand, "tidying"> => {
+    /** Our own limits, which leave room in the visit for putting things back. */
+    const spent = Effect.map(visit.remaining, (remaining): NoAnswer | undefined => {
+      if (isTidying) return undefined
+      if (visit.requests().length >= limits.requests) {
+        return noAnswer("budget", `the ${limits.requests} requests of a test of this type are used up`)
+      }
+      return Duration.isLessThanOrEqualTo(remaining, limits.reserve)
+        ? noAnswer("deadline", `the ${Duration.toSeconds(limits.duration)} seconds of a test of this type are over`)
+        : undefined
+    })
+
+    const sendOnce = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
+      Effect.flatMap(spent, (over) => (over === undefined ? visit.ask(request) : Effect.succeed(over)))
+
+    const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> => {
+      const method = request.method ?? "GET"
+      const url = URL.parse(String(request.url), visit.site.home.href)
+      if (url === null) return Effect.succeed(noAnswer("bad_request", "this is no address"))
+      if (!mayAsk({ method, url, body: request.body })) {
+        return Effect.succeed(noAnswer("bad_request", `a test does not send ${method} ${url.pathname}`))
+      }
+      return sendOnce(isLook(method) ? { ...request, mayFollow } : { ...request, followsRedirects: false })
+    }
+
+    const look: Errand["look"] = (url, options = {}) => {
+      const request = { ...options, url }
+      return Effect.flatMap(ask(request), (outcome) =>
+        outcome._tag === "NoAnswer" && passing.has(outcome.reason) ? ask(request) : Effect.succeed(outcome)
+      )
+    }
+
+    const json = <A>(schema: Schema.Decoder<A>, request: SiteRequest): Effect.Effect<JsonAnswer<A> | NoAnswer> => {
+      const wanted = { accept: "application/json", ...request }
+      const { method, url, ...options } = wanted
+      const asked = isLook(method) && request.body === undefined ? look(url, options) : ask(wanted)
+      return Effect.map(asked, (outcome) => {
+        if (outcome._tag === "NoAnswer") return outcome
+        const read = readBoundedJson(outcome.text)
+        const value =
+          read._tag === "Json" ? Option.getOrUndefined(Schema.decodeUnknownOption(schema)(read.value)) : undefined
+        return { answer: outcome, value }
+      })
+    }
+
+    const submitJudged = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
+      Effect.flatMap(sendOnce({ ...request, followsRedirects: isLook(request.method), mayFollow }), (outcome) => {
+        const next = landing(outcome)
+        return next === undefined ? Effect.succeed(outcome) : look(next)
+      })
+
+    return {
+      ...visit,
+      pages,
+      ask,
+      look,
+      json,
+      submitJudged
+    }
+  }
+
+  const tidying: Errand = {
+    ...build(true),
+    get tidying() {
+      return tidying
+    }
+  }
+  return { ...build(false), tidying }
+}

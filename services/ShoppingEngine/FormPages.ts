@@ -1,0 +1,102 @@
+import { addToCart } from "#domain/page/AddToCart.ts"
+import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
+import { totalIn } from "#domain/page/Total.ts"
+import { actionOf, type FormPurpose, maySubmit } from "#domain/ShoppingConduct.ts"
+import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
+import type { SiteRequest } from "../SiteVisits.ts"
+
+/** A form and the button that would send it. */
+export interface Pressable {
+  readonly form: PageForm
+  readonly button: PageControl | undefined
+  readonly label: string
+}
+
+const isButton = ({ disabled, type }: PageControl): boolean => !disabled && (type === "submit" || type === "image")
+
+/** What a button says: its words, or else its name. */
+export const labelOf = (button: PageControl): string => button.label ?? button.name ?? button.id ?? ""
+
+/** Forms that add a product to the cart and may be submitted, in the page's order, with the button that does it. */
+export const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
+  facts.forms.flatMap((form) => {
+    const found = addToCart({ forms: [form], controls: [], links: [] })
+    if (found === undefined || found.isDisabled) return []
+    const label = found.control === null ? "" : labelOf(found.control)
+    const button = found.control ?? undefined
+    return maySubmit(form, label, "add_to_cart", button) ? [{ form, button, label }] : []
+  })
+
+/** Other forms that may be submitted for a purpose, in the page's order. */
+export const formsFor = (facts: PageFacts, purpose: Exclude<FormPurpose, "add_to_cart">): ReadonlyArray<Pressable> =>
+  facts.forms.flatMap((form) => {
+    const button = form.controls.find(
+      (control) => isButton(control) && maySubmit(form, labelOf(control), purpose, control)
+    )
+    return button === undefined ? [] : [{ form, button, label: labelOf(button) }]
+  })
+
+/** A filled form as a request. */
+export const requestFor = ({ button, form }: Pressable, { values }: FilledForm, page: URL): SiteRequest => {
+  const body = encoded(values)
+  const referer = ["Referer", page.href] as const
+  if (form.method === "GET") {
+    const url = new URL(actionOf(form, button))
+    url.search = body
+    return { method: "GET", url, headers: [referer] }
+  }
+  return {
+    method: "POST",
+    url: actionOf(form, button),
+    headers: [["Content-Type", "application/x-www-form-urlencoded"], ["Origin", page.origin], referer],
+    body
+  }
+}
+
+const sameSite = (href: string, page: URL): URL | undefined => {
+  const url = URL.parse(href)
+  return url !== null && url.host === page.host ? url : undefined
+}
+
+/** The first link of this site by its words or its path. */
+export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | undefined => {
+  const page = new URL(facts.url)
+  for (const test of [
+    (link: PageFacts["links"][number], url: URL) => path.test(url.pathname) && words.test(link.text),
+    (_: PageFacts["links"][number], url: URL) => path.test(url.pathname),
+    (link: PageFacts["links"][number]) => words.test(link.text)
+  ]) {
+    for (const link of facts.links) {
+      const url = sameSite(link.href, page)
+      if (url !== undefined && test(link, url)) return url
+    }
+  }
+  return undefined
+}
+
+const cartWords =
+  /^\W*(?:(?:view|my|your|shopping|show) )*(?:cart|bag|basket|trolley|warenkorb|panier|carrito|cesta|carrello|carrinho|winkelwagen)\b/i
+const cartPath = /\/(?:cart|basket|bag|warenkorb|panier|carrito|winkelwagen)\/?$/i
+export const cartAddress = (facts: PageFacts): URL => linkTo(facts, cartWords, cartPath) ?? new URL("/cart", facts.url)
+export const isCartPath = (url: URL): boolean => cartPath.test(url.pathname)
+
+const checkoutWords = /check ?out|zur kasse|^kasse|caisse|finalizar compra|tramitar|cassa|afrekenen/i
+const checkoutPath = /\/(?:check-?out|kasse|onepage|caisse|commande)(?:\/|$)/i
+export const checkoutAddress = (facts: PageFacts): URL =>
+  linkTo(facts, checkoutWords, checkoutPath) ?? new URL("/checkout", facts.url)
+
+const guestWords = /\bguest\b|without (?:an )?account|als gast|invité|invitado|ospite/i
+export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestWords, /\/guest(?:\/|$)/i)
+
+/** How often a text stands in a page's text, whatever the case. */
+export const occurrences = (facts: PageFacts, text: string): number =>
+  facts.visibleText.toLowerCase().split(text.toLowerCase().replace(/\s+/g, " ").trim()).length - 1
+
+/** The price that stands next after a text; null when there is none. */
+export const priceAfter = (facts: PageFacts, text: string): string | null => {
+  const at = facts.visibleText.toLowerCase().lastIndexOf(text.toLowerCase())
+  return facts.prices.find((price) => price.at > at && !price.isAside)?.value ?? null
+}
+
+/** The total that a page states. */
+export const totalOn = (facts: PageFacts): string | null => totalIn(facts.visibleText)

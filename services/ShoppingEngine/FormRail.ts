@@ -1,0 +1,226 @@
+import { Effect } from "effect"
+import { addToCart } from "#domain/page/AddToCart.ts"
+import { sameAmount } from "#domain/page/Price.ts"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { fill } from "#domain/ShopperForm.ts"
+import type { Blocker } from "#domain/ShoppingTest.ts"
+import { mayAsk } from "#domain/ShoppingConduct.ts"
+import type { SiteRequest } from "../SiteVisits.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
+import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
+import type { Errand } from "./Errand.ts"
+import * as FormCheckout from "./FormCheckout.ts"
+import {
+  addingForms,
+  cartAddress,
+  formsFor,
+  labelOf,
+  occurrences,
+  type Pressable,
+  priceAfter,
+  requestFor
+} from "./FormPages.ts"
+import { failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+import { judgedPage } from "./Payments.ts"
+import type { Candidate, CartOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
+
+const wantsVariant =
+  /(?:please |must |first )?(?:select|choose|pick)\b.{0,60}\b(?:option|variant|size|colou?r|style|a |an |one )|required option|bitte .{0,30}w[äa]hlen/i
+const soldOut = /sold out|out of stock|no longer available|ausverkauft|rupture de stock|agotado|esaurito/i
+const minimum =
+  /(?:minimum order|order minimum|minimum purchase|mindestbestellwert|minimum de commande|pedido mínimo)[^.]{0,80}/i
+const empty =
+  /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
+
+/** The form that adds this product: one that knows its id, or else the first whose button says "add", or else "buy". */
+const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined => {
+  const forms = addingForms(seen.facts)
+  const knows = (pressable: Pressable) =>
+    [candidate.platformId, candidate.sku].some(
+      (id) => id !== null && pressable.form.controls.some(({ value }) => value === id)
+    )
+  return forms.find(knows) ?? forms.find(({ label }) => !/buy/i.test(label)) ?? forms[0]
+}
+
+/** The part of a page that is about its product; what else is recommended below may be sold out. */
+const besideHeading = ({ headingAt, visibleText }: PageFacts): string =>
+  visibleText.slice(headingAt ?? 0, (headingAt ?? 0) + 1_500)
+
+/** Why a page has no form that adds to the cart. */
+const formless = ({ facts }: PageSeen): StepOutcome => {
+  const found = addToCart(facts)
+  if (found?.isDisabled === true) {
+    return failed(
+      "cart",
+      "variant_required",
+      `"${found.marker}" cannot be pressed before a script lets it.`,
+      snippet(found.marker)
+    )
+  }
+  if (found?.kind === "button") {
+    const detail = `The button "${found.marker}" belongs to no form that can be sent: only a script knows what it does.`
+    return failed("cart", "javascript_wall", detail, snippet(found.marker))
+  }
+  // Ours to refuse: it says nothing about the shop.
+  if (found?.kind === "form")
+    return unknown(`A test does not send the form of "${found.marker}".`, snippet(found.marker))
+  if (facts.clientOnly !== null) {
+    return failed(
+      "cart",
+      "javascript_wall",
+      "The page is empty before its scripts have run.",
+      snippet(facts.clientOnly.marker)
+    )
+  }
+  const sold = soldOut.exec(besideHeading(facts))?.[0]
+  const detail =
+    sold === undefined ? "The page has neither a form nor a button that adds to the cart." : `The page says: ${sold}.`
+  return sold === undefined && facts.scripts.length > 0
+    ? failed("cart", "javascript_wall", detail, snippet(facts.visibleText))
+    : failed("cart", "add_to_cart_failed", detail, snippet(sold ?? facts.visibleText))
+}
+
+/** The request that puts the product into the cart, by a form or by a link; or why there is none. */
+const wayToAdd = (seen: PageSeen, candidate: Candidate, shopper: TestShopper): SiteRequest | StepOutcome => {
+  const pressable = addingForm(seen, candidate)
+  const found = addToCart(seen.facts)
+  if (pressable === undefined) {
+    const url = found?.kind === "link" ? URL.parse(found.action ?? "") : null
+    return url !== null && url.host === seen.answer.url.host && mayAsk({ method: "GET", url, body: undefined })
+      ? { method: "GET", url }
+      : formless(seen)
+  }
+  const filled = fill(pressable.form, pressable.button, shopper)
+  if (filled.exhausted.length > 0) {
+    const detail = `Of "${filled.exhausted.map(labelOf).join(", ")}" nothing can be chosen.`
+    return failed("cart", "variant_required", detail, snippet(pressable.label))
+  }
+  return requestFor(pressable, filled, seen.answer.url)
+}
+
+/** A form without an address that, sent as HTML says, only shows its page again: a script of that page is what acts on its button. */
+const scriptsForm = (product: PageSeen, candidate: Candidate, landed: PageSeen): StepOutcome | undefined => {
+  const pressable = addingForm(product, candidate)
+  const hasAddress = pressable?.form.hasAction !== false || pressable.button?.formAction != null
+  const isBack = landed.answer.status >= 400 || landed.answer.url.pathname === product.answer.url.pathname
+  if (hasAddress || !isBack || product.facts.scripts.length === 0) return undefined
+  const detail = `The form of "${pressable.label}" has no address and changes nothing when it is sent: only a script acts on its button.`
+  return failed("cart", "javascript_wall", detail, snippet(pressable.label))
+}
+
+/** What the page that came after the form says of an item that is not in the cart. */
+const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOutcome => {
+  const said = wantsVariant.exec(landed.facts.visibleText)?.[0]
+  if (said !== undefined)
+    return failed("cart", "variant_required", `The shop asks for a choice: ${said}.`, snippet(said))
+  const sold = soldOut.exec(landed.facts.visibleText)?.[0]
+  // What the product's page said before is about something else on it.
+  if (sold !== undefined && !product.facts.visibleText.includes(sold))
+    return failed("cart", "add_to_cart_failed", `The shop says: ${sold}.`, snippet(sold))
+  if (landed.answer.status >= 400) {
+    return failed(
+      "cart",
+      "add_to_cart_failed",
+      `The form was answered with ${landed.answer.status}.`,
+      snippet(landed.facts.visibleText)
+    )
+  }
+  const isEmpty = empty.exec(cart.facts.visibleText)?.[0]
+  if (isEmpty === undefined && (cart.facts.clientOnly !== null || cart.facts.scripts.length > 0)) {
+    const detail = "The cart shows what it holds only to scripts."
+    return failed("cart", "javascript_wall", detail, snippet(cart.facts.visibleText))
+  }
+  const detail = "The form was taken without a word and the item is not in the cart."
+  return failed("cart", "add_to_cart_failed", detail, snippet(isEmpty ?? cart.facts.visibleText))
+}
+
+/** Buys by the forms of the shop's own pages, as a browser without scripts would. Only forms that `maySubmit` lets through are sent. */
+export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
+  let cartSeen: PageSeen | undefined
+  let paymentSeen: PageSeen | undefined
+
+  const add = Effect.fnUntraced(function* (candidate: Candidate, url: URL) {
+    const seen = yield* pageFor("cart", errand, url)
+    if (!isGood(seen)) return seen
+    const wall = wallOf("cart", seen)
+    if (wall !== undefined) return wall
+    const way = wayToAdd(seen, candidate, shopper)
+    if ("status" in way) return way
+    const address = cartAddress(seen.facts)
+    const before = yield* pageFor("cart", errand, address)
+    const known = isGood(before) ? occurrences(before.facts, candidate.name) : 0
+    const outcome = yield* errand.submitJudged(way)
+    const refused = refusedBy("cart", outcome)
+    if (refused !== undefined) return refused
+    if (outcome._tag === "NoAnswer") return unanswered("cart", outcome)
+    const landed = yield* pageIn(errand, outcome)
+    if (!isGood(landed)) return landed
+    const walled = wallOf("cart", landed)
+    if (walled !== undefined) return walled
+    const cart = yield* pageFor("cart", errand, address)
+    if (!isGood(cart)) return cart
+    cartSeen = cart
+    if (occurrences(cart.facts, candidate.name) > known) return { cart }
+    return scriptsForm(seen, candidate, landed) ?? complaint(seen, landed, cart)
+  })
+
+  const cart = Effect.fnUntraced(function* (candidate: Candidate) {
+    if (candidate.url === undefined)
+      return { ...unknown("The product has no page."), price: null } satisfies CartOutcome
+    const added = yield* add(candidate, candidate.url)
+    if ("status" in added) return { ...added, price: null } satisfies CartOutcome
+    const { facts } = added.cart
+    const quantities = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].filter(
+      ({ name, type }) => type === "number" && /qty|quantity/i.test(name ?? "")
+    )
+    const seen = snippet(facts.visibleText.slice(Math.max(0, facts.visibleText.indexOf(candidate.name)), 20_000))
+    if (quantities.length === 1 && quantities.some(({ value }) => value !== "1")) {
+      const detail = `The cart holds ${quantities[0]?.value ?? "none"} of the item instead of one.`
+      return { ...failed("cart", "add_to_cart_failed", detail, seen), price: null } satisfies CartOutcome
+    }
+    const price = facts.prices.some(({ value }) => candidate.price !== null && sameAmount(value, candidate.price))
+      ? candidate.price
+      : priceAfter(facts, candidate.name)
+    const warnings: Array<Blocker> = []
+    if (price !== null && candidate.price !== null && !sameAmount(price, candidate.price)) {
+      const detail = `Stated ${candidate.price}, in the cart ${price}.`
+      warnings.push(warning("cart", "price_changed_in_cart", detail, seen))
+    }
+    const least = minimum.exec(facts.visibleText)?.[0]
+    if (least !== undefined) warnings.push(warning("cart", "minimum_order", `The cart says: ${least}.`, snippet(least)))
+    const detail = `The cart holds "${candidate.name}" once${price === null ? "" : ` at ${price}`}.`
+    return { ...passed(detail, seen, warnings), price } satisfies CartOutcome
+  })
+
+  const checkout = Effect.suspend(() =>
+    Effect.map(FormCheckout.walk(errand, shopper, cartSeen), ({ at, outcome }) => {
+      paymentSeen = at
+      return outcome
+    })
+  )
+
+  const payment = Effect.sync((): PaymentOutcome => {
+    if (paymentSeen === undefined) return { ...unknown("The payment's page was not reached."), methods: [] }
+    const { facts } = paymentSeen
+    return judgedPage(facts, { currency, isWhole: facts.scripts.length === 0 })
+  })
+
+  /** Empties the cart by its own form, or by its link. */
+  const cleanUp = Effect.gen(function* () {
+    if (cartSeen === undefined) return
+    const tidying = errand.tidying
+    const seen = yield* pageFor("cart", tidying, cartSeen.answer.url)
+    if (!isGood(seen)) return
+    const [pressable] = formsFor(seen.facts, "empty_cart")
+    if (pressable !== undefined) {
+      const filled = fill(pressable.form, pressable.button, shopper)
+      yield* tidying.submitJudged(requestFor(pressable, filled, seen.answer.url))
+      return
+    }
+    const link = seen.facts.links.find(
+      ({ href, text }) => /remove|empty|clear/i.test(text) && URL.parse(href)?.host === seen.answer.url.host
+    )
+    if (link !== undefined) yield* tidying.look(link.href)
+  })
+  return { name: "html_form", cart, checkout, payment, cleanUp }
+}

@@ -1,0 +1,132 @@
+import { Effect, Schema } from "effect"
+import type { TestShopper } from "#domain/TestShopper.ts"
+import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, valueOf } from "./ApiRail.ts"
+import type { Errand } from "./Errand.ts"
+import { evidenceOf, failed, snippet, unknown } from "./Outcomes.ts"
+import { classed, judged } from "./Payments.ts"
+import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail } from "./Rail.ts"
+
+const CartId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/))
+const Item = Schema.Struct({
+  item_id: Schema.Int,
+  sku: Schema.String,
+  qty: Schema.Finite,
+  price: Schema.optionalKey(Schema.Finite)
+})
+const ShippingMethods = Schema.Array(
+  Schema.Struct({
+    carrier_code: Schema.String,
+    method_code: Schema.NullOr(Schema.String),
+    available: Schema.Boolean,
+    amount: Schema.optionalKey(Schema.Finite)
+  })
+)
+const PaymentDetails = Schema.Struct({
+  payment_methods: Schema.Array(Schema.Struct({ code: Schema.String, title: Schema.String })),
+  totals: Schema.Struct({
+    grand_total: Schema.optionalKey(Schema.Finite),
+    base_currency_code: Schema.optionalKey(Schema.String)
+  })
+})
+
+const addressOf = (shopper: TestShopper) => ({
+  firstname: shopper.firstName,
+  lastname: shopper.lastName,
+  email: shopper.email,
+  telephone: shopper.phone,
+  street: [shopper.line1],
+  city: shopper.city,
+  region: shopper.regionName,
+  region_code: shopper.region,
+  postcode: shopper.postalCode,
+  country_id: shopper.country
+})
+
+/** Buys over Magento's guest carts. Their `order` and `payment-information` place orders, and are never called. */
+export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
+  let base: string | undefined
+  let items: ReadonlyArray<typeof Item.Type> = []
+  let offered: typeof PaymentDetails.Type | undefined
+
+  const cart = Effect.fnUntraced(function* (candidate: Candidate) {
+    const opened = valueOf(
+      "cart",
+      "add_to_cart_failed",
+      yield* errand.json(CartId, jsonPost("/rest/V1/guest-carts", {}))
+    )
+    if (!isGood(opened)) return { ...opened, price: null } satisfies CartOutcome
+    base = `/rest/V1/guest-carts/${opened.value}`
+    const sku = candidate.sku ?? candidate.platformId ?? ""
+    const cartItem = { quote_id: opened.value, sku, qty: 1 }
+    const added = valueOf(
+      "cart",
+      "add_to_cart_failed",
+      yield* errand.json(Item, jsonPost(`${base}/items`, { cartItem }))
+    )
+    if (!isGood(added)) {
+      const isChoice = /required option|choose an option|select/i.test(added.evidence ?? "")
+      const chosen = isChoice ? failed("cart", "variant_required", "A variant must be chosen.", added.evidence) : added
+      return { ...chosen, price: null } satisfies CartOutcome
+    }
+    const read = valueOf("cart", "add_to_cart_failed", yield* errand.json(Schema.Array(Item), { url: `${base}/items` }))
+    if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
+    items = read.value
+    const lines = items.map((item) => ({
+      id: item.sku,
+      quantity: item.qty,
+      price: item.price === undefined ? null : item.price.toFixed(2)
+    }))
+    return assertCart(candidate, sku, lines, evidenceOf(read.answer))
+  })
+
+  const checkout = Effect.gen(function* () {
+    if (base === undefined) return { ...unknown("There is no cart."), total: null } satisfies CheckoutOutcome
+    const address = addressOf(shopper)
+    const methods = valueOf(
+      "checkout",
+      "address_rejected",
+      yield* errand.json(ShippingMethods, jsonPost(`${base}/estimate-shipping-methods`, { address }))
+    )
+    if (!isGood(methods)) return { ...methods, total: null } satisfies CheckoutOutcome
+    const chosen = methods.value.find(({ available, method_code }) => available && method_code !== null)
+    if (chosen === undefined) {
+      const detail = `No shipping to ${shopper.countryName} is offered.`
+      return { ...failed("checkout", "no_shipping_option", detail, evidenceOf(methods.answer)), total: null }
+    }
+    const addressInformation = {
+      shipping_address: address,
+      billing_address: address,
+      shipping_carrier_code: chosen.carrier_code,
+      shipping_method_code: chosen.method_code
+    }
+    const taken = valueOf(
+      "checkout",
+      "address_rejected",
+      yield* errand.json(PaymentDetails, jsonPost(`${base}/shipping-information`, { addressInformation }))
+    )
+    if (!isGood(taken)) return { ...taken, total: null } satisfies CheckoutOutcome
+    offered = taken.value
+    const page = yield* lookAtCheckout(errand, "/checkout/")
+    if (page !== undefined && !isGood(page)) return { ...page, total: null } satisfies CheckoutOutcome
+    const total = taken.value.totals.grand_total
+    const shipping = `${chosen.carrier_code} to ${shopper.countryName} for ${(chosen.amount ?? 0).toFixed(2)}`
+    return checkedOut(total === undefined ? null : total.toFixed(2), shipping, evidenceOf(taken.answer))
+  })
+
+  const payment = Effect.sync((): PaymentOutcome => {
+    if (offered === undefined) return { ...unknown("The checkout was not reached."), methods: [] }
+    const names = offered.payment_methods.map(({ code, title }) => `${code} ${title}`)
+    const { marks, others } = classed(names)
+    const evidence = snippet(`payment_methods: ${names.slice(0, 20).join(", ")}`)
+    return judged({ marks, others, isWhole: true, currency, evidence })
+  })
+
+  const cleanUp = Effect.suspend(() =>
+    Effect.forEach(
+      items.slice(0, 5),
+      ({ item_id }) => errand.tidying.ask({ method: "DELETE", url: `${base ?? ""}/items/${item_id}` }),
+      { discard: true }
+    )
+  )
+  return { name: "platform_api", cart, checkout, payment, cleanUp }
+}

@@ -1,0 +1,95 @@
+import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
+import type { NoAnswer, SiteAnswer, SiteOutcome } from "../SiteVisits.ts"
+import type { StepOutcome } from "./Rail.ts"
+
+/** At most 300 characters of a text, its spaces folded. */
+export const snippet = (text: string | null | undefined): string | null => {
+  const folded = (text ?? "").slice(0, 2_000).replace(/\s+/g, " ").trim()
+  return folded === "" ? null : folded.slice(0, 300).toWellFormed()
+}
+
+/** What an answer said, for a report. */
+export const evidenceOf = (answer: SiteAnswer): string | null =>
+  snippet(`${answer.status} ${answer.url.href} ${answer.text.slice(0, 300)}`)
+
+export const blocking = (step: Step, id: BlockerId, detail: string, evidence: string | null = null): Blocker => ({
+  id,
+  severity: "blocking",
+  step,
+  detail,
+  evidence
+})
+export const warning = (step: Step, id: BlockerId, detail: string, evidence: string | null = null): Blocker => ({
+  id,
+  severity: "warning",
+  step,
+  detail,
+  evidence
+})
+
+export const passed = (
+  detail: string,
+  evidence: string | null,
+  blockers: ReadonlyArray<Blocker> = []
+): StepOutcome & { readonly status: "passed" } => ({ status: "passed", detail, evidence, blockers })
+
+/** A step that stops at one blocker, after the warnings that came before it. */
+export const failed = (
+  step: Step,
+  id: BlockerId,
+  detail: string,
+  evidence: string | null = null,
+  warnings: ReadonlyArray<Blocker> = []
+): StepOutcome & { readonly status: "failed" } => ({
+  status: "failed",
+  detail,
+  evidence,
+  blockers: [...warnings, blocking(step, id, detail, evidence)]
+})
+
+export const unknown = (
+  detail: string,
+  evidence: string | null = null,
+  blockers: ReadonlyArray<Blocker> = []
+): StepOutcome & { readonly status: "unknown" } => ({ status: "unknown", detail, evidence, blockers })
+
+/** What a challenge is called at a step: before the cart it keeps agents out, from there on it asks for a person. */
+const challengedAt = (step: Step): BlockerId =>
+  step === "discovery" || step === "selection" ? "bot_challenge" : "captcha_required"
+
+/** A step whose request got no answer. What we did not ask, by our own limits, is unknown. */
+export const unanswered = (step: Step, { detail, reason }: NoAnswer): StepOutcome => {
+  switch (reason) {
+    case "budget":
+    case "deadline":
+    case "bad_request":
+      return unknown(`Our own limit ended the test here: ${detail}`)
+    case "challenged":
+      return failed(step, challengedAt(step), `The site asks whether we are a program: ${detail}`)
+    case "rate_limited":
+      return failed(step, "rate_limited", `The site asks us to slow down: ${detail}`)
+    case "robots":
+      return failed(step, "robots_disallowed", `robots.txt disallows what a buyer needs: ${detail}`)
+    case "forbidden_address":
+      return failed(step, "site_unreachable", `The site leads to an address that is not public: ${detail}`)
+    default:
+      return failed(step, "site_unreachable", `No answer (${reason}): ${detail}`)
+  }
+}
+
+/** Why an answer cannot be worked with, whatever was asked; undefined when it may be. */
+export const refusedBy = (step: Step, outcome: SiteOutcome): StepOutcome | undefined => {
+  if (outcome._tag === "NoAnswer") return unanswered(step, outcome)
+  const { challenge, headers, status } = outcome
+  const seen = evidenceOf(outcome)
+  if (challenge !== undefined) {
+    const detail = `${challenge.vendor} asks whether we are a program (${challenge.marker}).`
+    return failed(step, challengedAt(step), detail, seen)
+  }
+  if (status === 429) return failed(step, "rate_limited", "The site answers 429: too many requests.", seen)
+  if (status === 503 && headers.has("retry-after")) {
+    return failed(step, "rate_limited", "The site answers 503 and asks us to come back later.", seen)
+  }
+  if (status === 451) return failed(step, "geo_restricted", "The site answers 451: not available where we are.", seen)
+  return undefined
+}

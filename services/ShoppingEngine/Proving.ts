@@ -1,0 +1,42 @@
+import { Effect } from "effect"
+import { productCandidates } from "#domain/scan/Candidates.ts"
+import { isProductPage } from "#domain/scan/Operation.ts"
+import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
+import type { Errand } from "./Errand.ts"
+
+/** How many pages are looked at to find one product, where no address tells which is one. */
+const maxLooked = 8
+/** And how many of them have to be products to choose from. */
+const enough = 3
+
+/** Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. */
+export const proven = Effect.fnUntraced(function* (
+  errand: Errand,
+  home: PageSeen,
+  locations: ReadonlyArray<string>,
+  allows: (url: URL) => boolean
+) {
+  const origin = home.answer.url.origin
+  const sitemap = { products: [], locations }
+  const candidates = productCandidates({
+    origin,
+    platform: null,
+    home: home.facts,
+    catalogue: [],
+    sitemap,
+    isShop: true
+  })
+  const found: Array<URL> = []
+  for (const candidate of candidates
+    .map((href) => new URL(href))
+    .filter(allows)
+    .slice(0, maxLooked)) {
+    const seen = yield* pageFor("discovery", errand, candidate)
+    // Who turns us away here is not asked again.
+    if (!isGood(seen)) break
+    const { status, url } = seen.answer
+    if (status >= 200 && status < 300 && url.origin === origin && isProductPage(seen.facts)) found.push(url)
+    if (found.length >= enough) break
+  }
+  return found
+})

@@ -1,0 +1,193 @@
+import { Effect, Schema } from "effect"
+import { addToCart } from "#domain/page/AddToCart.ts"
+import { isBuyable } from "#domain/page/Availability.ts"
+import type { PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
+import { priceVerdict } from "#domain/page/PriceShown.ts"
+import { type Candidate, choose, type Choice, type Offered, rarestWords, samePrice } from "#domain/ProductChoice.ts"
+import type { Blocker } from "#domain/ShoppingTest.ts"
+import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
+import type { Storefront } from "./Discovery.ts"
+import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
+import type { StepOutcome } from "./Rail.ts"
+import * as ShopSearch from "./ShopSearch.ts"
+
+/** How many product pages are compared where no interface lists products. */
+const maxPages = 6
+/** And how many, while all that were looked at are sold out. */
+const maxSoldOut = 12
+
+export interface Selected {
+  readonly outcome: StepOutcome
+  readonly chosen: Offered | undefined
+}
+
+const stopped = (outcome: StepOutcome): Selected => ({ outcome, chosen: undefined })
+
+/** The offer that is bought: the first that is available and has a price. */
+const bestOffer = (offers: ReadonlyArray<StatedOffer>): StatedOffer | undefined =>
+  offers.find(({ availability, price }) => price !== null && isBuyable(availability) !== false) ?? offers[0]
+
+const skuInText = /\bSKU\s{0,2}[:#]?\s{0,2}([A-Z0-9][\w.-]{1,63})/i
+
+/** What a product page offers; undefined when it is none. */
+export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined => {
+  const stated = facts.products[0]
+  const offer = stated === undefined ? undefined : bestOffer(stated.offers)
+  const adding = addToCart(facts)
+  if (stated === undefined && adding === undefined) return undefined
+  const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
+  const name = stated?.name ?? heading ?? facts.title
+  if (name === null || name === undefined) return undefined
+  const at = facts.headingAt ?? 0
+  const shown = facts.prices.find((price) => price.at >= at && !price.isAside && price.currencies.length > 0)
+  const isStated = offer?.price !== undefined && offer.price !== null
+  return {
+    candidate: {
+      name: name.slice(0, 300),
+      url: address,
+      sku: stated?.sku ?? offer?.sku ?? skuInText.exec(facts.visibleText)?.[1] ?? null,
+      platformId: null,
+      variant: null,
+      price: isStated ? offer.price : (shown?.value ?? null),
+      currency: isStated ? offer.currency : (shown?.currencies[0] ?? null)
+    },
+    isAvailable: isBuyable(offer?.availability ?? null) ?? (adding?.isDisabled === true ? false : null),
+    variants: Math.max(1, stated?.variants ?? 1),
+    kind: address.pathname.slice(0, 300),
+    source: isStated ? "structured" : "text"
+  }
+}
+
+/** Product pages as far as they are needed, with what they offer. */
+const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefront) {
+  const offers: Array<Offered> = []
+  const pages: Array<PageSeen> = []
+  let refused: StepOutcome | undefined
+  for (const [index, url] of productUrls.slice(0, maxSoldOut).entries()) {
+    const isEnough = offers.length === 0 || offers.some(({ isAvailable }) => isAvailable !== false)
+    if (index >= maxPages && isEnough) break
+    const seen = yield* pageFor("selection", errand, url, { obeysRobots: true })
+    if (!isGood(seen)) {
+      refused ??= seen
+      continue
+    }
+    if (seen.answer.status >= 400) continue
+    pages.push(seen)
+    const offered = offeredBy(seen.answer.url, seen.facts)
+    if (offered !== undefined) offers.push(offered)
+  }
+  return { offers, pages, refused }
+})
+
+/** Why nothing can be chosen. */
+const unchosen = (
+  { excluded, soldOut, unpriced }: Choice,
+  known: number,
+  pages: ReadonlyArray<PageSeen>,
+  refused: StepOutcome | undefined
+): StepOutcome => {
+  const [first] = soldOut
+  const [nameless] = unpriced
+  if (first !== undefined && pages.length > 0 && known > maxSoldOut) {
+    const detail = `The first ${soldOut.length} of ${known} products are out of stock; the others were not looked at.`
+    return unknown(detail, snippet(first.candidate.name), [warning("selection", "out_of_stock", detail)])
+  }
+  if (first !== undefined) {
+    const detail = `All ${soldOut.length} products that could be looked at are out of stock.`
+    return failed("selection", "out_of_stock", detail, snippet(first.candidate.name))
+  }
+  const empty = pages.find(({ facts }) => facts.clientOnly !== null || facts.products.length === 0)
+  const marker = empty?.facts.clientOnly?.marker
+  if (marker !== undefined) {
+    const detail = `Product pages are empty before their scripts have run: ${marker}.`
+    return failed("selection", "javascript_wall", detail, snippet(marker))
+  }
+  if (nameless !== undefined || pages.length > 0) {
+    const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."
+    return failed(
+      "selection",
+      "no_structured_data",
+      detail,
+      snippet(nameless?.candidate.name ?? pages[0]?.facts.visibleText)
+    )
+  }
+  if (refused !== undefined) return refused
+  const detail =
+    excluded > 0
+      ? `All ${excluded} products are gift cards, subscriptions or age-restricted.`
+      : "No product page could be read."
+  return failed("selection", "no_products_found", detail)
+}
+
+const Currency = Schema.Struct({ currency: Schema.String })
+
+/** Completes what an interface does not say by the product's page: the currency. */
+const completed = Effect.fnUntraced(function* (front: Storefront, candidate: Candidate, page: PageSeen | undefined) {
+  if (candidate.currency !== null) return candidate
+  const stated = page?.facts.products.flatMap(({ offers }) => offers).find(({ currency }) => currency !== null)
+  if (stated !== undefined) return { ...candidate, currency: stated.currency }
+  if (front.platform !== "shopify") return candidate
+  const said = yield* front.errand.json(Currency, { url: "/cart.js" })
+  return "_tag" in said || said.value === undefined ? candidate : { ...candidate, currency: said.value.currency }
+})
+
+/** What the product's page says otherwise than it, or its platform, states. */
+const contradictions = (offered: Offered, { facts }: PageSeen): ReadonlyArray<Blocker> => {
+  const { currency, price } = offered.candidate
+  const stated = facts.products[0] === undefined ? undefined : bestOffer(facts.products[0].offers)
+  const found: Array<Blocker> = []
+  const seen = snippet(facts.visibleText.slice(facts.headingAt ?? 0))
+  if (offered.source !== "structured" && samePrice(stated?.price ?? null, price) === false) {
+    const detail = `The interface states ${price}, the page's structured data ${stated?.price}.`
+    found.push(warning("selection", "price_mismatch", detail, seen))
+  } else if (priceVerdict(facts, price, currency) === "different") {
+    const detail = `Stated is ${price} ${currency ?? ""}, and the page shows another price.`
+    found.push(warning("selection", "price_mismatch", detail, seen))
+  }
+  if (offered.source === "text") {
+    const detail = "Only the text of the page tells the price; no structured data does."
+    found.push(warning("selection", "no_structured_data", detail, seen))
+  }
+  const choices = addToCart(facts)?.choices.filter(({ tag, type }) => tag === "select" || type === "radio") ?? []
+  if (choices.length > 0 && offered.variants <= 1 && (facts.products[0]?.variants ?? 0) <= 1) {
+    const names = choices.map(({ label, name }) => label ?? name ?? "a choice").join(", ")
+    const detail = `The page asks for ${names}, and states no variants with their prices.`
+    found.push(warning("selection", "variant_ambiguous", detail, snippet(names)))
+  }
+  return found
+}
+
+/** Chooses what is bought, always the same of the same shop, and reads it as a buyer would. */
+export const select = Effect.fnUntraced(function* (front: Storefront) {
+  const read =
+    front.offers.length > 0 ? { offers: front.offers, pages: [], refused: undefined } : yield* fromPages(front)
+  const choice = choose(read.offers)
+  if (choice.chosen === undefined) return stopped(unchosen(choice, front.productUrls.length, read.pages, read.refused))
+  const { candidate } = choice.chosen
+  const page = yield* pageOf(front, candidate, read.pages)
+  if (page !== undefined && !isGood(page)) return stopped(page)
+  const whole = yield* completed(front, candidate, page)
+  const offered: Offered = { ...choice.chosen, candidate: whole }
+  if (whole.currency === null) {
+    const detail = "No page and no interface says in which currency the price is."
+    return stopped(failed("selection", "no_structured_data", detail, snippet(whole.name)))
+  }
+  const titles = read.offers.map((one) => one.candidate.name)
+  const search =
+    offered.source === "ucp"
+      ? { detail: "The UCP service's own search found it.", warnings: [] }
+      : yield* ShopSearch.find(front, whole, rarestWords(whole.name, titles))
+  const warnings = [...(page === undefined ? [] : contradictions(offered, page)), ...search.warnings]
+  const detail = `Chose "${whole.name}" for ${whole.price} ${whole.currency} of ${read.offers.length} products. ${search.detail}`
+  const evidence = snippet(page === undefined ? whole.name : page.answer.url.href)
+  return { outcome: passed(detail, evidence, warnings), chosen: offered } satisfies Selected
+})
+
+/** The page of what was chosen: one that was read, or a look at it. One that is missing says nothing where an interface sells. */
+const pageOf = Effect.fnUntraced(function* (front: Storefront, { url }: Candidate, pages: ReadonlyArray<PageSeen>) {
+  const known = pages.find(({ answer }) => answer.url.href === url?.href)
+  if (known !== undefined || url === undefined) return known
+  const seen = yield* pageFor("selection", front.errand, url, { obeysRobots: true })
+  if (!isGood(seen)) return seen
+  return seen.answer.status >= 400 ? undefined : seen
+})

@@ -1,0 +1,300 @@
+import { Clock, Deferred, Duration, Effect, Semaphore } from "effect"
+import type { Dispatcher } from "undici"
+import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
+import { challengeOf } from "#domain/page/Challenge.ts"
+import { type Robots, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import type { RequestMade, Vantage } from "#domain/Scan.ts"
+import { readBody, type Text } from "./Body.ts"
+import { Budget, outOfTime, type Turn } from "./Budget.ts"
+import { Cookies } from "./Cookies.ts"
+import { exchange, NoExchange, type WireAnswer } from "./Exchange.ts"
+import type { Held, Memory } from "./Memory.ts"
+import type { SiteVisitsPolicy } from "./Policy.ts"
+import { type Hop, isRedirect, redirected } from "./Redirect.ts"
+import { agentName, browserAccept, browserLine, misnamedHeader, usualAccept } from "./Vantages.ts"
+import type { NoAnswer, Site, SiteAnswer, SiteOutcome, SiteRequest, Visit, VisitLimits } from "./Visit.ts"
+
+/** What all visits share. */
+export interface Shared {
+  readonly policy: SiteVisitsPolicy
+  readonly vantage: Vantage
+  readonly profiles: string
+  /** One permit for each request under way, and for each body being opened. */
+  readonly requests: Semaphore.Semaphore
+  readonly decoders: Semaphore.Semaphore
+  /** Of bodies being received, and of texts until their visit ends. */
+  readonly underWay: Memory
+  readonly kept: Memory
+}
+
+/** Of a redirect nothing is read but where it leads. */
+const redirectBytes = 16_384
+
+const fail = (reason: NoAnswer["reason"], detail: string) => Effect.fail(new NoExchange({ reason, detail }))
+
+/** A visit that sends over `agent` and ends with the scope. */
+export const visit = Effect.fnUntraced(function* (
+  site: Site,
+  limits: VisitLimits,
+  agent: Dispatcher,
+  { decoders, kept, policy, profiles, requests, underWay, vantage }: Shared
+) {
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
+  const wallNow = () => clock.currentTimeMillisUnsafe()
+  const share = yield* Effect.acquireRelease(
+    Effect.sync(() => kept.hold()),
+    (held) => Effect.sync(() => held.release())
+  )
+  const budget = new Budget(limits, policy.visitBytes, share, now)
+  const cookies = new Cookies(policy.cookies)
+  const places = yield* Semaphore.make(limits.concurrency)
+  const starting = yield* Semaphore.make(1)
+  const robotsFiles = new Map<string, Deferred.Deferred<SiteOutcome>>()
+  const robotsRead = new Map<SiteAnswer, Robots>()
+  let base: URL | undefined
+
+  const allowed = (turn: Turn) => {
+    const refusal = budget.refusal(turn)
+    return refusal === undefined ? Effect.void : Effect.fail(new NoExchange(refusal))
+  }
+
+  const headersOf = (hop: Hop, { accept }: SiteRequest, { as }: Turn): RawHeaders => {
+    // A browser that comes to compare is another visitor: it has not seen our cookies.
+    const cookie = as === "agent" ? cookies.header(hop.url, wallNow()) : ""
+    return [
+      ["User-Agent", as === "agent" ? vantage.user_agent : browserLine],
+      ["Accept", acceptOf(accept, as)],
+      ["Accept-Language", "en-US,en;q=0.9"],
+      ["Accept-Encoding", "gzip, deflate, br, zstd"],
+      ...(cookie === "" ? [] : [["Cookie", cookie]]),
+      ...hop.headers
+    ].flat()
+  }
+
+  /** One request without redirects, when its turn has come. Written down whatever becomes of it. */
+  const send = Effect.fnUntraced(function* (hop: Hop, request: SiteRequest, turn: Turn, held: Held) {
+    const { method, url } = hop
+    yield* starting.withPermit(
+      Effect.gen(function* () {
+        yield* allowed(turn)
+        const wait = budget.wait()
+        if (wait >= budget.remaining()) return yield* Effect.fail(new NoExchange(outOfTime))
+        if (wait > 0) yield* Effect.sleep(wait)
+        yield* Semaphore.takeScoped(requests, 1)
+        // What was met meanwhile counts.
+        yield* allowed(turn)
+      })
+    )
+    const headers = headersOf(hop, request, turn)
+    const made: RequestMade = {
+      method,
+      url: url.href,
+      user_agent: headerValue(headers, "user-agent") ?? "",
+      accept: headerValue(headers, "accept") ?? "",
+      status: null,
+      failure: "deadline",
+      ms: 0,
+      bytes: 0
+    }
+    const note = budget.begin(made)
+    const began = now()
+    const most = (status: number, answer: RawHeaders) =>
+      request.followsRedirects !== false && isRedirect(status, headerValue(answer, "location"))
+        ? redirectBytes
+        : Math.min(policy.bodyBytes, budget.bytes)
+    return yield* exchange(agent, { method, url, headers, body: hop.body, most, held }, now).pipe(
+      Effect.timeoutOrElse({ duration: limits.perRequest, orElse: () => fail("timeout", "no whole answer in time") }),
+      Effect.tap(({ body, ms, status }) =>
+        Effect.sync(() => note({ ...made, status, failure: null, ms, bytes: body.length }))
+      ),
+      Effect.tapError(({ reason }) => Effect.sync(() => note({ ...made, failure: reason, ms: now() - began }))),
+      Effect.onInterrupt(() => Effect.sync(() => note({ ...made, ms: now() - began })))
+    )
+  }, Effect.scoped)
+
+  /** What an answer changes for the rest of the visit. */
+  const learn = (answer: SiteAnswer, turn: Turn) => {
+    const { challenge, headers, setCookies, status, url } = answer
+    if (turn.as === "agent") cookies.store(url, setCookies, wallNow())
+    if (challenge !== undefined) budget.challenged(turn.as, challenge)
+    const retryAfter = headers.get("retry-after")
+    if (status === 429 || (status === 503 && retryAfter !== undefined)) budget.mustWait(turn.as, status, retryAfter)
+  }
+
+  const read = (wire: WireAnswer, headers: ReadonlyMap<string, string>) => {
+    const contentEncoding = headers.get("content-encoding") ?? ""
+    const contentType = headers.get("content-type") ?? ""
+    const most = Math.max(0, Math.min(policy.bodyBytes, budget.bytes))
+    const reading = readBody(wire.body, wire.isCut, most, { contentEncoding, contentType })
+    return decoders.withPermit(reading).pipe(Effect.tap(({ bytes }) => Effect.sync(() => budget.read(bytes))))
+  }
+
+  /** One request, read and learnt from, and what it leads to. */
+  const step = (hop: Hop, request: SiteRequest, turn: Turn, redirects: SiteAnswer["redirects"]) =>
+    Effect.suspend(() => {
+      const held = underWay.hold()
+      return Effect.gen(function* () {
+        if (request.obeysRobots === true) yield* permitted(hop.url, turn)
+        const wire = yield* places.withPermit(send(hop, request, turn, held))
+        const head = headersRead(wire.headers)
+        const location = headerValue(wire.headers, "location")
+        const next =
+          request.followsRedirects !== false && isRedirect(wire.status, location)
+            ? redirected(hop, wire.status, location, policy.urlLength)
+            : undefined
+        const content = next === undefined ? yield* read(wire, head.headers) : nothingRead
+        const answer = answerOf(hop.url, wire, head, content, redirects)
+        learn(answer, turn)
+        return { answer, next }
+      }).pipe(Effect.ensuring(Effect.sync(() => held.release())))
+    })
+
+  /** Follows redirects until something stands for itself. */
+  const follow = Effect.fnUntraced(function* (first: Hop, request: SiteRequest, turn: Turn) {
+    const redirects: Array<SiteAnswer["redirects"][number]> = []
+    let hop = first
+    while (true) {
+      const { answer, next } = yield* step(hop, request, turn, [...redirects])
+      if (next === undefined) return answer
+      const to = next.url.pathname.slice(0, 200)
+      if (request.mayFollow?.(next.url) === false) return yield* fail("bad_request", `${to} is not asked for`)
+      if (redirects.length >= policy.redirects) {
+        return yield* fail("too_many_redirects", `more than ${policy.redirects}, the last to ${to}`)
+      }
+      redirects.push({ from: hop.url, status: answer.status })
+      hop = next
+    }
+  })
+
+  /** The robots.txt of a site, asked for once however many want it. */
+  const robotsFile = (origin: string, turn: Turn): Effect.Effect<SiteOutcome, NoExchange> =>
+    Effect.suspend(() => {
+      const known = robotsFiles.get(origin)
+      if (known !== undefined) return Deferred.await(known)
+      if (robotsFiles.size >= policy.robots) return fail("robots", "this visit leads to too many sites")
+      const file = Deferred.makeUnsafe<SiteOutcome>()
+      robotsFiles.set(origin, file)
+      const hop = { method: "GET", url: new URL("/robots.txt", origin), headers: [], body: null }
+      const request = { url: hop.url, accept: "text/plain,*/*;q=0.5" }
+      return outcome(now(), follow(hop, request, turn)).pipe(
+        Effect.onExit((exit) => Deferred.done(file, exit)),
+        // Of the visit, not of whoever asked first and may go away.
+        Effect.forkIn(scope),
+        Effect.andThen(Deferred.await(file))
+      )
+    })
+
+  const permitted = Effect.fnUntraced(function* ({ origin, pathname, search }: URL, turn: Turn) {
+    const file = yield* robotsFile(origin, turn)
+    if (file._tag === "NoAnswer") {
+      // RFC 9309, 2.3.1.2: one that only leads elsewhere is not there. Otherwise what cannot be read allows nothing.
+      return file.reason === "too_many_redirects" ? undefined : yield* fail(file.reason, file.detail)
+    }
+    const robots = robotsRead.get(file) ?? robotsOf(file.status, file.text)
+    robotsRead.set(file, robots)
+    const { isAllowed, rule } = robotsVerdict(robots, agentName, pathname + search)
+    if (isAllowed) return undefined
+    return yield* fail(
+      "robots",
+      rule === null ? `robots.txt answered ${file.status}` : `Disallow: ${rule.pattern.slice(0, 200)}`
+    )
+  })
+
+  const outcome = (began: number, asking: Effect.Effect<SiteOutcome, NoExchange>): Effect.Effect<SiteOutcome> =>
+    asking.pipe(
+      Effect.timeoutOrElse({ duration: budget.remaining(), orElse: () => Effect.fail(new NoExchange(outOfTime)) }),
+      Effect.catchTag("NoExchange", ({ detail, reason }) =>
+        Effect.succeed<NoAnswer>({ _tag: "NoAnswer", reason, detail, ms: now() - began })
+      )
+    )
+
+  const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
+    Effect.suspend(() => {
+      const began = now()
+      const hop = firstHop(request, base ?? site.home, policy.urlLength)
+      if (typeof hop === "string") return outcome(began, fail("bad_request", hop))
+      const turn = budget.turn(request.as ?? "agent")
+      if (isRobotsFile(hop, request)) return outcome(began, robotsFile(hop.url.origin, turn))
+      const isHome = hop.url.href === site.home.href && turn.as === "agent"
+      return outcome(began, follow(hop, request, turn)).pipe(
+        Effect.tap((found) =>
+          Effect.sync(() => {
+            if (isHome && base === undefined && found._tag === "Answered") base = found.url
+          })
+        )
+      )
+    })
+
+  return {
+    site,
+    vantage,
+    profiles,
+    ask,
+    requests: () => [...budget.made],
+    challenge: () => budget.challenge,
+    cookies: (url) => cookies.header(url, wallNow()),
+    remaining: Effect.sync(() => Duration.millis(budget.remaining()))
+  } satisfies Visit
+})
+
+const nothingRead: Text = { text: "", bytes: 0, isTruncated: false }
+
+const acceptOf = (accept: string | undefined, as: Turn["as"]): string =>
+  accept ?? (as === "agent" ? usualAccept : browserAccept)
+
+const firstHop = (request: SiteRequest, base: URL, longest: number): Hop | string => {
+  const url = URL.parse(String(request.url), base.href)
+  if (url === null || !/^https?:$/.test(url.protocol)) return "this is not an address of the web"
+  if (url.href.length > longest) return "this address is too long"
+  const headers = request.headers ?? []
+  const misnamed = misnamedHeader(headers)
+  if (misnamed !== undefined) return `the visit sets ${misnamed} itself`
+  url.username = ""
+  url.password = ""
+  url.hash = ""
+  return { method: request.method ?? "GET", url, headers, body: request.body ?? null }
+}
+
+const isRobotsFile = ({ headers, method, url }: Hop, { as, followsRedirects }: SiteRequest): boolean =>
+  url.pathname === "/robots.txt" &&
+  url.search === "" &&
+  method === "GET" &&
+  as !== "browser" &&
+  followsRedirects !== false &&
+  headers.length === 0
+
+const headersRead = (raw: RawHeaders): Pick<SiteAnswer, "headers" | "setCookies"> => {
+  const headers = new Map<string, string>()
+  const setCookies: Array<string> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] ?? "").toLowerCase()
+    const value = raw[i + 1] ?? ""
+    if (name === "set-cookie") setCookies.push(value)
+    const before = name === "set-cookie" ? undefined : headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return { headers, setCookies }
+}
+
+const answerOf = (
+  url: URL,
+  { ms, status }: WireAnswer,
+  { headers, setCookies }: Pick<SiteAnswer, "headers" | "setCookies">,
+  content: Text,
+  redirects: SiteAnswer["redirects"]
+): SiteAnswer => ({
+  _tag: "Answered",
+  url,
+  status,
+  headers,
+  setCookies,
+  contentType: (headers.get("content-type") ?? "").toLowerCase(),
+  ...content,
+  redirects,
+  ms,
+  // The only version that is spoken.
+  httpVersion: "HTTP/1.1",
+  challenge: challengeOf(status, headers, content.text)
+})

@@ -1,0 +1,88 @@
+import { Effect, Option, Schema } from "effect"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { type AccountId, TenantId } from "#domain/Ids.ts"
+import { Currency } from "#domain/Money.ts"
+import { Network } from "#domain/Network.ts"
+import { Reach, reachOf } from "#domain/Ownership.ts"
+import type { Principal } from "#domain/Principal.ts"
+import { OwnerType, type Wallet, WalletFilter } from "#domain/Wallet.ts"
+import { WalletRow } from "./Rows.ts"
+
+/** A filter within what a caller reaches of one tenant, and the part of the matches that is wanted. */
+const Search = Schema.toType(
+  Schema.Struct({ ...WalletFilter, tenant_id: TenantId, reach: Reach, limit: Schema.Int, offset: Schema.Int })
+)
+type Search = typeof Search.Type
+
+/** The ids of whoever owns what is within this reach. */
+export const ownersWithin = (sql: SqlClient.SqlClient, { id }: Exclude<Reach, { readonly to: "nothing" | "tenant" }>) =>
+  // No agent has the id of an account. Deleted agents still have what they had.
+  sql`ARRAY(SELECT ${id}::uuid UNION ALL SELECT id FROM agents WHERE account_id = ${id})`
+
+/** Finds wallets, from `wallets`: the statement up to its conditions on wallet `w` and its ledger account `a`. */
+export const make = (sql: SqlClient.SqlClient, wallets: Statement.Fragment) => {
+  const within = (reach: Reach): ReadonlyArray<Statement.Fragment> => {
+    if (reach.to === "tenant") return []
+    return reach.to === "nothing" ? [sql`false`] : [sql`w.owner_id = ANY(${ownersWithin(sql, reach)})`]
+  }
+  const matching = ({ tenant_id, reach, owner_type, owner_id, currency, network, status }: Search) =>
+    sql.and([
+      sql`w.tenant_id = ${tenant_id}`,
+      ...within(reach),
+      ...(owner_type === undefined ? [] : [sql`w.owner_type = ${owner_type}`]),
+      ...(owner_id === undefined ? [] : [sql`w.owner_id = ${owner_id}`]),
+      ...(currency === undefined ? [] : [sql`w.currency = ${currency}`]),
+      ...(network === undefined ? [] : [sql`w.network = ${network}`]),
+      ...(status === undefined ? [] : [sql`a.frozen = ${status === "frozen"} AND ${status !== "closed"}`])
+    ])
+  const search = SqlSchema.findAll({
+    Request: Search,
+    Result: WalletRow,
+    execute: (request) =>
+      sql`${wallets} WHERE ${matching(request)} ORDER BY w.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
+  })
+  const count = SqlSchema.findOne({
+    Request: Search,
+    Result: Schema.Struct({ total: Schema.Int }),
+    execute: (request) =>
+      sql`SELECT count(*)::int AS total FROM wallets w JOIN ledger_accounts a ON a.id = w.id
+        WHERE ${matching(request)}`
+  })
+
+  const oldestActive = SqlSchema.findOneOption({
+    Request: Schema.Struct({
+      owner_type: OwnerType,
+      owner_id: Schema.String,
+      currency: Currency,
+      network: Schema.toType(Network)
+    }),
+    Result: WalletRow,
+    execute: ({ currency, network, owner_id, owner_type }) =>
+      sql`${wallets} WHERE w.owner_type = ${owner_type} AND w.owner_id = ${owner_id} AND w.currency = ${currency}
+        AND w.network = ${network} AND NOT a.frozen ORDER BY w.id LIMIT 1`
+  })
+
+  return {
+    list: Effect.fn("Wallets.list")(function* (
+      caller: Principal,
+      filter: WalletFilter,
+      range: { readonly limit: number; readonly offset: number }
+    ) {
+      const request = { ...filter, ...range, tenant_id: caller.tenant_id, reach: reachOf(caller) }
+      return { wallets: yield* search(request), total: (yield* count(request)).total }
+    }, Effect.orDie),
+    byAccount: Effect.fn("Wallets.byAccount")(
+      (account: AccountId, currency: Currency, network: Network) =>
+        oldestActive({ owner_type: "account", owner_id: account, currency, network }),
+      Effect.orDie
+    ),
+    purseOf: Effect.fn("Wallets.purseOf")(function* (caller: Principal, currency: Currency, network: Network) {
+      const { to } = reachOf(caller)
+      // Portals and scanners look, and pay for nothing.
+      if (to === "nothing" || to === "account") return Option.none<Wallet>()
+      return to === "agent"
+        ? yield* oldestActive({ owner_type: "agent", owner_id: caller.actor_id, currency, network })
+        : yield* oldestActive({ owner_type: "account", owner_id: caller.account_id, currency, network })
+    }, Effect.orDie)
+  }
+}

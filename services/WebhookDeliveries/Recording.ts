@@ -1,0 +1,250 @@
+import { DateTime, Duration, Effect, Schema } from "effect"
+import type { EventDraft } from "#domain/Event.ts"
+import { failuresToTell, nextAttempt, retryAfterOf, type Streak, streakAfter } from "#domain/DeliverySchedule.ts"
+import { TenantId } from "#domain/Ids.ts"
+import { Webhook, webhookOnWire } from "#domain/Webhook.ts"
+import * as Pipeline from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
+import { insertion } from "../EventLog.ts"
+import { Appended } from "../EventLog/Appended.ts"
+import { newUuid } from "../NewId.ts"
+import { begin, commit, type Connection, unhurried } from "./Connection.ts"
+import type { Ended } from "./Sending.ts"
+
+const columns = Object.keys(Webhook.fields)
+// Subscriptions before lanes, each in the order of ids: whoever else takes both does the same. Lanes are taken last, so that what is
+// due in them can be claimed meanwhile.
+const lockWebhooks = Pipeline.statement(
+  [OID.uuidArray],
+  `SELECT tenant_id, ${columns.join(", ")} FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`
+)
+const finish = Pipeline.statement(
+  [
+    OID.uuidArray,
+    OID.uuidArray,
+    OID.textArray,
+    OID.int4Array,
+    OID.int4Array,
+    OID.jsonbArray,
+    OID.byteaArray,
+    OID.boolArray,
+    OID.timestamptzArray
+  ],
+  `UPDATE webhook_deliveries d SET status = CASE WHEN r.failure IS NULL THEN 'delivered' ELSE 'failed' END, lease_until = NULL,
+    failure = r.failure, duration_ms = r.duration_ms, response_status = r.status, response_headers = r.headers,
+    response_body = r.body, response_truncated = r.truncated, next_retry_at = r.next_retry_at
+  FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    AS r (webhook_id, id, failure, duration_ms, status, headers, body, truncated, next_retry_at)
+  WHERE d.webhook_id = r.webhook_id AND d.id = r.id AND d.status = 'sending'`
+)
+/** Follows attempts by their next ones; what is looked at is that this attempt's end is the one that was written. */
+const follow = Pipeline.statement(
+  [OID.uuidArray, OID.uuidArray, OID.uuidArray, OID.timestamptzArray, OID.timestamptz],
+  `INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, event_data,
+    event_at, attempt, again, first_at, due_at, status, created_at)
+  SELECT d.webhook_id, r.next, d.chain_id, d.tenant_id, d.cause, d.event_id, d.event_type, d.event_seq, d.event_data,
+    d.event_at, d.attempt + 1, true, d.first_at, r.due_at, 'pending', $5
+  FROM unnest($1, $2, $3, $4) AS r (webhook_id, id, next, due_at)
+  JOIN webhook_deliveries d ON d.webhook_id = r.webhook_id AND d.id = r.id
+  WHERE d.status = 'failed' AND d.next_retry_at = r.due_at`
+)
+const openLanes = Pipeline.statement(
+  [OID.uuidArray, OID.boolArray, OID.timestamptzArray, OID.int4Array, OID.timestamptz],
+  `INSERT INTO webhook_lanes AS l (webhook_id, again, ready_at, finished)
+  SELECT webhook_id, again, ready_at, finished FROM unnest($1, $2, $3, $4) AS r (webhook_id, again, ready_at, finished)
+  ORDER BY webhook_id, again
+  ON CONFLICT (webhook_id, again) DO UPDATE SET finished = l.finished + excluded.finished,
+    blocked = l.blocked AND excluded.finished = 0,
+    ready_at = CASE WHEN NOT l.blocked THEN least(l.ready_at, excluded.ready_at)
+      WHEN excluded.finished > 0 THEN $5 ELSE l.ready_at END`
+)
+const writeStreaks = Pipeline.statement(
+  [OID.uuidArray, OID.int4Array, OID.timestamptzArray, OID.textArray, OID.textArray, OID.timestamptzArray],
+  `UPDATE webhooks w SET failures = r.failures, failing_since = r.failing_since, status = r.status,
+    status_reason = r.status_reason, updated_at = r.updated_at
+  FROM unnest($1, $2, $3, $4, $5, $6) AS r (id, failures, failing_since, status, status_reason, updated_at) WHERE w.id = r.id`
+)
+const moveHead = Pipeline.statement(
+  [OID.int8],
+  "UPDATE ledger_head SET event_seq = event_seq + $1 WHERE log = 1 RETURNING event_seq"
+)
+
+const dateOf = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
+
+const Holding = Schema.Struct({ ...Webhook.fields, tenant_id: TenantId.to })
+const decode = Schema.decodeUnknownEffect(Schema.toType(Holding))
+const named = (row: Pipeline.Row) => {
+  const record: { [column: string]: unknown } = { tenant_id: row[0] }
+  for (const [index, name] of columns.entries()) record[name] = row[index + 1]
+  return record
+}
+
+/** A subscription after attempts, and what is to be told. */
+const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Date) => {
+  const { tenant_id, ...webhook } = before
+  const start: Streak = { failures: webhook.failures, failingSince: webhook.failing_since?.getTime() ?? null }
+  const streak = streakAfter(
+    start,
+    ended.map((one) => ({ delivered: one.failure === null, at: one.at }))
+  )
+  // What another address said is no word of this receiver's.
+  const isGone = ended.some(
+    ({ attempt, failure, status }) => failure === "status" && status === 410 && attempt.receiver.url === webhook.url
+  )
+  const isFailing = webhook.status === "active" && streak.tooLong
+  const after: Webhook = {
+    ...webhook,
+    failures: streak.failures,
+    failing_since: streak.failingSince === null ? null : dateOf(streak.failingSince),
+    ...(isGone && webhook.status !== "disabled"
+      ? { status: "disabled", status_reason: "gone", updated_at: at }
+      : isFailing
+        ? { status: "paused", status_reason: "failing", updated_at: at }
+        : {})
+  }
+  const events: Array<EventDraft> = []
+  for (let count = 0; count < streak.told; count++) {
+    const data = { webhook: webhookOnWire({ ...after, failures: Math.max(after.failures, failuresToTell) }) }
+    events.push({ tenant_id, type: "webhook.failing", data })
+  }
+  const isShut = after.status !== webhook.status
+  if (isShut) {
+    const type = after.status === "disabled" ? "webhook.disabled" : "webhook.paused"
+    events.push({ tenant_id, type, data: { webhook: webhookOnWire(after) } })
+  }
+  const isChanged = isShut || streak.failures !== start.failures || streak.failingSince !== start.failingSince
+  return { after, events, isChanged, isShut }
+}
+
+const nextOf = (one: Ended, webhook: Webhook): Date | null => {
+  const { attempt, failure, retry_after } = one
+  const isOpen = webhook.status === "active" || (webhook.status === "paused" && attempt.cause !== "event")
+  if (failure === null || !isOpen) return null
+  const next = nextAttempt({
+    attempt: attempt.attempt,
+    firstAt: attempt.first_at.getTime(),
+    now: one.at,
+    notBefore: retryAfterOf(retry_after, one.at),
+    chance: Number.parseInt(attempt.chain_id.slice(-8), 16) / 2 ** 32
+  })
+  return next === undefined ? null : dateOf(Math.ceil(next))
+}
+
+/** Lanes of what was shut: what is pending in them is looked at now, and ends. */
+const shutLanes = Pipeline.statement(
+  [OID.uuidArray, OID.timestamptz],
+  "UPDATE webhook_lanes SET ready_at = $2, blocked = false WHERE webhook_id = ANY($1)"
+)
+/** What others are told must not be taken back, whatever happens to the database server. */
+const hurried: Pipeline.Step = {
+  statement: Pipeline.statement([], "SET LOCAL synchronous_commit TO DEFAULT"),
+  values: []
+}
+
+/** What attempts of one lane did to it, and when the next of them is due. */
+const lanesOf = (ended: ReadonlyArray<{ readonly one: Ended; readonly next: Date | null }>) => {
+  const lanes = new Map<string, { webhook_id: string; again: boolean; ready_at: Date | null; finished: number }>()
+  const lane = (webhook_id: string, again: boolean) => {
+    const key = `${webhook_id} ${again}`
+    const known = lanes.get(key) ?? { webhook_id, again, ready_at: null, finished: 0 }
+    lanes.set(key, known)
+    return known
+  }
+  for (const { next, one } of ended) {
+    lane(one.attempt.webhook_id, one.attempt.again).finished++
+    if (next === null) continue
+    const other = lane(one.attempt.webhook_id, true)
+    if (other.ready_at === null || next < other.ready_at) other.ready_at = next
+  }
+  return [...lanes.values()]
+}
+
+/** Later than this before the end of a lease, whoever cleans up after the lost may be at it. */
+const margin = Duration.seconds(2)
+
+/** Writes what came of attempts, and what follows from it, in one transaction; all or none. */
+export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connection) {
+  const { announce } = yield* Appended
+
+  const append = Effect.fnUntraced(function* (events: ReadonlyArray<EventDraft>, at: Date) {
+    const [[head = []] = []] = yield* fly([{ statement: moveHead, values: [BigInt(events.length)] }])
+    yield* fly([insertion(Pipeline.bigint(head[0]) - BigInt(events.length), at, events), hurried, commit])
+    announce()
+  })
+
+  const record = Effect.fnUntraced(function* (given: ReadonlyArray<Ended>) {
+    const now = yield* DateTime.now
+    const at = DateTime.toDate(now)
+    const inTime = given.filter(({ attempt }) =>
+      DateTime.isLessThan(now, DateTime.subtractDuration(DateTime.makeUnsafe(attempt.lease_until), margin))
+    )
+    if (inTime.length === 0) return
+    const byWebhook = Map.groupBy(inTime, ({ attempt }) => attempt.webhook_id)
+    const ids = [...byWebhook.keys()]
+    const [, , rows = []] = yield* fly([begin, unhurried, { statement: lockWebhooks, values: [ids] }])
+    const judged: Array<ReturnType<typeof judge>> = []
+    for (const row of rows) {
+      const webhook = yield* Effect.orDie(decode(named(row)))
+      judged.push(judge(webhook, byWebhook.get(webhook.id) ?? [], at))
+    }
+    const written = judged.flatMap(({ after }) =>
+      (byWebhook.get(after.id) ?? []).map((one) => ({ one, next: nextOf(one, after) }))
+    )
+    const retries = written.flatMap(({ next, one }) => (next === null ? [] : [{ one, next }]))
+    const lanes = lanesOf(written)
+    const changed = judged.filter(({ isChanged }) => isChanged).map(({ after }) => after)
+    const steps: Array<Pipeline.Step> = [
+      {
+        statement: finish,
+        values: [
+          written.map(({ one }) => one.attempt.webhook_id),
+          written.map(({ one }) => one.attempt.id),
+          written.map(({ one }) => one.failure),
+          written.map(({ one }) => one.duration_ms),
+          written.map(({ one }) => one.status),
+          written.map(({ one }) => one.headers),
+          written.map(({ one }) => one.body),
+          written.map(({ one }) => one.truncated),
+          written.map(({ next }) => next)
+        ]
+      }
+    ]
+    if (retries.length > 0) {
+      const values = [
+        retries.map(({ one }) => one.attempt.webhook_id),
+        retries.map(({ one }) => one.attempt.id),
+        retries.map(() => newUuid()),
+        retries.map(({ next }) => next),
+        at
+      ]
+      steps.push({ statement: follow, values })
+    }
+    steps.push({
+      statement: openLanes,
+      values: [
+        lanes.map(({ webhook_id }) => webhook_id),
+        lanes.map(({ again }) => again),
+        lanes.map(({ ready_at }) => ready_at),
+        lanes.map(({ finished }) => finished),
+        at
+      ]
+    })
+    if (changed.length > 0) {
+      const values = [
+        changed.map(({ id }) => id),
+        changed.map(({ failures }) => failures),
+        changed.map(({ failing_since }) => failing_since),
+        changed.map(({ status }) => status),
+        changed.map(({ status_reason }) => status_reason),
+        changed.map(({ updated_at }) => updated_at)
+      ]
+      steps.push({ statement: writeStreaks, values })
+    }
+    const shut = judged.filter(({ isShut }) => isShut).map(({ after }) => after.id)
+    if (shut.length > 0) steps.push({ statement: shutLanes, values: [shut, at] })
+    const events = judged.flatMap(({ events }) => events)
+    yield* fly(events.length > 0 ? steps : [...steps, commit])
+    if (events.length > 0) yield* append(events, at)
+  })
+  return (ended: ReadonlyArray<Ended>) => transaction(record(ended))
+})

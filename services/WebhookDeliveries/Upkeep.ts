@@ -1,0 +1,131 @@
+import { DateTime, Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { retrySchedule } from "#domain/DeliverySchedule.ts"
+
+/** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
+export const keptAttempts = 100
+/** How long the last failed attempt of a chain is kept. */
+const keptFailures = { days: 30 }
+/** How many subscriptions are looked at at once, how many rows of each go at once, and how often that is done in one turn. */
+const subscriptions = 50
+const rows = 500
+const most = 100
+
+const Ids = Schema.Struct({ webhook_id: Schema.String })
+
+/** Cleans up after those who were lost, and forgets what is old: some at a time, in any number of processes. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const horizon = retrySchedule.at(-1) ?? 0
+
+  const overdue = SqlSchema.findAll({
+    Request: Schema.Struct({ now: Schema.Date }),
+    Result: Ids,
+    execute: ({ now }) =>
+      sql`SELECT DISTINCT webhook_id FROM webhook_deliveries WHERE status = 'sending' AND lease_until <= ${now}
+        LIMIT ${sql.literal(String(subscriptions))}`
+  })
+  const lockLanes = (ids: ReadonlyArray<string>) =>
+    sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ANY(${ids}::uuid[]) ORDER BY webhook_id, again FOR NO KEY UPDATE`
+  // The same attempt again, because nobody knows what came of it: the schedule goes on as if it had not been made.
+  const resend = (ids: ReadonlyArray<string>, now: Date, oldest: Date) =>
+    sql`WITH lost AS (
+        UPDATE webhook_deliveries d SET status = 'failed', failure = 'lost', lease_until = NULL,
+          next_retry_at = CASE WHEN d.first_at > ${oldest}::timestamptz
+            AND (w.status = 'active' OR w.status = 'paused' AND d.cause <> 'event') THEN ${now}::timestamptz END
+        FROM webhooks w WHERE w.id = d.webhook_id AND d.webhook_id = ANY(${ids}::uuid[]) AND d.status = 'sending'
+          AND d.lease_until <= ${now}::timestamptz
+        RETURNING d.*
+      ), again AS (
+        INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, event_data,
+          event_at, attempt, again, first_at, due_at, status, created_at)
+        SELECT webhook_id, new_uuid(), chain_id, tenant_id, cause, event_id, event_type, event_seq, event_data, event_at,
+          attempt, again, first_at, next_retry_at, 'pending', ${now}::timestamptz
+        FROM lost WHERE next_retry_at IS NOT NULL
+      )
+      UPDATE webhook_lanes l SET ready_at = ${now}::timestamptz, blocked = false, finished = l.finished + lost.count
+      FROM (SELECT webhook_id, again, count(*)::int FROM lost GROUP BY webhook_id, again) AS lost
+      WHERE l.webhook_id = lost.webhook_id AND l.again = lost.again`
+  /** Makes attempts again whose lease is over; of how many subscriptions. */
+  const sendLost = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const at = DateTime.toDate(now)
+    const ids = (yield* overdue({ now: at })).map(({ webhook_id }) => webhook_id)
+    if (ids.length === 0) return 0
+    yield* lockLanes(ids)
+    // One that kills whoever makes it is not made for ever.
+    yield* resend(ids, at, DateTime.toDate(DateTime.subtract(now, { milliseconds: horizon, hours: 1 })))
+    return ids.length
+  }).pipe(sql.withTransaction)
+
+  const full = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Ids,
+    // Nothing is locked while rows go: whoever writes what came of calls does not wait for that.
+    execute: () =>
+      sql`UPDATE webhook_lanes l SET finished = 0 FROM (
+          SELECT webhook_id, again FROM webhook_lanes WHERE finished >= ${sql.literal(String(keptAttempts))}
+          LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE SKIP LOCKED
+        ) f WHERE l.webhook_id = f.webhook_id AND l.again = f.again RETURNING l.webhook_id`
+  })
+  const forget = (ids: ReadonlyArray<string>) =>
+    sql`WITH old AS (
+        SELECT d.webhook_id, d.id FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
+          SELECT p.webhook_id, p.id FROM webhook_deliveries p
+          WHERE p.webhook_id = w.id AND (p.status = 'delivered' OR p.next_retry_at IS NOT NULL)
+          ORDER BY p.id DESC OFFSET ${sql.literal(String(keptAttempts))} LIMIT ${sql.literal(String(rows))}
+        ) d
+      )
+      DELETE FROM webhook_deliveries d USING old WHERE d.webhook_id = old.webhook_id AND d.id = old.id
+      RETURNING d.webhook_id`
+  const remain = (ids: ReadonlyArray<string>) =>
+    sql`UPDATE webhook_lanes SET finished = greatest(finished, ${sql.literal(String(keptAttempts))})
+      WHERE webhook_id = ANY(${ids}::uuid[]) AND again = false`
+  /** Forgets finished attempts beyond those that are kept; how many. */
+  const prune = Effect.gen(function* () {
+    const ids = [...new Set((yield* full(undefined)).map(({ webhook_id }) => webhook_id))]
+    if (ids.length === 0) return 0
+    const forgotten = yield* forget(ids)
+    // Of one that has more, the rest goes next.
+    const many = Map.groupBy(forgotten, (row) => String(row["webhook_id"]))
+    const left = ids.filter((id) => (many.get(id)?.length ?? 0) >= rows)
+    if (left.length > 0) yield* remain(left)
+    return forgotten.length
+  })
+  // As much as there is: a subscription that is busy for hours must not leave more behind than goes.
+  const pruneAll = Effect.gen(function* () {
+    let all = 0
+    for (let turn = 0; turn < most; turn++) {
+      const forgotten = yield* prune
+      if (forgotten === 0) break
+      all += forgotten
+    }
+    return all
+  })
+
+  const forgetFailures = Effect.gen(function* () {
+    const before = DateTime.toDate(DateTime.subtract(yield* DateTime.now, keptFailures))
+    const forgotten = yield* sql`DELETE FROM webhook_deliveries WHERE (webhook_id, id) IN (
+        SELECT webhook_id, id FROM webhook_deliveries
+        WHERE status = 'failed' AND next_retry_at IS NULL AND created_at < ${before}
+        ORDER BY created_at LIMIT ${sql.literal(String(rows))}
+      ) RETURNING id`
+    return forgotten.length
+  })
+
+  // Whoever deletes a subscription leaves its lanes behind; a claim then finds out, and forgets the rest.
+  const shutDeserted = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const shut =
+      yield* sql`UPDATE webhook_lanes l SET ready_at = ${now}, blocked = false WHERE ready_at IS DISTINCT FROM ${now}
+      AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = l.webhook_id) RETURNING l.webhook_id`
+    return shut.length
+  })
+
+  return {
+    sendLost: Effect.orDie(sendLost),
+    prune: Effect.orDie(pruneAll),
+    forgetFailures: Effect.orDie(forgetFailures),
+    shutDeserted: Effect.orDie(shutDeserted)
+  }
+})

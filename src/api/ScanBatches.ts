@@ -1,0 +1,96 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { ScanId } from "#domain/Scan.ts"
+import { ScanBatch } from "#domain/ScanBatch.ts"
+import { InsufficientCredits } from "#domain/ScannerRefusal.ts"
+import { Authorization, Requires, scanning } from "./Authorization.ts"
+import { documented } from "./Documented.ts"
+import { problem, problems } from "./Problems.ts"
+import { CreateScan } from "./Scans.ts"
+
+const example = {
+  id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a33",
+  status: "processing",
+  total: 2,
+  completed: 1,
+  failed: 0,
+  cancelled: 0,
+  credits_charged: 1,
+  credits_returned: 0,
+  targets: [
+    {
+      domain: "shop.example.com",
+      status: "completed",
+      scan_id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a11",
+      readiness_score: 72,
+      error: null
+    },
+    { domain: "store.example.org", status: "pending", scan_id: null, readiness_score: null, error: null }
+  ],
+  created_at: "2026-01-02T03:04:05.678Z",
+  completed_at: null
+} as const
+
+/** 1 to 500 domains, each as a scan would be asked for. */
+export const CreateScanBatch = Schema.Struct({
+  targets: Schema.Array(CreateScan).check(Schema.isMinLength(1), Schema.isMaxLength(500))
+}).annotate({ identifier: "CreateScanBatch" })
+
+const params = { id: ScanId }
+
+const create = HttpApiEndpoint.post("create", "/scan/batch", {
+  payload: CreateScanBatch,
+  success: ScanBatch.pipe(HttpApiSchema.status(202)),
+  error: problems(InsufficientCredits, DomainNotAllowed)
+})
+  .annotate(Requires, scanning("batch"))
+  .annotateMerge(
+    documented({
+      summary: "Scan many merchants",
+      description:
+        "Takes 1 to 500 targets at half a credit each, rounded up in sum and charged before; the scans run in the background, about ten " +
+        "at a time. If one of the domains is none, the whole batch is refused and nothing is charged. What could not be scanned costs " +
+        "nothing: it is returned when the batch ends.",
+      body: { targets: [{ domain: "shop.example.com", merchant_category: "retail" }, { domain: "store.example.org" }] },
+      answer: example
+    })
+  )
+
+const get = HttpApiEndpoint.get("get", "/scan/batch/:id", { params, success: ScanBatch, error: problem(NotFound) })
+  .annotate(Requires, scanning("batch", "read"))
+  .annotateMerge(
+    documented({
+      summary: "Get a batch",
+      description: "A batch of the caller's tenant with every target, in the order in which they were given.",
+      answer: example
+    })
+  )
+
+const cancel = HttpApiEndpoint.post("cancel", "/scan/batch/:id/cancel", {
+  params,
+  success: ScanBatch,
+  error: problem(NotFound)
+})
+  .annotate(Requires, scanning("batch"))
+  .annotateMerge(
+    documented({
+      summary: "Cancel a batch",
+      description:
+        "What has not begun is not scanned, and its credits are returned; what is under way ends. Cancelling a batch that is over changes " +
+        "nothing.",
+      answer: { ...example, status: "cancelled", cancelled: 1 }
+    })
+  )
+
+export class ScanBatchesApi extends HttpApiGroup.make("scan_batches")
+  .add(create, get, cancel)
+  .middleware(Authorization)
+  .prefix("/v1/scanner")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Batches of scans",
+      description: "Many merchants under one order, at half the price."
+    })
+  ) {}

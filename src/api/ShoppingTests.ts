@@ -1,0 +1,149 @@
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { NotFound } from "#domain/Refusal.ts"
+import { ScanId } from "#domain/Scan.ts"
+import { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import { ShoppingTest, TestType } from "#domain/ShoppingTest.ts"
+import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
+import { documented } from "./Documented.ts"
+import { problem, problems } from "./Problems.ts"
+import { DomainText, scannerLimit } from "./Scans.ts"
+
+const example = {
+  id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22",
+  domain: "shop.example.com",
+  test_type: "full_flow",
+  status: "partial",
+  success_rate: 80,
+  steps: [
+    {
+      step: "discovery",
+      status: "passed",
+      rail: "platform_api",
+      duration_ms: 820,
+      detail: "12 products by /products.json",
+      evidence: "GET /products.json 200"
+    }
+  ],
+  blockers: [
+    {
+      id: "unsupported_payment_method",
+      severity: "blocking",
+      step: "payment",
+      detail: "Only methods that a person has to confirm are offered: Apple Pay, Klarna.",
+      evidence: "ApplePaySession"
+    }
+  ],
+  failure_point: {
+    step: "payment",
+    blocker: "unsupported_payment_method",
+    detail: "Only methods that a person has to confirm are offered: Apple Pay, Klarna."
+  },
+  product: {
+    name: "Mug",
+    url: "https://shop.example.com/products/mug",
+    sku: "MUG-1",
+    price: "12.50",
+    currency: "USD",
+    variant: null
+  },
+  platform: "shopify",
+  recommendations: ["Offer a method that an agent can use: a card form, Shop Pay, or x402."],
+  requests: [
+    {
+      method: "GET",
+      url: "https://shop.example.com/",
+      user_agent: "TurnpikeScanner/1.0",
+      accept: "text/html",
+      status: 200,
+      failure: null,
+      ms: 182,
+      bytes: 48211
+    }
+  ],
+  vantage: { user_agent: "TurnpikeScanner/1.0", network: "direct" },
+  rubric_version: "2026-11.1",
+  test_duration_ms: 9120,
+  estimated_monthly_agent_visits: 1000,
+  estimated_lost_conversions: 5,
+  estimated_lost_revenue_usd: 750,
+  economics: {
+    merchant_category: "retail",
+    region: "north_america",
+    monthly_sessions: 100_000,
+    agent_share: 0.01,
+    conversion_rate: 0.025,
+    average_order_value_usd: 150,
+    uplift: 1,
+    region_factor: 1,
+    failure_rate: 0.2,
+    table_version: "2026-11.1"
+  },
+  report_url: "http://127.0.0.1:4020/v1/scanner/test/0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22/report?signature=XXXX",
+  tested_at: "2026-01-02T03:04:15.120Z"
+} as const
+
+/** What a test is asked for. */
+export const CreateShoppingTest = Schema.Struct({
+  domain: DomainText,
+  test_type: TestType.pipe(Schema.withDecodingDefaultKey(Effect.succeed("full_flow" as const)))
+}).annotate({ identifier: "CreateShoppingTest" })
+
+const run = HttpApiEndpoint.post("run", "/tests", {
+  payload: CreateShoppingTest,
+  success: ShoppingTest,
+  error: problems(InsufficientCredits, DomainNotAllowed, ScannerUnavailable)
+})
+  .annotate(Requires, scanning("tests"))
+  .annotate(WaitsForOthers, true)
+  .annotateMerge(
+    documented({
+      summary: "Shop as an agent would",
+      description:
+        "Goes through discovery, selection, cart, checkout and payment over the best interface that the shop has, and reads back the " +
+        "state of the shop after every step. `browse` is the first step, `search` the first two, `add_to_cart` three, `checkout` four and " +
+        "`full_flow` all. An order is never placed, and the cart is emptied afterwards. Costs 5 credits, returned when the test could not " +
+        "be made. Steps that could not be tried from here say `unknown` and why. The estimates are there when the category of the " +
+        "merchant is known from a scan; `economics` shows what went into them. May take a minute. Without a key the call is sold for " +
+        "0.25 USDC.",
+      body: { domain: "shop.example.com", test_type: "full_flow" },
+      answer: example
+    })
+  )
+
+const recent = HttpApiEndpoint.get("recent", "/tests/:domain", {
+  params: { domain: DomainText },
+  query: { limit: scannerLimit },
+  success: Schema.Struct({ data: Schema.Array(ShoppingTest) }),
+  error: problem(DomainNotAllowed)
+})
+  .annotate(Requires, scanning("read"))
+  .annotateMerge(
+    documented({
+      summary: "Recent tests of a domain",
+      description: "The most recent tests of a domain, of all tenants, in descending order of `tested_at`.",
+      answer: { data: [example] }
+    })
+  )
+
+const get = HttpApiEndpoint.get("get", "/test/:id", {
+  params: { id: ScanId },
+  success: ShoppingTest,
+  error: problem(NotFound)
+})
+  .annotate(Requires, scanning("read"))
+  .annotateMerge(
+    documented({ summary: "Get a test", description: "A test of the corpus, whoever asked for it.", answer: example })
+  )
+
+export class ShoppingTestsApi extends HttpApiGroup.make("shopping_tests")
+  .add(run, recent, get)
+  .middleware(Authorization)
+  .prefix("/v1/scanner")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Synthetic checkout",
+      description: "Where a shopping agent succeeds or fails at a merchant; a corpus that all tenants share."
+    })
+  ) {}

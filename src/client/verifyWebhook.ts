@@ -1,0 +1,106 @@
+import { discard } from "./Body.ts"
+import { isObject, type Json, parseJson } from "./Encoding.ts"
+import { now } from "./Time.ts"
+import type { WebhookEvent } from "./WebhookEvent.ts"
+import { candidatesIn, signedAmong, type WebhookHeaders } from "./WebhookSignatures.ts"
+import { WebhookVerificationError } from "./WebhookVerificationError.ts"
+
+/** A delivery as it arrived: the body before anything parsed it. */
+export type WebhookDelivery =
+  | { readonly body: string | Uint8Array | ArrayBuffer; readonly headers: WebhookHeaders }
+  | { readonly body: Request; readonly headers?: WebhookHeaders }
+
+export type VerifyWebhookOptions = WebhookDelivery & {
+  /** The `whsec_…` text that the subscription was created with; several while it changes. */
+  readonly secret: string | ReadonlyArray<string>
+  /** How far the time of the signature may be from now; 300 when left out. */
+  readonly toleranceSeconds?: number | undefined
+  /** The time, in milliseconds since 1970; the clock's when left out. */
+  readonly now?: number | Date | undefined
+}
+
+/** What a request may bring: more than any event has. */
+const mostBytes = 4 * 1024 * 1024
+const mostSecrets = 10
+
+/**
+ * The event in a delivery, once its signature is proven: by `X-Service-Signature`, or by the headers of Standard Webhooks.
+ * Throws `WebhookVerificationError` when the delivery is not to be believed, `TypeError` when the options are wrong.
+ */
+export const verifyWebhook = async (options: VerifyWebhookOptions): Promise<WebhookEvent> => {
+  const { toleranceSeconds = 300 } = options
+  const secrets = secretsIn(options.secret)
+  const time = Math.floor(Number(options.now ?? now()) / 1000)
+  // Compared with what is no number, every age would pass or none.
+  if (!(toleranceSeconds >= 0)) throw new TypeError("toleranceSeconds must be a number of seconds")
+  if (!Number.isFinite(time)) throw new TypeError("now must be a time")
+  const candidates = candidatesIn(options.headers ?? headersOf(options.body))
+  const body = await bytesOf(options.body)
+  const signed = await signedAmong(candidates, secrets, body)
+  if (signed.length === 0) throw new WebhookVerificationError("no_match")
+  const ages = signed.map(({ timestamp }) => time - timestamp)
+  if (!ages.some((age) => Math.abs(age) <= toleranceSeconds)) {
+    throw new WebhookVerificationError(Math.max(...ages) > 0 ? "timestamp_too_old" : "timestamp_in_future")
+  }
+  return eventIn(body)
+}
+
+const secretsIn = (secret: string | ReadonlyArray<string>): ReadonlyArray<string> => {
+  const secrets = typeof secret === "string" ? [secret] : [...(secret ?? [])]
+  const areRight = secrets.every((one) => typeof one === "string" && /^whsec_\S+$/.test(one))
+  if (areRight && secrets.length > 0 && secrets.length <= mostSecrets) return secrets
+  throw new TypeError(`secret must be the whsec_… text of the subscription, or 1 to ${mostSecrets} of them`)
+}
+
+const isRequest = (body: unknown): body is Request => isObject(body) && typeof body["arrayBuffer"] === "function"
+
+/** By its name: one of another realm, as test runners and workers have them, is no instance of this one's class. */
+const isBuffer = (body: unknown): body is ArrayBuffer => Object.prototype.toString.call(body) === "[object ArrayBuffer]"
+
+const headersOf = (body: unknown): WebhookHeaders => (isRequest(body) ? body.headers : {})
+
+const bytesOf = async (body: VerifyWebhookOptions["body"]): Promise<Uint8Array> => {
+  if (typeof body === "string") return new TextEncoder().encode(body)
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  if (isRequest(body)) {
+    if (body.bodyUsed) throw new WebhookVerificationError("not_text")
+    return readAll(body)
+  }
+  if (isBuffer(body)) return new Uint8Array(body)
+  throw new WebhookVerificationError("not_text")
+}
+
+const readAll = async ({ body }: Request): Promise<Uint8Array> => {
+  const reader = body?.getReader()
+  const chunks: Array<Uint8Array<ArrayBuffer>> = []
+  for (let size = 0; reader !== undefined; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    size += value.length
+    if (size > mostBytes) {
+      discard(reader)
+      throw new WebhookVerificationError("body_too_large")
+    }
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
+const texts = ["id", "type", "created_at", "tenant_id", "environment"]
+
+const isEvent = (event: Json | undefined): event is Json & WebhookEvent =>
+  event !== undefined && texts.every((name) => typeof event[name] === "string") && isObject(event["data"])
+
+const eventIn = (body: Uint8Array): WebhookEvent => {
+  const event = parseJson(textOf(body))
+  if (isEvent(event)) return event
+  throw new WebhookVerificationError("malformed_body")
+}
+
+const textOf = (bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return ""
+  }
+}

@@ -1,0 +1,91 @@
+import { Schema } from "effect"
+import { EventType } from "./Event.ts"
+import { DeliveryId, EventId, WebhookId } from "./Ids.ts"
+
+/** Why something is sent: it happened, somebody tries the receiver, or somebody wants to have it again. */
+export const DeliveryCause = Schema.Literals(["event", "test", "replay"])
+export type DeliveryCause = typeof DeliveryCause.Type
+
+export const DeliveryStatus = Schema.Literals(["pending", "delivered", "failed"])
+export type DeliveryStatus = typeof DeliveryStatus.Type
+
+/**
+ * Why an attempt failed: an answer that is not 2xx; no whole answer in time; a name without an address; a connection refused, not
+ * made or cut; TLS that cannot be trusted; an address that must not be called; an answer that is not HTTP. `lost`: whoever made the
+ * attempt did not live to say what came of it. `stopped`: the subscription was paused or disabled before it was made.
+ */
+export const DeliveryFailure = Schema.Literals([
+  "status",
+  "timeout",
+  "dns",
+  "refused",
+  "unreachable",
+  "reset",
+  "tls",
+  "forbidden_address",
+  "bad_response",
+  "lost",
+  "stopped"
+])
+export type DeliveryFailure = typeof DeliveryFailure.Type
+
+/** How many bytes of an answer's body are kept; the rest is not read. */
+export const keptResponseBytes = 16_384
+
+const headers = Schema.Record(Schema.String, Schema.String)
+const moment = Schema.NullOr(Schema.DateFromString)
+
+/** What was sent. Signatures are left out of what is kept. */
+export const DeliveryRequest = Schema.Struct({ url: Schema.String, headers, body: Schema.String })
+
+/** What was answered: the beginning of the body as text, and whether there was more of it. */
+export const DeliveryResponse = Schema.Struct({
+  status: Schema.Int,
+  headers,
+  body: Schema.String,
+  truncated: Schema.Boolean
+})
+
+/** One attempt to deliver an event. The attempts of a chain carry the same event and the same bytes, each under an id of its own. */
+export const Delivery = Schema.Struct({
+  id: DeliveryId,
+  webhook_id: WebhookId,
+  event_id: EventId,
+  event_type: EventType,
+  cause: DeliveryCause,
+  attempt: Schema.Int,
+  status: DeliveryStatus,
+  created_at: Schema.DateFromString,
+  /** When the call began; of what was not sent yet null. */
+  sent_at: moment,
+  duration_ms: Schema.NullOr(Schema.Int),
+  request: Schema.NullOr(DeliveryRequest),
+  response: Schema.NullOr(DeliveryResponse),
+  failure: Schema.NullOr(DeliveryFailure),
+  /** When the next attempt is due, or this one if it is a pending repetition. */
+  next_retry_at: moment
+}).annotate({ identifier: "WebhookDelivery" })
+export type Delivery = typeof Delivery.Type
+
+/** What narrows a list of deliveries; every field given must match. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus | undefined
+  readonly event_type?: EventType | undefined
+  /** Those made at or after it. */
+  readonly since?: Date | undefined
+  /** Those made before it. */
+  readonly until?: Date | undefined
+}
+
+/** Which past events are sent again. */
+export interface Replaying {
+  readonly since: Date
+  readonly until?: Date | undefined
+  /** Types and families such as `transfer.*`; what the subscription asks for when left out. */
+  readonly types?: ReadonlyArray<string> | undefined
+  /** Only what was sent and never arrived. */
+  readonly only_failed?: boolean | undefined
+}
+
+/** How many events one call replays at most. */
+export const maxReplayed = 1000

@@ -1,0 +1,71 @@
+import { createPrivateKey, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
+import { Schema } from "effect"
+
+const p = 2n ** 255n - 19n
+const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
+/** The y of the points of order 8: two of them, up to sign. */
+const y8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n
+const smallOrder = new Set([0n, 1n, p - 1n, y8, p - y8])
+
+const modulo = (value: bigint): bigint => ((value % p) + p) % p
+
+const power = (base: bigint, exponent: bigint): bigint => {
+  let result = 1n
+  for (let rest = exponent, square = base; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % p
+    square = (square * square) % p
+  }
+  return result
+}
+
+/**
+ * Whether 32 bytes are a public key that only the holder of a private key can sign for: a point of the curve, in its one spelling,
+ * and not of small order, under which anybody's signature can hold.
+ */
+export const isPublicKey = (bytes: Uint8Array): boolean => {
+  if (bytes.length !== 32) return false
+  const y = BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`) & ((1n << 255n) - 1n)
+  if (y >= p || smallOrder.has(y)) return false
+  const square = modulo(y * y)
+  // x² = (y² - 1) / (dy² + 1) has a root if and only if the product of the two has one (Euler's criterion).
+  return power(modulo((square - 1n) * (d * square + 1n)), (p - 1n) / 2n) === 1n
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, "base64")
+
+const base64 = (length: number, isWanted: (bytes: Uint8Array) => boolean, what: string) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => {
+      const bytes = bytesOf(text)
+      return (bytes.length === length && bytes.toString("base64") === text && isWanted(bytes)) || `must be ${what}`
+    })
+  )
+
+/** A public key in standard base64. */
+export const PublicKey = base64(32, isPublicKey, "an Ed25519 public key: 32 bytes in base64, not of small order")
+export type PublicKey = typeof PublicKey.Type
+
+/** A signature in standard base64. */
+export const Signature = base64(64, () => true, "an Ed25519 signature: 64 bytes in base64")
+export type Signature = typeof Signature.Type
+
+const der = (hex: string): Buffer => Buffer.from(hex, "hex")
+const publicHead = der("302a300506032b6570032100")
+const privateHead = der("302e020100300506032b657004220420")
+
+/** The private key that a seed of 32 bytes is. */
+export const privateKeyOf = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([privateHead, seed]), format: "der", type: "pkcs8" })
+
+/** The public key to it. */
+export const publicKeyOf = (seed: Uint8Array): PublicKey =>
+  createPublicKey(privateKeyOf(seed))
+    .export({ format: "der", type: "spki" })
+    .subarray(publicHead.length)
+    .toString("base64")
+
+/** Whether the holder of this key signed the text. */
+export const isSigned = (publicKey: PublicKey, text: string, signature: Signature): boolean => {
+  const key = createPublicKey({ key: Buffer.concat([publicHead, bytesOf(publicKey)]), format: "der", type: "spki" })
+  return verifySignature(null, Buffer.from(text), key, bytesOf(signature))
+}

@@ -1,0 +1,168 @@
+import { readCaptchas } from "./Captcha.ts"
+import { readClientOnly } from "./ClientOnly.ts"
+import { readControls } from "./Controls.ts"
+import { boundedNodes, type JsonLd, readJsonLd } from "./JsonLd.ts"
+import { readMicrodata, readRdfa } from "./Microdata.ts"
+import { openGraphProduct } from "./OpenGraph.ts"
+import type { PageFacts, PageLink, StatedProduct } from "./PageFacts.ts"
+import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
+import { type PageTree, readTree } from "./PageTree.ts"
+import { readPayments } from "./Payments.ts"
+import { readPrices } from "./Price.ts"
+import { productsOf } from "./StatedProducts.ts"
+import { readWalls } from "./Walls.ts"
+import { readWebMcp } from "./WebMcp.ts"
+
+/** How much is told of a page. */
+export const pageLimits = {
+  text: 20_000,
+  links: 2_000,
+  headings: 200,
+  metas: 300,
+  headLinks: 300,
+  scripts: 300,
+  prices: 1_000_000
+}
+
+const baseOf = (tree: PageTree, url: URL): URL => {
+  const said = tree.elements.find((element) => element.tag === "base" && element.attributes.has("href"))
+  const href = said && absolute(attributeOf(said, "href"), url)
+  return href === undefined ? url : new URL(href)
+}
+
+const metasOf = (tree: PageTree): ReadonlyMap<string, string> => {
+  const metas = new Map<string, string>()
+  for (const element of tree.elements) {
+    if (metas.size >= pageLimits.metas) break
+    const content = element.tag === "meta" ? attributeOf(element, "content", 5_000) : undefined
+    const name = attributeOf(element, "property", 200) ?? attributeOf(element, "name", 200)
+    if (content !== undefined && name !== undefined && !metas.has(name.toLowerCase()))
+      metas.set(name.toLowerCase(), content)
+  }
+  return metas
+}
+
+/** Of too many the first and the last: a great menu stands before a page, and what the shop is bound to behind it. */
+const firstAndLast = <A>(all: ReadonlyArray<A>, most: number): ReadonlyArray<A> =>
+  all.length <= most ? all : [...all.slice(0, most - lastKept), ...all.slice(-lastKept)]
+const lastKept = 500
+
+const linksOf = (tree: PageTree, base: URL): ReadonlyArray<PageLink> => {
+  const links: Array<PageLink> = []
+  const anchors = tree.elements.filter(({ tag }) => tag === "a" || tag === "area")
+  for (const element of firstAndLast(anchors, pageLimits.links)) {
+    const href = absolute(attributeOf(element, "href"), base)
+    if (href === undefined) continue
+    const text =
+      textOf(tree, element) || (attributeOf(element, "aria-label", 300) ?? attributeOf(element, "title", 300) ?? "")
+    links.push({ href, text, rel: attributeOf(element, "rel", 100)?.toLowerCase() ?? null })
+  }
+  return links
+}
+
+const headingsOf = (tree: PageTree): PageFacts["headings"] =>
+  tree.elements
+    .filter((element) => /^h[1-6]$/.test(element.tag))
+    .slice(0, pageLimits.headings)
+    .map((element) => ({ level: Number(element.tag[1]), text: textOf(tree, element) }))
+
+const landmarkOf: Readonly<Record<string, string>> = {
+  main: "main",
+  nav: "navigation",
+  header: "banner",
+  footer: "contentinfo",
+  aside: "complementary",
+  search: "search"
+}
+const landmarkRoles: ReadonlySet<string> = new Set([...Object.values(landmarkOf), "form", "region"])
+
+const landmarksOf = (tree: PageTree): ReadonlyArray<string> => [
+  ...new Set(
+    tree.elements.flatMap((element) => {
+      const role = attributeOf(element, "role", 50)?.toLowerCase() ?? landmarkOf[element.tag]
+      return role !== undefined && landmarkRoles.has(role) ? [role] : []
+    })
+  )
+]
+
+const headLinksOf = (tree: PageTree, base: URL): PageFacts["headLinks"] =>
+  tree.elements
+    .filter((element) => element.tag === "link")
+    .slice(0, pageLimits.headLinks)
+    .flatMap((element) => {
+      const href = absolute(attributeOf(element, "href"), base)
+      const rel = attributeOf(element, "rel", 100)?.toLowerCase()
+      const type = attributeOf(element, "type", 100)?.toLowerCase() ?? null
+      return href === undefined || rel === undefined ? [] : [{ rel, href, type }]
+    })
+
+const scriptsOf = (tree: PageTree, base: URL): ReadonlyArray<string> =>
+  tree.elements
+    .filter((element) => element.tag === "script")
+    .flatMap((element) => absolute(attributeOf(element, "src"), base) ?? [])
+    .slice(0, pageLimits.scripts)
+
+const statedProducts = (
+  tree: PageTree,
+  jsonLd: JsonLd,
+  metas: ReadonlyMap<string, string>,
+  base: URL
+): ReadonlyArray<StatedProduct> => {
+  const stated = { byId: jsonLd.byId, base }
+  const microdata = readMicrodata(tree)
+  const rdfa = readRdfa(tree)
+  const openGraph = openGraphProduct(metas, base)
+  return [
+    ...productsOf(jsonLd.mains, jsonLd.nodes, "json-ld", stated),
+    ...productsOf(microdata.mains, microdata.items, "microdata", stated),
+    ...productsOf(rdfa.mains, rdfa.items, "rdfa", stated),
+    ...(openGraph === undefined ? [] : [openGraph])
+  ]
+}
+
+const headingAt = (visible: string, headings: PageFacts["headings"]): number | null => {
+  const first = headings.find((heading) => heading.level === 1 && heading.text !== "")
+  const at = first === undefined ? -1 : visible.indexOf(first.text)
+  return at < 0 ? null : at
+}
+
+/** What a page says, from its HTML alone. Any text is a page: nothing is thrown, and time and memory stay in proportion. */
+export const readPage = (html: string, url: URL): PageFacts => {
+  const tree = readTree(html)
+  const base = baseOf(tree, url)
+  const visible = folded(tree.visible)
+  const metas = metasOf(tree)
+  const jsonLd = readJsonLd(tree)
+  const headings = headingsOf(tree)
+  const { forms, controls } = readControls(tree, base, url)
+  const title = tree.elements.find((element) => element.tag === "title")
+  const root = tree.elements.find((element) => element.tag === "html")
+  const products = statedProducts(tree, jsonLd, metas, base)
+  const prices = readPrices(visible.slice(0, pageLimits.prices))
+  const fills = forms.some((form) => form.controls.some((control) => control.type !== "hidden"))
+  return {
+    url: url.href,
+    title: (title && textOf(tree, title, 500)) || null,
+    lang: (root && attributeOf(root, "lang", 50)) ?? null,
+    visibleText: clipped(visible, pageLimits.text),
+    visibleLength: visible.length,
+    prices,
+    headingAt: headingAt(visible, headings),
+    headings,
+    landmarks: landmarksOf(tree),
+    links: linksOf(tree, base),
+    forms,
+    controls,
+    metas,
+    headLinks: headLinksOf(tree, base),
+    scripts: scriptsOf(tree, base),
+    jsonLd: boundedNodes(jsonLd.nodes),
+    brokenBlocks: jsonLd.broken,
+    products,
+    clientOnly: readClientOnly(tree, visible, fills || headings.some((heading) => heading.text !== "")),
+    captchas: readCaptchas(tree),
+    walls: readWalls(tree, visible, prices.length > 0 || products.length > 0),
+    payments: readPayments(tree, forms, controls),
+    webMcp: readWebMcp(tree)
+  }
+}

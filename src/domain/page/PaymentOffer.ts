@@ -1,0 +1,71 @@
+import type { PageControl, PageFacts, PaymentMark } from "./PageFacts.ts"
+
+/** What a page shows of how it can be paid. */
+export interface PaymentSigns {
+  /** What can be chosen, and fields for a card. */
+  readonly choices: ReadonlyArray<PaymentMark>
+  /** Scripts and marks of providers, which many shops load on every page whether they are switched on or not. */
+  readonly marks: ReadonlyArray<PaymentMark>
+  /** The page's own words that there is no way to pay. */
+  readonly none: string | undefined
+}
+
+/** What counts of it. */
+export interface PaymentOffer {
+  readonly methods: ReadonlyArray<PaymentMark>
+  readonly none: string | undefined
+  /** The page says itself what there is, by choices or in words; otherwise only its source hints at it. */
+  readonly isStated: boolean
+}
+
+/** What the page lets a buyer choose counts before its words, and these before what is only loaded. */
+export const countedOf = ({ choices, marks, none }: PaymentSigns): PaymentOffer => {
+  const isStated = choices.length > 0 || none !== undefined
+  const methods = new Map<string, PaymentMark>()
+  for (const mark of isStated ? choices : marks) if (!methods.has(mark.method)) methods.set(mark.method, mark)
+  return { methods: [...methods.values()], none: choices.length > 0 ? undefined : none, isStated }
+}
+
+const saysNone = new RegExp(
+  [
+    "no (?:available )?payment (?:methods?|options?|providers?)(?!\\p{L})(?! (?:is |are )?(?:selected|chosen|required|needed|necessary|saved|stored|on file|fees?|yet))",
+    "(?:keine|keinerlei) (?:verfügbaren? )?(?:zahlungs(?:art|methode|möglichkeit|weise|option)(?:e?n)?|bezahlmethoden?)(?!\\p{L})(?! (?:ausgewählt|gewählt|gespeichert|hinterlegt))",
+    "aucun(?:e)? (?:moyen|mode|méthode|option) de paiement(?!\\p{L})(?! (?:enregistré|sélectionné|choisi))",
+    "(?:no (?:hay|existen|se han encontrado)|ningún|ninguna) (?:métodos?|formas?|medios?|opciones|opción) de pago(?!\\p{L})(?! (?:guardad|seleccionad))",
+    "(?:nessun(?:a)?|non ci sono) (?:metod[oi]|modalità|opzion[ei]) di pagamento(?!\\p{L})(?! (?:salvat|selezionat))",
+    "(?:nenhum(?:a)?|não (?:há|existem)) (?:métodos?|formas?|meios?|opç(?:ão|ões)) de pagamento(?!\\p{L})(?! (?:salv|guardad|selecionad))",
+    "geen (?:beschikbare )?betaal(?:methoden?|methodes|wijzen?|opties|mogelijkheden)(?!\\p{L})(?! (?:geselecteerd|gekozen|opgeslagen))",
+    "inga (?:tillgängliga )?betal(?:nings)?(?:sätt|metoder|alternativ)",
+    "ingen (?:tilgængelige |tilgjengelige )?betalings(?:metoder|muligheder|måter|alternativer)",
+    "brak (?:dostępnych )?(?:metod|form|sposobów) płatności",
+    "žádn(?:é|á) (?:dostupné )?(?:platební metod|způsoby? platby)",
+    "нет (?:доступных )?способов оплаты",
+    "(?:利用可能な|ご利用いただける)(?:お)?支払い?方法(?:は|が)(?:ありません|ございません)",
+    "(?:没有|沒有)可用的?(?:付款|支付)方式"
+  ]
+    .map((words) => `(?:(?<!\\p{L})${words})`)
+    .join("|"),
+  "iu"
+)
+
+/** The page's own words that there is no way to pay. */
+export const statesNoMethod = ({ visibleText }: Pick<PageFacts, "visibleText">): string | undefined =>
+  saysNone.exec(visibleText)?.[0]
+
+const isCardField = ({ autocomplete, id, name }: PageControl): boolean =>
+  autocomplete === "cc-number" || /card[-_]?(?:num|no\b)|cc[-_]?num/i.test(`${name ?? ""} ${id ?? ""}`)
+
+/** The signs on a page as its HTML has them. A field for a card is a choice. */
+export const paymentSigns = (facts: PageFacts): PaymentSigns => {
+  const choices = facts.payments.filter(({ by }) => by === "choice")
+  const marks = facts.payments.filter(({ by }) => by === "source")
+  const field = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].find(isCardField)
+  const card: ReadonlyArray<PaymentMark> =
+    field === undefined || choices.some(({ method }) => method === "card")
+      ? []
+      : [{ method: "card", class: "agent", marker: field.label ?? field.name ?? "card number" }]
+  return { choices: [...choices, ...card], marks, none: statesNoMethod(facts) }
+}
+
+/** How a page says that it can be paid. */
+export const paymentOffer = (facts: PageFacts): PaymentOffer => countedOf(paymentSigns(facts))

@@ -1,0 +1,189 @@
+/** A price as a page shows it. `value` is a decimal with a dot; `currencies` are what its mark may stand for. */
+export interface VisiblePrice {
+  readonly raw: string
+  readonly value: string
+  readonly currencies: ReadonlyArray<string>
+  /** Where it stands in the text. */
+  readonly at: number
+  /** A word beside it says that it is no product's price: free shipping over, you save. */
+  readonly isAside: boolean
+}
+
+/** How many prices of a text are told. */
+export const priceLimit = 500
+
+const marks: Readonly<Record<string, string>> = {
+  us$: "USD",
+  c$: "CAD",
+  ca$: "CAD",
+  a$: "AUD",
+  au$: "AUD",
+  nz$: "NZD",
+  s$: "SGD",
+  hk$: "HKD",
+  nt$: "TWD",
+  mx$: "MXN",
+  r$: "BRL",
+  $: "USD CAD AUD NZD SGD HKD MXN ARS CLP COP UYU TWD",
+  "€": "EUR",
+  "£": "GBP EGP LBP",
+  "¥": "JPY CNY",
+  "￥": "JPY CNY",
+  元: "CNY",
+  円: "JPY",
+  "₹": "INR",
+  "rs.": "INR PKR LKR NPR",
+  rs: "INR PKR LKR NPR",
+  "₽": "RUB",
+  руб: "RUB",
+  "₩": "KRW",
+  원: "KRW",
+  "₺": "TRY",
+  tl: "TRY",
+  "₪": "ILS",
+  "₫": "VND",
+  đ: "VND",
+  "₴": "UAH",
+  грн: "UAH",
+  "₦": "NGN",
+  "฿": "THB",
+  "₱": "PHP",
+  zł: "PLN",
+  kr: "SEK NOK DKK ISK",
+  "kr.": "SEK NOK DKK ISK",
+  kč: "CZK",
+  ft: "HUF",
+  lei: "RON",
+  лв: "BGN",
+  "fr.": "CHF",
+  rm: "MYR",
+  rp: "IDR",
+  "s/": "PEN",
+  "د.إ": "AED"
+}
+
+const isoCodes =
+  "USD EUR GBP CHF JPY CNY CAD AUD NZD SEK NOK DKK ISK PLN CZK HUF RON BGN TRY RUB UAH INR PKR LKR NPR KRW TWD HKD SGD MYR IDR THB PHP VND BRL MXN ARS CLP COP PEN UYU ZAR NGN KES EGP MAD AED SAR QAR KWD BHD OMR JOD TND ILS"
+const iso: ReadonlySet<string> = new Set(isoCodes.split(" "))
+const threeDecimals: ReadonlySet<string> = new Set(["KWD", "BHD", "OMR", "JOD", "TND"])
+
+const markNames = Object.keys(marks)
+  .sort((one, other) => other.length - one.length)
+  .map((mark) => mark.replace(/[$./]/g, "\\$&"))
+  .join("|")
+const before = new RegExp(`(?:^|[^\\p{L}])(${markNames}|${isoCodes.split(" ").join("|")})[\\s\\u00a0]{0,2}$`, "iu")
+const after = new RegExp(
+  `^(?:,[-–—])?[\\s\\u00a0]{0,2}(${markNames}|${isoCodes.split(" ").join("|")})(?![\\p{L}\\d])`,
+  "iu"
+)
+const currenciesOf = (mark: string | undefined): ReadonlyArray<string> => {
+  if (mark === undefined) return []
+  const upper = mark.toUpperCase()
+  return iso.has(upper) ? [upper] : (marks[mark.toLowerCase()]?.split(" ") ?? [])
+}
+
+const grouping = /['’\s\u00a0\u202f\u2009_]/g
+
+/**
+ * A number as people write it, as a decimal with a dot: `1.234,56`, `1,234.56`, `1'234.56`, `1 234,56`. Where three digits follow
+ * a single mark (`1.234`) they are thousands, unless the currency has three decimals. Undefined when it is no number.
+ */
+export const parseAmount = (written: string, currency?: string): string | undefined => {
+  const text = written.replace(grouping, "").replace(/[.,]$/, "")
+  if (!/^\d[\d.,]{0,30}$/.test(text)) return undefined
+  const last = Math.max(text.lastIndexOf("."), text.lastIndexOf(","))
+  if (last < 0) return plain(text, "")
+  const [whole, decimals] = [text.slice(0, last), text.slice(last + 1)]
+  const mark = text[last] ?? ""
+  const both = text.includes(".") && text.includes(",")
+  const isDecimal = both
+    ? !whole.includes(mark)
+    : !whole.includes(mark) && (decimals.length !== 3 || /^0+$/.test(whole) || threeDecimals.has(currency ?? ""))
+  return isDecimal ? plain(whole, decimals) : plain(text, "")
+}
+
+const plain = (whole: string, decimals: string) => {
+  const digits = whole.replace(/[.,]/g, "").replace(/^0+(?=\d)/, "")
+  return digits.length > 15 || decimals.length > 6 ? undefined : decimals === "" ? digits : `${digits}.${decimals}`
+}
+
+/** The price in a short text, whatever stands around it: of `€ 1.234,56` or `From 19,99 EUR`. */
+export const readPrice = (text: string): { readonly value: string; readonly currency: string | null } | undefined => {
+  const [first, ...more] = readPrices(text.slice(0, 500))
+  const marked =
+    first === undefined || first.currencies.length > 0 ? first : more.find((one) => one.currencies.length > 0)
+  const found = marked ?? first
+  if (found === undefined) {
+    const value = parseAmount(text.trim().slice(0, 40))
+    return value === undefined ? undefined : { value, currency: null }
+  }
+  return { value: found.value, currency: found.currencies.length === 1 ? (found.currencies[0] ?? null) : null }
+}
+
+const number =
+  /\d{1,3}(?:[.,'’ \u00a0\u202f\u2009]\d{2,3}){1,5}(?:[.,]\d{1,2})?(?![\d])|\d{1,12}(?:[.,]\d{1,3})?(?!\d)/g
+/** Groups that are none: `19.99.2025`, `12 34 56`. A group has three digits, or two in front of three in India. */
+const grouped =
+  /^\d{1,3}(?:([.,'’ \u00a0\u202f\u2009])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?$|^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?$/
+const simple = /^\d{1,12}(?:[.,]\d{1,3})?$/
+
+const asides =
+  /(?<!\p{L})(?:free|over|above|spend|save|saving|off|gift|minimum|min\.|shipping|delivery|postage|up to|versand|lieferung|sparen?|livraison|gratuite?|port|envío|envio|gratis|frete|grátis|spedizione|verzending|frakt|fri|dostaw|wysyłk|per month|monthly|months?|installments?|instalments?|x|parcelas|payments? of|mensual|raten?|was|rrp|msrp|srp|uvp|statt|list price|compare at|originally|original price|deposit|refund|earn|refer|and get|rewards?|bonus|insured|mindestens|antes|vorher|bisher|au lieu de|prix conseillé)[\s:]{0,3}(?:\p{L}{1,12}\s){0,2}$/iu
+const asidesAfter =
+  /^\s{0,2}(?:[€£$¥]\s{0,2})?(?:off\b|(?:\/|per|pro|je)\s{0,2}\d{0,4}\s{0,2}(?:k?g|ml|cl|l|m|m²|oz|lb|100|st(?:ück|k)?|unit|item|piece)\b|\/\s?mo|per month|monthly|x\b|rabatt|de réduction)/iu
+
+/** The prices in a text, in its order: numbers with the mark of a currency, and those with two decimals. */
+export const readPrices = (text: string): ReadonlyArray<VisiblePrice> => {
+  const prices: Array<VisiblePrice> = []
+  // The currency between whole and cents would part them. A place may be one character off behind each.
+  const plainly = text.includes("€") ? text.replace(markBetween, ",$2$1") : text
+  for (const match of plainly.matchAll(number)) {
+    if (prices.length >= priceLimit) break
+    const found = priceAt(plainly, match[0], match.index)
+    if (found !== undefined) prices.push(...found)
+  }
+  return prices
+}
+/** As in France: `19€99`. */
+const markBetween = /(?<=(?:^|[^\d.,€])(?:\d{1,3}|\d{1,3}[ .\u00a0\u202f]\d{3}))(€)(\d{2})(?![\d.,]\d|\d)/g
+
+/** Cents that stand apart: raised behind the number, or behind a mark of their own. */
+const centsBehind = /^(?:\s{1,2}(\d{2})|\s{0,2}[.,]\s{1,2}(\d{2}))(?!\d|[.,]\d)/
+
+const priceAt = (text: string, whole: string, at: number): ReadonlyArray<VisiblePrice> | undefined => {
+  const raw =
+    simple.test(whole) || grouped.test(whole) ? whole : (/^\d+(?:[.,]\d{1,2}(?!\d))?/.exec(whole)?.[0] ?? whole)
+  const preceding = text.slice(Math.max(0, at - 8), at)
+  if (/[\d][.,:/-]?$/.test(preceding)) return undefined
+  const following = text.slice(at + raw.length, at + raw.length + 12)
+  const mark = before.exec(preceding)?.[1] ?? after.exec(following)?.[1]
+  const currencies = currenciesOf(mark)
+  if (currencies.length === 0 && !/[.,]\d{2}$/.test(raw)) return undefined
+  const value = parseAmount(raw, currencies[0])
+  if (value === undefined || /^(?:[\s\u00a0]?%|[.,:/-]\d)/.test(following)) return undefined
+  const isAside = asides.test(text.slice(Math.max(0, at - 40), at).replace(before, " ")) || asidesAfter.test(following)
+  const price = { raw, value, currencies, at, isAside }
+  const cents = /^\d+$/.test(raw) ? centsBehind.exec(following)?.slice(1).find(Boolean) : undefined
+  return cents === undefined ? [price] : [price, { ...price, raw: `${raw} ${cents}`, value: `${value}.${cents}` }]
+}
+
+const minor = (value: string) => {
+  const [whole = "", decimals = ""] = value.split(".")
+  return `${whole}${decimals.padEnd(2, "0")}`.replace(/^0+(?=\d)/, "")
+}
+
+/** A shop's own word for a price may have any length. */
+const longestAmount = 100
+
+/** Whether two decimals are the same amount: `20` and `20.00`. */
+export const sameAmount = (one: string, other: string) => {
+  const trimmed = (text: string) => {
+    const value = text.slice(0, longestAmount)
+    return (value.includes(".") ? value.replace(/\.?0+$/, "") : value).replace(/^0+(?=\d)/, "")
+  }
+  return trimmed(one) === trimmed(other)
+}
+
+/** Also where the cents stand raised, so that `$19` and `99` run together in the text. */
+export const mayBeAmount = (price: VisiblePrice, value: string) =>
+  sameAmount(price.value, value) || (/^\d+$/.test(price.raw) && price.raw.length > 2 && minor(value) === price.value)

@@ -1,0 +1,34 @@
+import type { PlatformId } from "./Platform.ts"
+
+/** How the address of a product looks on a system. Where one is not named, the common forms are asked. */
+const own: Partial<Record<PlatformId, RegExp>> = {
+  shopify: /\/products\/[^/.]+\/?$/i,
+  woocommerce: /\/(?:product|produkt|produit|producto|produto|prodotto|shop)\/(?:[^/]+\/){0,3}[^/]+\/?$/i,
+  prestashop: /\/\d+(?:-\d+)?-[\w-]+\.html$/i,
+  opencart: /[?&]product_id=\d+/i,
+  wix: /\/product-page\/[^/]+\/?$/i,
+  squarespace: /\/(?:store|shop|products?)\/p\/[^/]+\/?$/i,
+  ecwid: /-p\d{4,}\/?$/i,
+  vtex: /\/p\/?$/i,
+  evershop: /^\/(?:[a-z]{2}\/)?(?:product\/[^/]+|[^/]+\/[^/]+)\/?$/i,
+  medusa: /\/products\/[^/]+\/?$/i,
+  volusion: /-p\/[^/]+\.htm$|ProductDetails\.asp/i
+}
+
+const common =
+  /\/(?:products?|produkte?|produits?|productos?|produtos?|prodott[oi]|producten|produkter|tovar|item|itm|dp|gp\/product|pd|pdp|artikel|p)\/(?:[^/]+\/){0,4}[^/]+\/?$|\/[^/]+\/p\/?$|[?&](?:product_id|productid|pid|prod)=[\w-]+|\/[\w%-]+[-_/](?:p|pid|sku|art|item)[-_]?\d{3,}(?:\.html?)?\/?$|\/[\w%-]+-\d{4,}(?:-\d+)?\.html?$/i
+const never =
+  /\/(?:cart|basket|checkout|account|login|register|search|blogs?|news|pages?|policies|policy|faq|about|contact|tags?|category|categories|product-category|product-tag|kategorie|categoria|brands?|authors?|press|careers|help|support|legal|terms|privacy|shipping|returns|wishlist|compare|gift-?cards?|feeds?|wp-content|wp-json)(?:\/|\.html?$|$)|\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|json|xml|txt|zip|mp4)$/i
+const inCollection = /\/products\/[^/.]+\/?$/i
+
+/** Whether an address looks like a product's, by how the platform names its pages; null for an unknown platform. */
+export const looksLikeProduct = (address: string, platform: string | null = null): boolean => {
+  const url = address.length > 2_000 ? null : URL.parse(address)
+  if (url === null) return false
+  const path = `${url.pathname}`
+  const shopifyLike = inCollection.test(path)
+  if (never.test(path) && !(shopifyLike && !/\/(?:cart|account|checkout)\//i.test(path))) return false
+  const known = Object.entries(own).find(([id]) => id === platform)?.[1]
+  const whole = `${path}${url.search.slice(0, 500)}`
+  return known?.test(path) === true || known?.test(whole) === true || (platform !== "shopify" && common.test(whole))
+}

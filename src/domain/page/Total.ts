@@ -1,0 +1,33 @@
+import { readPrices } from "./Price.ts"
+
+const name =
+  /(?<!\p{L}|sub[\s-]|sous[\s-])(?:(?:grand|order|estimated|invoice) )?(?:total(?:e|betrag|summe|preis|t)?|gesamt(?:betrag|summe|preis)?|summe|sum|totaal|summa|suma|razem|celkem|итого|всего)(?!\p{L})|(?:合計|总计|總計|합계)/giu
+/** After the name these make it the sum of something else. */
+const ofElse =
+  /^[\s:]{0,3}(?:parcial|partiel|savings?|saved|tax(?:es)?|vat|discounts?|shipping|delivery|weight|items?|qty|quantity|points|products?|excl|exkl|zzgl|hors|ht)(?!\p{L})/iu
+/** What is in brackets is a part of it, such as its tax, or says what it is. */
+const brackets = /\([^()]{0,200}\)|\[[^[\]]{0,200}\]|（[^（）]{0,200}）/gu
+/** How many things it is for. */
+const count =
+  /(?<!\p{L})\d{1,4} (?:items?|articles?|artikel|artículos?|articoli|artigos|produ[ck]ts?|produits?)(?!\p{L})/giu
+/** How far behind its name the amount may stand. */
+const reach = { brackets: 400, words: 40 }
+
+const after = (text: string, at: number): string | undefined => {
+  const rest = text.slice(at, at + reach.brackets)
+  if (ofElse.test(rest)) return undefined
+  const plain = rest.replace(brackets, " ").replace(count, " ").replace(/\s+/g, " ")
+  const [price] = readPrices(plain)
+  if (price === undefined || price.at > reach.words) return undefined
+  return /\d/.test(plain.slice(0, price.at)) ? undefined : price.value
+}
+
+/** The total that a text states: the last of that name, with its amount behind it. What stands in brackets is not the total. */
+export const totalIn = (text: string): string | null => {
+  const names = [...text.matchAll(name)].slice(-100).toReversed()
+  for (const found of names) {
+    const value = after(text, found.index + found[0].length)
+    if (value !== undefined) return value
+  }
+  return null
+}

@@ -1,0 +1,260 @@
+import type { Buffer } from "node:buffer"
+import { hash } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { Cause, Effect, Exit } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { connectAgent } from "#api/AgentChannel.ts"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { isRefusal, type Refusal } from "#api/Problems.ts"
+import { MethodNotAllowed } from "#api/Refusals.ts"
+import { readLastEventId } from "#domain/Channel.ts"
+import { fromTypeId, toTypeId } from "#domain/Ids.ts"
+import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import { AgentChannel } from "#services/AgentChannel.ts"
+import type { Line, Outlet } from "#services/AgentChannel/Line.ts"
+import { peerOf } from "#services/AgentChannel/Unanswered.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import * as Admission from "./Admission.ts"
+import { late, Patience } from "./Patience.ts"
+import * as RawRoutes from "./RawRoutes.ts"
+import { hasBody } from "./ReadableBody.ts"
+import * as Uniform from "./Uniform.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "agent_channel",
+  Effect.fnUntraced(function* (handlers) {
+    const channel = yield* AgentChannel
+    return handlers.handleAll({
+      // The raw route takes every spelling of the path that agents use.
+      connect: ({ params }) => Effect.fail(new NotFound({ resource: "agent", id: toTypeId("agt", params.id) })),
+      liveness: Effect.fnUntraced(function* ({ params }) {
+        return yield* channel.liveness(yield* CurrentPrincipal, params.id)
+      })
+    })
+  })
+)
+
+/** How long a connection that is closed may take to read its last words. */
+const farewell = 5_000
+
+/** A socket as the place where a stream goes. `left` is called when its connection is over, once the stream has begun. */
+class SocketOutlet implements Outlet {
+  private readonly socket: Socket
+  private head: (() => void) | undefined
+  constructor(response: ServerResponse, socket: Socket, head: ReadonlyArray<string>, left: () => void) {
+    this.socket = socket
+    this.head = () => {
+      // The stream lasts as long as the connection: nothing needs to say where a part of it ends.
+      response.useChunkedEncodingByDefault = false
+      response.shouldKeepAlive = false
+      response.writeHead(200, [...head])
+      response.flushHeaders()
+      socket.setNoDelay(true)
+      release(response, socket, left)
+    }
+  }
+  begin(): void {
+    this.head?.()
+    this.head = undefined
+  }
+  write(bytes: string | Buffer): void {
+    const { socket } = this
+    if (!socket.destroyed && !socket.writableEnded) socket.write(bytes)
+  }
+  get pending(): number {
+    return this.socket.writableLength
+  }
+  get taken(): number {
+    return this.socket.bytesWritten - this.socket.writableLength
+  }
+  get peer(): string | undefined {
+    const { localPort, remoteAddress, remotePort } = this.socket
+    return remoteAddress === undefined ? undefined : peerOf(localPort, remoteAddress, remotePort)
+  }
+  end(bytes: string): void {
+    const { socket } = this
+    if (socket.destroyed) return
+    if (bytes !== "") socket.write(bytes)
+    socket.setTimeout(farewell, () => socket.destroy())
+    socket.destroySoon()
+  }
+  destroy(): void {
+    this.socket.destroy()
+  }
+}
+
+const ignore = () => {}
+/** We say no more to who says no more. */
+function hangUp(this: Socket) {
+  this.destroy()
+}
+
+/** What Node keeps with a socket that it reads requests from. */
+type Parsed = Socket & { parser?: { readonly remove: () => void; readonly close: () => void } | null }
+
+/**
+ * Takes a socket whose answer has begun away from what reads requests, as Node does for an upgrade: no request follows, and what is
+ * kept for the next one is more than a third of what an open connection costs. The listener goes on counting the connection. Its
+ * response is over, as far as others can tell.
+ */
+const release = (response: ServerResponse, socket: Parsed, left: () => void) => {
+  const { parser } = socket
+  if (response.socket !== socket || parser?.remove === undefined || parser.close === undefined) return
+  for (const event of ["data", "end", "close", "drain", "error", "timeout"]) {
+    // One by one: removing all of them at once leaves a table that is larger than the socket.
+    for (const listener of socket.listeners(event)) Reflect.apply(socket.off, socket, [event, listener])
+  }
+  // Who listens for bytes takes them away from the parser.
+  socket.on("data", ignore)
+  parser.remove()
+  socket.parser = null
+  // It may be at work right now.
+  setImmediate(() => parser.close())
+  socket.on("end", hangUp)
+  socket.on("error", ignore)
+  socket.on("close", left)
+  response.off("close", left)
+  response.detachSocket(socket)
+  response.emit("close")
+}
+
+/** What is left of a request once its connection is open. */
+interface Visit {
+  line: Line | undefined
+  /** Gives up what is under way until then. */
+  stop: (() => void) | undefined
+}
+/** Apart from everything else, so that an open connection holds nothing else. */
+const leaving = (visit: Visit, left: (visit: Visit) => void) => () => left(visit)
+
+const path = /^\/v1\/agents\/([^/?]+)\/connect(?:\?(.*))?$/
+
+const bodyless = new InvalidRequest({ errors: [{ path: "", message: "this request has no body" }] })
+
+/** Where the client wants to go on: the header, which a reconnecting browser sends, counts more than the address it has from before. */
+const wantedOf = (request: IncomingMessage, query: string | undefined) =>
+  readLastEventId(
+    request.headers["last-event-id"]?.toString() ?? new URLSearchParams(query).get("last_event_id") ?? undefined
+  )
+
+/** The channel itself: `GET /v1/agents/{id}/connect`. */
+const route = Effect.gen(function* () {
+  const channel = yield* AgentChannel
+  const admit = yield* Admission.make
+  const patience = yield* Patience
+  const { onDrain, server, stopping } = yield* HttpListener
+  const always = Object.entries(Uniform.always(yield* Deployment))
+    .filter(([name]) => name !== "x-environment" && name !== "cache-control")
+    .flat()
+  const run = Effect.runCallbackWith(yield* Effect.context<never>())
+  yield* onDrain(channel.drain)
+  let open = 0
+  /** Whoever asks something else finds room. */
+  const isFull = () => open >= 0.9 * (server.maxConnections || Number.POSITIVE_INFINITY)
+
+  const entered = Effect.fnUntraced(function* (
+    request: IncomingMessage,
+    notes: Admission.Notes,
+    [, shown = "", query]: ReadonlyArray<string | undefined>,
+    outlet: (limits: ReadonlyArray<string>) => Outlet,
+    limits: () => ReadonlyArray<string>
+  ): Effect.fn.Return<Line, Refusal> {
+    const principal = yield* admit(request, connectAgent.annotations, notes)
+    const { actor_id, credential, tenant_id } = principal
+    if (fromTypeId("agt", shown) !== actor_id || credential === undefined) {
+      return yield* new NotFound({ resource: "agent", id: shown.slice(0, 100) })
+    }
+    if (hasBody(request.headers)) return yield* bodyless
+    if (stopping() || isFull()) return yield* new ServiceUnavailable({ retry_after: 1 })
+    const token = request.headers.authorization?.trim().split(/ +/)[1] ?? ""
+    return yield* channel.open(
+      {
+        session_id: credential.id,
+        agent_id: actor_id,
+        tenant_id,
+        hash: hash("sha256", token),
+        wanted: wantedOf(request, query)
+      },
+      outlet(limits())
+    )
+  })
+
+  const left = ({ line, stop }: Visit) => {
+    open--
+    stop?.()
+    if (line !== undefined) channel.gone(line)
+  }
+
+  const handle: RawRoutes.RawRoute["handle"] = (request, response, exchange) => {
+    const { method = "", socket, url = "" } = request
+    if (method !== "GET") return exchange.refuse(new MethodNotAllowed({ method, allow: ["GET", "OPTIONS"] }))
+    const notes: Admission.Notes = { principal: undefined, allowance: undefined }
+    const limits = () =>
+      notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
+    const outlet = (limits: ReadonlyArray<string>) =>
+      new SocketOutlet(
+        response,
+        socket,
+        [
+          ...always,
+          ...Object.entries(Uniform.crossOrigin).flat(),
+          ...exchange.headers,
+          ...limits,
+          "Content-Type",
+          "text/event-stream; charset=utf-8",
+          "Cache-Control",
+          "no-store, no-transform",
+          "X-Accel-Buffering",
+          "no",
+          "Connection",
+          "close"
+        ],
+        over
+      )
+    const visit: Visit = { line: undefined, stop: undefined }
+    const over = leaving(visit, left)
+    let isOver = false
+    open++
+    response.once("close", over)
+    const refuse = (refusal: Refusal) => {
+      // Its answer has begun, and is nobody's any more.
+      if (response.headersSent) socket.destroy()
+      else exchange.refuse(refusal, request.complete ? limits() : [...limits(), "connection", "close"])
+    }
+    const done = patience.watch(() => {
+      isOver = true
+      stop()
+      refuse(late)
+    })
+    const stop = run(entered(request, notes, path.exec(url) ?? [], outlet, limits), {
+      onExit: (exit) => {
+        done()
+        if (isOver) return
+        if (Exit.isSuccess(exit)) {
+          visit.line = exit.value
+          visit.stop = undefined
+          if (socket.destroyed) channel.gone(exit.value)
+          return
+        }
+        const refusal = exit.cause.reasons.find(Cause.isFailReason)?.error
+        if (Cause.hasInterruptsOnly(exit.cause)) return
+        if (isRefusal(refusal)) refuse(refusal)
+        else if (response.headersSent) socket.destroy()
+        else exchange.fail(exit.cause, limits())
+      }
+    })
+    if (visit.line === undefined) visit.stop = stop
+  }
+  return {
+    prefix: "/v1/agents/",
+    // A preflight is the same for all.
+    takes: ({ method, url = "" }: IncomingMessage) => (method === "GET" || method === "HEAD") && path.test(url),
+    handle
+  }
+})
+
+export const layerRaw = RawRoutes.layer(route)

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import type { Billed, ScanBuyer } from "#services/Scans.ts"
+import { CurrentExchange } from "./Exchange.ts"
+
+/** Who pays for the current call of the scanner: the tenant's credits, or whoever bought this very call. */
+export const currentBuyer: Effect.Effect<ScanBuyer, never, CurrentPrincipal> = Effect.gen(function* () {
+  const { actor_type, tenant_id } = yield* CurrentPrincipal
+  const source = (yield* CurrentExchange)?.requestId ?? ""
+  return actor_type === "system" ? { _tag: "PaidCall", source } : { _tag: "Tenant", tenant_id, source }
+})
+
+/** The record of a billed operation; `X-Credits-Remaining` says what the tenant has left. */
+export const billed = <A>({ record, remaining }: Billed<A>) =>
+  remaining === undefined
+    ? Effect.succeed(record)
+    : Effect.as(
+        HttpEffect.appendPreResponseHandler((_, response) =>
+          Effect.succeed(HttpServerResponse.setHeader(response, "x-credits-remaining", String(remaining)))
+        ),
+        record
+      )

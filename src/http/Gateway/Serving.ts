@@ -1,0 +1,155 @@
+import { Clock, Effect } from "effect"
+import { hash } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { PaymentMalformed, UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
+import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { formatDecimal } from "#domain/Money.ts"
+import type { ProofRefusal } from "#domain/Payment.ts"
+import type { Demanded } from "#domain/protocol/Demand.ts"
+import { failureHeaders } from "#domain/protocol/Receipt.ts"
+import { readPayment } from "#domain/protocol/X402Payload.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { type Call, Gateway } from "#services/Gateway.ts"
+import { Payments } from "#services/Payments.ts"
+import type { PublicHttp } from "#services/PublicHttp.ts"
+import { dropRest } from "#services/PublicHttp/CallerBody.ts"
+import type { RawExchange } from "../RawRoutes.ts"
+import { hasBody } from "../ReadableBody.ts"
+import * as Headers from "./Headers.ts"
+import { type Ground, PaidCall } from "./PaidCall.ts"
+import { paywallHeaders, paywallPage, wantsHtml } from "./Paywall.ts"
+import * as RefusedPayments from "./RefusedPayments.ts"
+
+/** Writes a 402. Most requests end here: one header array, one string, no promise. */
+const askForMoney = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  always: ReadonlyArray<string>,
+  { body, challenge, header }: Demanded,
+  { kind, page }: { readonly kind: RawHeaders; readonly page?: string | undefined }
+) => {
+  const shown = page ?? body
+  const headers = [...kind, ...Headers.ofQuote, ...always, "PAYMENT-REQUIRED", header]
+  if (challenge !== undefined) headers.push("WWW-Authenticate", challenge)
+  headers.push("Content-Length", String(Buffer.byteLength(shown)))
+  response.writeHead(402, headers)
+  response.end(request.method === "HEAD" ? undefined : shown)
+  if (hasBody(request.headers)) dropRest(request)
+}
+
+const asJson: RawHeaders = ["Content-Type", "application/json"]
+
+const bearer = /^bearer +((?:pk|agent|sess)_[!-~]{1,200})$/i
+
+/** What tells a request from others to the same address, without reading its body. */
+const telling = [
+  "content-length",
+  "content-type",
+  "cookie",
+  "authorization",
+  "payment-authorization",
+  "payment-signature",
+  "x-payment"
+] as const
+
+/**
+ * Tells this request from all others. The payment is part of it to the letter: what was signed is public once a chain has it, and
+ * must not be enough to ask for the answer.
+ */
+const fingerprintOf = ({ headers, url = "" }: IncomingMessage): string => {
+  const told = telling.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`]))
+  return hash("sha256", [url, ...told].join("\n"))
+}
+
+/**
+ * Serves one call: asks for money, or takes it and forwards the call by `forward`. Whatever is sold here goes through this, our own
+ * operations as well.
+ */
+export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"]["forward"]) {
+  const gateway = yield* Gateway
+  const payments = yield* Payments
+  const deployment = yield* Deployment
+  const publicUrl = new URL(deployment.publicUrl)
+  const clock = yield* Clock.Clock
+  const refusedPayments = yield* RefusedPayments.make
+  const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
+  const ground: Ground = {
+    payments,
+    gateway,
+    forward,
+    host: publicUrl.host,
+    scheme: publicUrl.protocol.slice(0, -1),
+    now: () => clock.currentTimeMillisUnsafe(),
+    run: (effect, onExit) => {
+      runCallback(effect, { onExit })
+    }
+  }
+
+  const pageFor = (call: Call, request: IncomingMessage) => {
+    if (!wantsHtml(request.headers.accept)) return undefined
+    const { endpoint } = call.snapshot
+    return paywallPage({
+      title: endpoint.name,
+      method: call.method,
+      url: deployment.publicUrl + (request.url ?? ""),
+      gatewayUrl: endpoint.gatewayUrl,
+      price: formatDecimal(endpoint.basePrice),
+      currency: endpoint.currency,
+      network: endpoint.network,
+      payUrl: `${deployment.publicUrl}/v1/x402/pay`,
+      docsUrl: `${deployment.publicUrl}/docs`,
+      environment: deployment.environment
+    })
+  }
+  const unpaid = (
+    call: Call,
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: RawExchange,
+    reason: ProofRefusal,
+    failed: boolean
+  ) => {
+    const ask = (demanded: Demanded) => {
+      const page = failed ? undefined : pageFor(call, request)
+      const kind = page === undefined ? asJson : paywallHeaders
+      const verdict = failed ? failureHeaders(call.snapshot.endpoint.network, reason) : []
+      askForMoney(request, response, [...exchange.headers, ...verdict], demanded, { kind, page })
+    }
+    const token = bearer.exec(request.headers.authorization ?? "")?.[1]
+    const header = request.headers["sign-in-with-x"]
+    const signIn = typeof header === "string" ? header : undefined
+    if ((token === undefined && signIn === undefined) || !gateway.hasDiscounts(call)) {
+      return ask(gateway.quote(call, reason))
+    }
+    ground.run(gateway.quoteFor(call, { token, signIn }, reason), (exit) => {
+      ask(exit._tag === "Success" ? exit.value : gateway.quote(call, reason))
+    })
+  }
+
+  const serve = (call: Call, request: IncomingMessage, response: ServerResponse, exchange: RawExchange) => {
+    const { headers } = request
+    if (headers.upgrade?.toLowerCase().includes("websocket") === true) {
+      return exchange.refuse(new UpgradeNotSupported(), ["Upgrade", "HTTP/1.1", "Connection", "Upgrade"])
+    }
+    const proof = headers["x-payment-proof"]
+    const ask = (reason: ProofRefusal, failed = false) => unpaid(call, request, response, exchange, reason, failed)
+    if (typeof proof === "string") {
+      const { snapshot } = call
+      const paid = new PaidCall(ground, call, request, response, exchange, ask)
+      return paid.start(
+        payments.claim({ proof, snapshot, method: request.method ?? "", fingerprint: fingerprintOf(request) })
+      )
+    }
+    const presented = readPayment(headers)
+    if (presented === undefined) return ask("payment_required")
+    if (presented._tag === "Malformed") return exchange.refuse(new PaymentMalformed({ reason: presented.reason }))
+    const tooMany = refusedPayments.refusal(request)
+    if (tooMany !== undefined) return exchange.refuse(tooMany)
+    const paid = new PaidCall(ground, call, request, response, exchange, (reason) => {
+      refusedPayments.count(request)
+      ask(reason, true)
+    })
+    return paid.start(gateway.take(call, presented, fingerprintOf(request)))
+  }
+  return { ground, serve }
+})

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { CurrentPrincipal } from "#api/Authorization.ts"
+import { pageOf } from "#api/Pagination.ts"
+import { Credentials } from "#services/Credentials.ts"
+
+const warning = "Store this key now: it is not shown again."
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "scanner_keys",
+  Effect.fnUntraced(function* (handlers) {
+    const credentials = yield* Credentials
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload: { name, scopes } }) {
+        const { tenant_id } = yield* CurrentPrincipal
+        const order = { tenant_id, kind: "scanner_key", name, scopes: [...new Set(scopes)] } as const
+        return { ...(yield* credentials.issue(order)), warning }
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { tenant_id } = yield* CurrentPrincipal
+        const { data, total } = yield* credentials.list(tenant_id, query, "scanner_key")
+        return pageOf(query, data, total)
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { tenant_id } = yield* CurrentPrincipal
+        return yield* credentials.revoke(tenant_id, params.id, "scanner_key")
+      })
+    })
+  })
+)

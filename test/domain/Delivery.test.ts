@@ -1,0 +1,84 @@
+import { describe, it } from "@effect/vitest"
+import { assert } from "vitest"
+import { nextAttempt, retryAfterOf, retrySchedule, streakAfter } from "#domain/DeliverySchedule.ts"
+import { EventType } from "#domain/Event.ts"
+import { patternsOf } from "#domain/Webhook.ts"
+import { serviceSignature, standardSignature } from "#domain/WebhookSignature.ts"
+
+const hour = 3_600_000
+const failed = { attempt: 1, firstAt: 0, now: 0, notBefore: undefined, chance: 0 }
+
+describe("the next attempt", () => {
+  it("has its place in the schedule from the first attempt, however long the one before took", () => {
+    for (const [attempt, offset] of retrySchedule.entries()) {
+      if (attempt === 0) continue
+      const before = retrySchedule[attempt - 1] ?? 0
+      assert.strictEqual(nextAttempt({ ...failed, attempt, now: before + 15_000 }), offset)
+    }
+    assert.isUndefined(nextAttempt({ ...failed, attempt: 8, now: 48 * hour }))
+  })
+
+  it("is late by a fiftieth of the pause and 30 s at most, and never early", () => {
+    for (const [attempt, offset] of retrySchedule.entries()) {
+      if (attempt === 0) continue
+      const due = nextAttempt({ ...failed, attempt, chance: 0.999 }) ?? 0
+      const pause = offset - (retrySchedule[attempt - 1] ?? 0)
+      assert.isAbove(due, offset)
+      assert.isBelow(due, offset + Math.min(pause / 50, 30_000))
+    }
+  })
+
+  it("of a chain that is late waits at least ten seconds", () => {
+    assert.strictEqual(nextAttempt({ ...failed, attempt: 2, now: 24 * hour }), 24 * hour + 10_000)
+  })
+
+  it("waits as long as it is asked to, within the schedule", () => {
+    assert.strictEqual(nextAttempt({ ...failed, notBefore: 90_000 }), 90_000)
+    assert.strictEqual(nextAttempt({ ...failed, notBefore: 1000 }), 30_000)
+    assert.strictEqual(nextAttempt({ ...failed, notBefore: 99 * hour }), 48 * hour)
+    assert.strictEqual(nextAttempt({ ...failed, attempt: 7, now: 47 * hour, notBefore: 99 * hour }), 48 * hour)
+  })
+
+  it("is asked for in seconds or by a date, and by nothing else", () => {
+    assert.strictEqual(retryAfterOf(" 120 ", 5), 120_005)
+    assert.strictEqual(retryAfterOf("Thu, 01 Jan 1970 00:02:00 GMT", 5), 120_000)
+    for (const nonsense of [undefined, "", "-1", "1.5", "soon", "1e9", "99999999999", "2026-01-01", "Thu, never"]) {
+      assert.isUndefined(retryAfterOf(nonsense, 5), nonsense)
+    }
+  })
+})
+
+describe("a streak of failures", () => {
+  const none = { failures: 0, failingSince: null }
+  const run = (count: number, at: number, delivered = false) => Array.from({ length: count }, () => ({ delivered, at }))
+
+  it("is told of when it is ten long, once", () => {
+    assert.deepStrictEqual(streakAfter(none, run(9, 5)), { failures: 9, failingSince: 5, told: 0, tooLong: false })
+    assert.strictEqual(streakAfter(none, run(25, 5)).told, 1)
+    assert.strictEqual(streakAfter({ failures: 10, failingSince: 1 }, run(5, 5)).told, 0)
+    assert.strictEqual(streakAfter(none, [...run(10, 5), ...run(1, 6, true), ...run(10, 7)]).told, 2)
+  })
+
+  it("ends with a success, and is too long after 72 hours", () => {
+    const long = { failures: 3, failingSince: 0 }
+    assert.deepStrictEqual(streakAfter(long, run(1, 73 * hour, true)), { ...none, told: 0, tooLong: false })
+    assert.isFalse(streakAfter(long, run(1, 72 * hour - 1)).tooLong)
+    assert.isTrue(streakAfter(long, run(1, 72 * hour)).tooLong)
+    assert.isFalse(streakAfter(long, [...run(1, 72 * hour), ...run(1, 72 * hour, true)]).tooLong)
+  })
+})
+
+describe("a signature", () => {
+  it("is that of both families, the newer secret first, without a space after a comma", () => {
+    const signed = { event: "evt_1", timestamp: 1, body: Buffer.from("{}") }
+    const [one, other] = ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"]
+    assert.match(serviceSignature([one], signed), /^t=1,v1=[0-9a-f]{64}$/)
+    assert.match(serviceSignature([one, other], signed), /^t=1,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
+    assert.match(standardSignature([one, other], signed), /^v1,\S{44} v1,\S{44}$/)
+    assert.isTrue(serviceSignature([one, other], signed).startsWith(serviceSignature([one], signed)))
+  })
+})
+
+it("no type of event has more than three parts: the statements that look for its families know no more", () => {
+  for (const type of EventType.literals) assert.isAtMost(patternsOf(type).length, 4, type)
+})

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "vitest"
+import { readPage } from "#domain/page/Page.ts"
+import { platformOf } from "#domain/page/Platform.ts"
+
+const of = (html: string, headers: Record<string, string> = {}, cookies: ReadonlyArray<string> = []) =>
+  platformOf(readPage(html, new URL("https://shop.example/")), new Map(Object.entries(headers)), cookies, html)
+
+describe("the platform of a shop", () => {
+  it("is known by its own marks", () => {
+    for (const [id, found] of [
+      ["shopify", of("<script>Shopify.theme = {}</script>")],
+      ["shopify", of("", { "powered-by": "Shopify" })],
+      ["woocommerce", of(`<meta name="generator" content="WooCommerce 9.1">`)],
+      ["woocommerce", of(`<body class="theme-x woocommerce-page">`)],
+      ["magento", of("", { "x-magento-cache-debug": "HIT" })],
+      ["magento", of(`<script type="text/x-magento-init">{}</script>`)],
+      ["bigcommerce", of("", {}, ["SHOP_SESSION_TOKEN=x; path=/"])],
+      ["prestashop", of("", {}, ["PrestaShop-abc=1"])],
+      ["shopware", of("", { "sw-context-token": "x" })],
+      ["opencart", of("", {}, ["OCSESSID=1"])],
+      ["squarespace", of("<script>Static.SQUARESPACE_CONTEXT = {}</script>")],
+      ["salesforce_cc", of(`<img src="/on/demandware.static/a.png">`)],
+      ["vtex", of("", {}, ["VtexWorkspace=master"])],
+      ["evershop", of(`<link href="/assets/frontStore/a.css">`)]
+    ] as const) {
+      assert.deepInclude(found, { id, confidence: "high" }, id)
+    }
+  })
+
+  it("is only suspected where a foreign site may embed a part of it", () => {
+    assert.deepInclude(of(`<img src="https://cdn.shopify.com/s/files/1/a.png">`), { id: "shopify", confidence: "low" })
+  })
+
+  it("is the one with more marks where two are on the page", () => {
+    const html = `<meta name="generator" content="WooCommerce 9"><img src="https://cdn.shopify.com/s/files/1/a.png">`
+    assert.strictEqual(of(html)?.id, "woocommerce")
+  })
+
+  it("is not known by what a text says", () => {
+    assert.isNull(of("<p>We moved from Shopify and WooCommerce to our own shop.</p>", { server: "nginx" }, ["sid=1"]))
+  })
+})

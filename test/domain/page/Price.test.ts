@@ -1,0 +1,113 @@
+import { assert, describe, it } from "vitest"
+import { readPage } from "#domain/page/Page.ts"
+import { parseAmount, readPrice, readPrices } from "#domain/page/Price.ts"
+import { priceShown, priceVerdict } from "#domain/page/PriceShown.ts"
+
+const shown = (html: string) => readPage(html, new URL("https://shop.example/p"))
+const verdict = (html: string, price: string, currency: string | null = null) =>
+  priceVerdict(shown(html), price, currency)
+
+describe("an amount", () => {
+  it("is read in every common way to write it", () => {
+    const written: ReadonlyArray<readonly [string, string]> = [
+      ["1234", "1234"],
+      ["19.99", "19.99"],
+      ["19,99", "19.99"],
+      ["1.234,56", "1234.56"],
+      ["1,234.56", "1234.56"],
+      ["1'234.50", "1234.50"],
+      ["1’234.50", "1234.50"],
+      ["1 234,50", "1234.50"],
+      ["1.234", "1234"],
+      ["1,234,567", "1234567"],
+      ["1,23,456.00", "123456.00"],
+      ["0.999", "0.999"],
+      ["19,9", "19.9"]
+    ]
+    for (const [text, value] of written) assert.strictEqual(parseAmount(text), value, text)
+  })
+
+  it("has three decimals in the currencies that have them", () => {
+    assert.strictEqual(parseAmount("1.250", "KWD"), "1.250")
+  })
+
+  it("is nothing else", () => {
+    for (const text of ["", "abc", "1-2", "12.34.5x"]) assert.isUndefined(parseAmount(text), text)
+  })
+})
+
+describe("prices of a text", () => {
+  it("are known by a mark before or behind", () => {
+    for (const [text, value, currency] of [
+      ["€ 1.234,56", "1234.56", "EUR"],
+      ["19,99 €", "19.99", "EUR"],
+      ["CHF 1'200.00", "1200.00", "CHF"],
+      ["1 299 kr", "1299", null],
+      ["R$ 59,90", "59.90", "BRL"],
+      ["19.99 USD", "19.99", "USD"],
+      ["From £20", "20", null],
+      ["49,-€", "49", "EUR"],
+      ["129,00 zł", "129.00", "PLN"],
+      ["¥1,980", "1980", null]
+    ] as const) {
+      assert.deepStrictEqual(readPrice(text), { value, currency }, text)
+    }
+  })
+
+  it("are not dates, times, sizes, versions, telephone numbers or percent", () => {
+    assert.deepStrictEqual(
+      readPrices("On 19.10.2025 at 12:30, 40 x 60 cm, v1.2.3, 555-0199, 20.00% more, model 1234"),
+      []
+    )
+  })
+})
+
+describe("whether a stated price is the visible one", () => {
+  const mug = (price: string) => `<h1>Mug</h1><p>${price}</p>`
+
+  it("holds however it is written", () => {
+    for (const price of [
+      "$19.90",
+      "19,90 €",
+      "EUR 19.9",
+      "<s>$30.00</s> $19.90",
+      "<span>$</span><span>19</span>.<sup>90</sup>"
+    ]) {
+      assert.strictEqual(verdict(mug(price), "19.90"), "equal", price)
+    }
+    assert.strictEqual(verdict(mug("1.299,00 €"), "1299.00"), "equal")
+    assert.strictEqual(verdict(mug("$20"), "20.00"), "equal")
+    assert.isTrue(priceShown(shown(mug("$20")), "20.00"))
+  })
+
+  it("holds where the cents are raised", () => {
+    assert.strictEqual(verdict(mug("<span>$19</span><sup>90</sup>"), "19.90"), "equal")
+    assert.strictEqual(verdict(mug("<div>$19</div><div>90</div>"), "19.90"), "equal")
+  })
+
+  it("does not hold beside another price of its currency", () => {
+    assert.strictEqual(verdict(mug("$24.90"), "19.90", "USD"), "different")
+    assert.isFalse(priceShown(shown(mug("$24.90")), "19.90"))
+  })
+
+  it("is not known where no price is shown, or only what is no product's", () => {
+    assert.strictEqual(verdict("<h1>Mug</h1>", "19.90"), "unknown")
+    assert.strictEqual(verdict("<p>Free shipping over $50</p><h1>Mug</h1><p>Cart: $0.00</p>", "19.90"), "unknown")
+    assert.strictEqual(verdict(mug("or 4 payments of $4.98"), "19.90"), "unknown")
+  })
+
+  it("is not known where the shop shows another currency to us", () => {
+    assert.strictEqual(verdict(mug("£17.50"), "19.90", "USD"), "unknown")
+  })
+
+  it("is not known by prices far from the heading, such as those of other products", () => {
+    assert.strictEqual(
+      verdict(`<h1>Mug</h1><p>${"About the mug. ".repeat(100)}</p><p>Cup $5.00</p>`, "19.90", "USD"),
+      "unknown"
+    )
+  })
+
+  it("is not known of a price that is none", () => {
+    assert.strictEqual(verdict(mug("$19.90"), "call us"), "unknown")
+  })
+})

@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { PageReading, PageUnread } from "#services/PageReading.ts"
+import * as HtmlShop from "../shops/HtmlShop.ts"
+import * as WellBuilt from "../shops/WellBuilt.ts"
+import * as PageReadingHere from "./PageReadingHere.ts"
+import { scanOf } from "./ScanEngineHarness.ts"
+import { testOf } from "./ShoppingEngineHarness.ts"
+
+/** Reads everything but pages at these paths, which are too much for it, and sitemaps where `maps` says so. */
+const reading = (paths: RegExp, maps = true) =>
+  Layer.effect(
+    PageReading,
+    Effect.map(PageReading, (here) => ({
+      ...here,
+      page: (html: string, url: URL) =>
+        paths.test(url.pathname) ? Effect.fail(new PageUnread({ reason: "Slow" })) : here.page(html, url),
+      sitemap: (text: string, platform: string | null) =>
+        maps ? here.sitemap(text, platform) : Effect.fail(new PageUnread({ reason: "Ended" }))
+    }))
+  ).pipe(Layer.provide(PageReadingHere.layer))
+
+describe("a page that takes more to read than we give one", () => {
+  it.live("leaves a scan without an answer to what only that page tells, and no fault of the shop", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* WellBuilt.open
+      const found = yield* scanOf(domain, { category: "retail", pages: reading(/^\/(?:products|cart)/, false) })
+      assert.strictEqual(found.status, "completed")
+      const failed = found.checks.filter(({ group, status }) => status === "fail" && group !== "protocol")
+      assert.deepStrictEqual(failed, [])
+      const product = found.checks.find(({ id }) => id === "product_json_ld")
+      assert.strictEqual(product?.status, "unknown")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is no score when it is the home page, and says why", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* WellBuilt.open
+      const found = yield* scanOf(domain, { pages: reading(/^\/$/) })
+      assert.strictEqual(found.status, "failed")
+      assert.isNull(found.readiness_score)
+      assert.include(found.error_message ?? "", "takes more to read than we give one page")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves a test of a shop unknown from there on", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* HtmlShop.open()
+      const outcome = yield* testOf(domain, "full_flow", {}, reading(/cart/))
+      assert.deepStrictEqual(
+        outcome.blockers.filter(({ severity }) => severity === "blocking"),
+        []
+      )
+      assert.strictEqual(outcome.steps.find(({ step }) => step === "cart")?.status, "unknown")
+    }).pipe(Effect.scoped)
+  )
+})

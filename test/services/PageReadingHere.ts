@@ -1,0 +1,13 @@
+import { Effect, Layer } from "effect"
+import { readPage } from "#domain/page/Page.ts"
+import { platformOf } from "#domain/page/Platform.ts"
+import { readSitemap } from "#domain/page/Sitemap.ts"
+import { PageReading } from "#services/PageReading.ts"
+
+/** Reads in the thread of the test, for tests of what is made of the facts. */
+export const layer = Layer.succeed(PageReading, {
+  page: (html, url) => Effect.sync(() => readPage(html, url)),
+  platform: (html, { headers, metas, setCookies }) =>
+    Effect.sync(() => platformOf({ metas }, headers, setCookies, html)),
+  sitemap: (text, platform) => Effect.sync(() => readSitemap(text, platform))
+})

@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import type { ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
+import * as Fixture from "../shops/Fixture.ts"
+import { page, productNode, send, wares } from "../shops/Storefront.ts"
+import * as WellBuilt from "../shops/WellBuilt.ts"
+import { scanOf } from "./ScanEngineHarness.ts"
+
+/** What every scan must keep to, whatever the site does. */
+const budget = { requests: 24, millis: 8_000 }
+
+/** A well-built shop of which one path answers otherwise. */
+const shopWith = (path: RegExp, answer: (response: ServerResponse, base: string) => void) =>
+  Fixture.open((request, response, base) => {
+    if (path.test(request.url ?? "")) answer(response, base)
+    else void WellBuilt.pages(request, response, base)
+  })
+
+const insideBudget = Effect.fnUntraced(function* (
+  shop: ReturnType<typeof shopWith>,
+  limits: { readonly duration?: Duration.Duration; readonly perRequest?: Duration.Duration } = {}
+) {
+  const { domain } = yield* shop
+  const found = yield* scanOf(domain, { limits })
+  assert.isAtMost(found.scan_duration_ms, Duration.toMillis(limits.duration ?? Duration.millis(budget.millis)) + 1_500)
+  assert.isAtMost(found.requests.length, budget.requests)
+  return found
+})
+const statusOf = (found: Effect.Success<ReturnType<typeof insideBudget>>, id: string) =>
+  found.checks.find((check) => check.id === id)?.status
+
+/** Writes without end, as fast as it is read. */
+const endless = (response: ServerResponse) => {
+  response.writeHead(200, { "content-type": "text/html" })
+  const more = () => {
+    while (!response.destroyed && response.write("<p>more and more of the same</p>".repeat(2_000)));
+  }
+  response.on("drain", more)
+  response.on("error", () => undefined)
+  more()
+}
+
+describe("a scan of a hostile site", () => {
+  it.live("reads an endless page as far as it may, and goes on", () =>
+    Effect.gen(function* () {
+      const found = yield* insideBudget(shopWith(/^\/cart$/, endless))
+      assert.strictEqual(found.status, "completed")
+      assert.strictEqual(statusOf(found, "product_json_ld"), "pass")
+      assert.isAtMost(Math.max(...found.requests.map(({ bytes }) => bytes)), 3_100_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("opens a gzip bomb no further than a page may be long", () =>
+    Effect.gen(function* () {
+      const bomb = gzipSync(Buffer.alloc(200_000_000, " "))
+      const bombed = yield* insideBudget(
+        shopWith(/^\/products\//, (response) => {
+          response.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" })
+          response.end(bomb)
+        })
+      )
+      assert.strictEqual(bombed.status, "completed")
+      assert.strictEqual(statusOf(bombed, "product_json_ld"), "unknown")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes from a sitemap of 100,000 entries what it needs", () =>
+    Effect.gen(function* () {
+      const found = yield* insideBudget(
+        shopWith(/^\/sitemap\.xml$/, (response, base) => {
+          const urls = Array.from({ length: 100_000 }, (_, i) => `<url><loc>${base}/products/thing-${i}</loc></url>`)
+          send(response, 200, `<?xml version="1.0"?><urlset>${urls.join("")}</urlset>`, {
+            "content-type": "application/xml"
+          })
+        })
+      )
+      assert.strictEqual(statusOf(found, "sitemap_products"), "pass")
+      assert.strictEqual(found.status, "completed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not overturned by JSON-LD that is nested without end", () =>
+    Effect.gen(function* () {
+      const deep = `${'{"@type":"Product","isRelatedTo":'.repeat(20_000)}{}${"}".repeat(20_000)}`
+      const [ware] = wares
+      const found = yield* insideBudget(
+        shopWith(/^\/products\//, (response, base) => {
+          const node = ware === undefined ? "" : productNode(base, ware, `/products/${ware.handle}`)
+          const script = `<script type="application/ld+json">${deep}</script>`
+          send(response, 200, page(base, ware?.name ?? "", `<p>$${ware?.price}</p>`, `${script}${node}`))
+        })
+      )
+      assert.strictEqual(found.status, "completed")
+      assert.notStrictEqual(statusOf(found, "product_json_ld"), "fail")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives up on an answer that drips, and says that it was not seen", () =>
+    Effect.gen(function* () {
+      const shop = shopWith(/^\/(?:products|cart|checkout)/, (response) => {
+        response.writeHead(200, { "content-type": "text/html" })
+        const drip = setInterval(() => response.write("<"), 20)
+        response.on("close", () => clearInterval(drip))
+      })
+      const limits = { duration: Duration.seconds(2), perRequest: Duration.millis(600) }
+      const found = yield* insideBudget(shop, limits)
+      assert.strictEqual(found.status, "completed")
+      for (const id of ["product_json_ld", "works_without_javascript", "guest_checkout", "no_captcha"]) {
+        assert.strictEqual(statusOf(found, id), "unknown", id)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends when its time is over, however slow everything is", () =>
+    Effect.gen(function* () {
+      const slow = Fixture.open((request, response, base) => {
+        const later = setTimeout(() => void WellBuilt.pages(request, response, base), 400)
+        response.on("close", () => clearTimeout(later))
+      })
+      const found = yield* insideBudget(slow, { duration: Duration.millis(1_500), perRequest: Duration.seconds(1) })
+      assert.strictEqual(found.status, "completed")
+      assert.isEmpty(found.checks.filter(({ group, status }) => status === "fail" && group !== "protocol"))
+      assert.strictEqual(found.confidence, "low")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("follows no redirect to an address that is not public", () =>
+    Effect.gen(function* () {
+      const { asked, domain: inner } = yield* Fixture.open((_, response) => send(response, 200, "secret"))
+      const shop = shopWith(/^\/(?:cart|checkout)$/, (response) => {
+        send(response, 302, "", { location: `http://${inner}/` })
+      })
+      const found = yield* insideBudget(shop)
+      assert.deepStrictEqual(asked, [])
+      assert.strictEqual(statusOf(found, "guest_checkout"), "unknown")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ScanFindings } from "#domain/Scan.ts"
+import * as Fixture from "../shops/Fixture.ts"
+import { jsonLd, page, productNode, send, sendJson, notebook } from "../shops/Storefront.ts"
+import { scanOf } from "./ScanEngineHarness.ts"
+
+/** Sites in the shapes that the world's have; each is asked for one thing that must not be held against it. */
+type Pages = (base: string) => Readonly<Record<string, string | { readonly status: number; readonly text: string }>>
+
+const site = (pages: Pages) =>
+  Fixture.open((request, response, base) => {
+    const found = pages(base)[new URL(request.url ?? "/", base).pathname]
+    if (typeof found === "string" && /^\s*[[{]/.test(found)) sendJson(response, 200, JSON.parse(found))
+    else if (typeof found === "string") send(response, 200, found)
+    else send(response, found?.status ?? 404, found?.text ?? page(base, "Not found", "<p>No such page.</p>"))
+  })
+const statusOf = ({ checks }: ScanFindings, id: string) => checks.find((check) => check.id === id)?.status
+const failed = ({ checks }: ScanFindings) => checks.filter(({ status }) => status === "fail").map(({ id }) => id)
+
+const plain = (body: string, head = "") =>
+  `<!doctype html><html lang="en"><head><title>Site</title>${head}</head><body><nav><a href="/contact">Contact</a></nav><main><h1>Site</h1><p>${"Plain words about what is done here. ".repeat(15)}</p>${body}</main></body></html>`
+const woo = '<div class="woocommerce"></div>'
+const ware = (base: string, more: string, head = productNode(base, notebook, "/product/notebook")) =>
+  page(
+    base,
+    notebook.name,
+    `<p>$${notebook.price}</p><p>${notebook.description}</p><form action="/cart/add" method="post"><input type="hidden" name="id" value="1">${more}<button>Add to cart</button></form>`,
+    head
+  )
+
+describe("a site that sells nothing", () => {
+  it.live.each([
+    [
+      "a blog about buying",
+      plain("<p>How to add to cart, solve a captcha and checkout as guest. Sign in to comment.</p>")
+    ],
+    ["a restaurant", plain("<button>Order now</button>", jsonLd({ "@type": "Restaurant", name: "T" }))],
+    ["a workshop", plain("", jsonLd({ "@type": "LocalBusiness", hasOfferCatalog: { "@type": "OfferCatalog" } }))],
+    ["a shop in town without a cart", plain("", jsonLd({ "@type": "Store", name: "T" }))]
+  ] as const)("fails nothing: %s", ([, home]) =>
+    Effect.gen(function* () {
+      const found = yield* scanOf((yield* site(() => ({ "/": home }))).domain)
+      assert.deepStrictEqual(failed(found), [])
+      assert.strictEqual(statusOf(found, "ucp_profile"), "not_applicable")
+      assert.isNull(found.protocol_score)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("but serves programs is asked for their protocols, not for those of buying", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site(() => ({
+        "/": plain(
+          '<a href="/pricing">Pricing</a><a href="/signup">Sign up</a><a href="/products/analytics">Analytics</a><button>Buy now</button>',
+          jsonLd({ "@type": "SoftwareApplication", name: "Flow", offers: { "@type": "Offer", price: "12" } })
+        ),
+        "/products/analytics": plain("", jsonLd({ "@type": "Product", name: "Analytics" }))
+      }))
+      const found = yield* scanOf(domain)
+      assert.strictEqual(found.business_model, "saas")
+      assert.strictEqual(statusOf(found, "product_json_ld"), "not_applicable")
+      assert.strictEqual(statusOf(found, "ucp_profile"), "not_applicable")
+      assert.strictEqual(statusOf(found, "mcp_server"), "fail")
+    }).pipe(Effect.scoped)
+  )
+})
+
+it.live("one refusal that nobody else meets closes no gate", () =>
+  Effect.gen(function* () {
+    let visits = 0
+    const { domain } = yield* Fixture.open((request, response) => {
+      if (new URL(request.url ?? "/", "http://x").pathname !== "/") send(response, 404, "")
+      else if (visits++ === 0) send(response, 403, "Forbidden")
+      else response.destroy()
+    })
+    const found = yield* scanOf(domain)
+    assert.deepStrictEqual(found.gates, [])
+    assert.strictEqual(statusOf(found, "agents_not_challenged"), "unknown")
+  }).pipe(Effect.scoped)
+)
+
+describe("a shop", () => {
+  it.live("whose interfaces ask us to come later is not said to have closed them", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site((base) => ({
+        "/": page(base, "Shop", `${woo}<a href="/product/notebook">Notebook</a>`),
+        "/wp-json/wc/store/v1/products": { status: 429, text: "" },
+        "/wp-json/wc/store/v1/cart": { status: 429, text: "" }
+      }))
+      const found = yield* scanOf(domain)
+      assert.strictEqual(statusOf(found, "product_feed"), "unknown")
+      assert.strictEqual(statusOf(found, "cart_api"), "unknown")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("below the root is asked where WordPress says that it is", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site((base) => ({
+        "/": page(base, "Shop", woo, `<link rel="https://api.w.org/" href="${base}/shop/wp-json/">`),
+        "/shop/wp-json/wc/store/v1/products": JSON.stringify([
+          {
+            name: notebook.name,
+            permalink: `${base}/product/notebook`,
+            prices: { price: "1250", currency_minor_unit: 2 }
+          }
+        ]),
+        "/shop/wp-json/wc/store/v1/cart": '{"items":[],"totals":{}}',
+        "/product/notebook": ware(base, "")
+      }))
+      const found = yield* scanOf(domain)
+      assert.strictEqual(statusOf(found, "product_feed"), "pass")
+      assert.strictEqual(statusOf(found, "cart_api"), "pass")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has variants where one can choose between them, and nowhere else", () =>
+    Effect.gen(function* () {
+      const variants = (more: string) =>
+        Effect.gen(function* () {
+          const { domain } = yield* site((base) => ({
+            "/": page(base, "Shop", `<a href="/product/notebook">Notebook</a>`),
+            "/product/notebook": ware(base, more)
+          }))
+          return statusOf(yield* scanOf(domain), "variants_expressed")
+        })
+      const radio = (name: string, value: string) =>
+        `<input type="radio" name="${name}" value="${value}" aria-label="${value}">`
+      assert.strictEqual(yield* variants(radio("color", "black")), "not_applicable")
+      assert.strictEqual(
+        yield* variants(radio("delivery_option", "home") + radio("delivery_option", "store")),
+        "not_applicable"
+      )
+      assert.strictEqual(yield* variants(radio("color", "black") + radio("color", "red")), "fail")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that shows marks of wallets before a checkout that lists nothing is not said to need a person", () =>
+    Effect.gen(function* () {
+      const field = (id: string) =>
+        `<label for="${id}">${id}</label><input id="${id}" name="${id}" autocomplete="${id}">`
+      const { domain } = yield* site((base) => ({
+        "/": page(
+          base,
+          "Shop",
+          `<script src="https://www.paypal.com/sdk/js"></script><a href="/product/notebook">N</a>`
+        ),
+        "/product/notebook": ware(base, ""),
+        "/checkout": page(
+          base,
+          "Checkout",
+          `<form>${["email", "name", "street-address", "postal-code"].map(field).join("")}</form>`
+        )
+      }))
+      assert.strictEqual(statusOf(yield* scanOf(domain), "payment_methods"), "unknown")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,45 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import * as BusMemory from "#layers/BusMemory.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { Accounts } from "#services/Accounts.ts"
+import { BoughtCalls } from "#services/BoughtCalls.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { Endpoints } from "#services/Endpoints.ts"
+import { EventLog } from "#services/EventLog.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { ScannerSales } from "#services/ScannerSales.ts"
+import { Wallets } from "#services/Wallets.ts"
+import { tenant } from "./WalletsHarness.ts"
+
+const live = Layer.succeed(Deployment, {
+  environment: "live",
+  publicUrl: "https://turnpike.test",
+  scannerUrl: "https://turnpike.test"
+})
+const platform = ScannerSales.layer.pipe(
+  Layer.provideMerge(Layer.merge(Endpoints.layer, BoughtCalls.layer)),
+  Layer.provideMerge(Layer.mergeAll(Wallets.layer, Accounts.layer, EventLog.layer)),
+  Layer.provideMerge(Ledger.layer),
+  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, live))
+)
+
+layer(platform, { timeout: "60 seconds" })("sales of a live server", (it) => {
+  it.effect("begin once the seller has a wallet for them, and do not keep a server from starting before", () =>
+    Effect.gen(function* () {
+      const { open } = yield* ScannerSales
+      const bought = yield* BoughtCalls
+      const seller = yield* tenant("live")
+      const onSale = Effect.map((yield* Endpoints).list(seller, { limit: 10, offset: 0 }), ({ total }) => total)
+      yield* open(seller)
+      assert.deepStrictEqual([yield* onSale, bought.isOpen()], [0, false])
+      assert.isUndefined(bought.caller(Redacted.value(bought.credential)))
+
+      const address = "0x857b06519E91e3A54538791bDbb0E22373e36b66"
+      yield* (yield* Wallets).create(seller, { currency: "USDC", network: "base-mainnet", address })
+      yield* open(seller)
+      assert.deepStrictEqual([yield* onSale, bought.isOpen()], [3, true])
+      assert.strictEqual(bought.caller(Redacted.value(bought.credential))?.tenant_id, seller.tenant_id)
+    })
+  )
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import * as Fixture from "../shops/Fixture.ts"
+import { bodyOf, jsonLd, page, send } from "../shops/Storefront.ts"
+import { line, testOf, told } from "./ShoppingEngineHarness.ts"
+
+/** Shops in the shapes that the world's have, of which nothing may be said to block that does not. */
+const product = (base: string, name: string, availability = "InStock", more = "") =>
+  page(
+    base,
+    name,
+    `<p>$9.00</p><form action="/cart/add" method="post"><input type="hidden" name="id" value="1"><button>Add to cart</button></form>${more}`,
+    jsonLd({
+      "@type": "Product",
+      name,
+      sku: "P-1",
+      offers: { price: "9.00", priceCurrency: "USD", availability: `https://schema.org/${availability}` }
+    })
+  )
+
+const field = (id: string, token: string) =>
+  `<label for="${id}">${id}</label><input id="${id}" name="${id}" autocomplete="${token}">`
+/** The steps of a checkout, all at one address. */
+const steps = [
+  field("email", "email"),
+  [
+    field("name", "name"),
+    field("street", "street-address"),
+    field("zip", "postal-code"),
+    field("city", "address-level2")
+  ].join(""),
+  field("card_number", "cc-number")
+]
+
+interface Shop {
+  cart: number
+  step: number
+}
+
+const shop = (paths: ReadonlyArray<string>, pageOf: (base: string, path: string) => string) =>
+  Effect.suspend(() => {
+    const state: Shop = { cart: 0, step: 0 }
+    const found = (base: string, path: string): string | undefined => {
+      if (path === "/") return page(base, "Shop", paths.map((one) => `<a href="${one}">${one}</a>`).join(" "))
+      if (paths.includes(path)) return pageOf(base, path)
+      if (path === "/cart") {
+        return page(
+          base,
+          "Cart",
+          state.cart === 0
+            ? "<p>Your cart is empty.</p>"
+            : `<p>Pen $9.00</p><form action="/cart/empty" method="post"><button>Empty cart</button></form><a href="/checkout">Checkout</a>`
+        )
+      }
+      return path === "/checkout"
+        ? page(
+            base,
+            "Checkout",
+            `<p>Total $9.00</p><form action="/checkout" method="post">${steps[state.step]}<button>${state.step === 2 ? "Place order" : "Continue"}</button></form>`
+          )
+        : undefined
+    }
+    const act = async (request: IncomingMessage, path: string) => {
+      await bodyOf(request)
+      if (path === "/cart/add") state.cart = 1
+      if (path === "/cart/empty") state.cart = 0
+      if (path === "/checkout") state.step += 1
+      return path === "/checkout" ? path : "/cart"
+    }
+    return Fixture.open(async (request, response, base) => {
+      const path = new URL(request.url ?? "/", base).pathname
+      if (request.method === "POST") {
+        send(response, 303, "", { location: await act(request, path) })
+        return
+      }
+      const text = found(base, path)
+      send(response, text === undefined ? 404 : 200, text ?? page(base, "Not found", ""))
+    })
+  })
+
+describe("a test", () => {
+  it.live("finds products whose addresses do not tell, and goes through a checkout whose steps share one", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* shop(["/about-us.html", "/fountain-pen.html"], (base, path) =>
+        path === "/about-us.html" ? page(base, "About us", "<p>We make pens.</p>") : product(base, "Pen")
+      )
+      const outcome = yield* testOf(domain)
+      assert.strictEqual(line(outcome), "discovery! selection! cart checkout payment")
+      assert.isEmpty(outcome.blockers.filter(({ severity }) => severity === "blocking"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not call a shop sold out of which it saw only a part", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 20 }, (_, index) => `/products/pen-${index + 10}`)
+      const { domain } = yield* shop(many, (base) => product(base, "Pen", "OutOfStock"))
+      const outcome = yield* testOf(domain, "search")
+      assert.strictEqual(line(outcome), "discovery! selection?")
+      assert.isNull(outcome.failure_point)
+      const few = yield* shop(many.slice(0, 3), (base) => product(base, "Pen", "OutOfStock"))
+      assert.include(told(yield* testOf(few.domain, "search")).blockers, "selection blocking out_of_stock")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("looks further when the first products are sold out", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 20 }, (_, index) => `/products/pen-${index + 10}`)
+      const { domain } = yield* shop(many, (base, path) =>
+        product(base, "Pen", path.endsWith("18") ? "InStock" : "OutOfStock")
+      )
+      const outcome = yield* testOf(domain, "search")
+      assert.strictEqual(outcome.product?.url?.endsWith("/products/pen-18"), true)
+    }).pipe(Effect.scoped)
+  )
+})

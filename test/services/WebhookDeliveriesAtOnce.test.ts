@@ -1,0 +1,236 @@
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import type { ServerResponse } from "node:http"
+import { afterAll } from "vitest"
+import type { EventType } from "#domain/Event.ts"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { closeAll } from "./PublicHttpHarness.ts"
+import {
+  answering,
+  attempts,
+  broken,
+  expandAll,
+  happen,
+  multiply,
+  otherProcess,
+  receiver,
+  settle,
+  subscribe,
+  testLayer,
+  until
+} from "./WebhookDeliveriesHarness.ts"
+
+afterAll(closeAll)
+
+const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
+
+layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
+  it.effect("make every attempt once, and have no more in flight together than one may", () =>
+    Effect.gen(function* () {
+      let inFlight = new Map<string, number>()
+      let most = 0
+      const { received, url } = yield* receiver(({ headers }, response) => {
+        const webhook = String(headers["x-service-webhook-id"])
+        const now = (inFlight.get(webhook) ?? 0) + 1
+        inFlight = new Map([...inFlight, [webhook, now]])
+        most = Math.max(most, now)
+        setTimeout(() => {
+          inFlight = new Map([...inFlight, [webhook, (inFlight.get(webhook) ?? 0) - 1]])
+          response.end()
+        }, 2)
+      })
+      const { caller, id } = yield* subscribe(url)
+      yield* multiply(id, 9)
+      const processes = yield* Effect.all([otherProcess(), otherProcess(), otherProcess()])
+      yield* happen(caller, times(40))
+      const work = processes.map(({ deliverDue, expand }) =>
+        Effect.andThen(Effect.repeat(expand, { while: (isMore) => isMore }), deliverDue)
+      )
+      yield* Effect.all(work, { concurrency: 3 })
+      // What the last of them left to another that had gone.
+      yield* settle
+      assert.strictEqual(received.length, 400)
+      const pairs = new Set(
+        received.map(({ headers }) => `${headers["webhook-id"]} ${headers["x-service-webhook-id"]}`)
+      )
+      assert.strictEqual(pairs.size, 400)
+      assert.isAtMost(most, 6)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect(
+    "make the attempts of one that was lost again, under a new id and as the same attempt, when its lease is over",
+    () =>
+      Effect.gen(function* () {
+        const waiting: Array<ServerResponse> = []
+        const { received, state, url } = yield* receiver((_, response) => void waiting.push(response))
+        const { caller, id } = yield* subscribe(url)
+        const first = yield* otherProcess({ timeout: Duration.minutes(1) })
+        yield* happen(caller)
+        yield* first.expand
+        yield* Effect.forkScoped(first.deliverDue)
+        yield* until(() => waiting.length === 1)
+        // It was sent, and nobody is there any more to write what comes of it.
+        yield* first.kill
+        state.answer = answering(200)
+        const { deliverDue, tidy } = yield* WebhookDeliveries
+        yield* TestClock.adjust("44 seconds")
+        yield* tidy
+        assert.strictEqual(yield* deliverDue, 0)
+        yield* TestClock.adjust("1 second")
+        yield* Effect.all([tidy, (yield* otherProcess()).tidy], { concurrency: 2 })
+        assert.strictEqual(yield* deliverDue, 1)
+        const all = yield* attempts(caller, id)
+        assert.deepStrictEqual(
+          all.map(({ attempt, failure, status }) => [attempt, status, failure]),
+          [
+            [1, "failed", "lost"],
+            [1, "delivered", null]
+          ]
+        )
+        assert.strictEqual(received[0]?.body, received[1]?.body)
+        assert.notStrictEqual(
+          received[0]?.headers["x-service-delivery-id"],
+          received[1]?.headers["x-service-delivery-id"]
+        )
+        assert.deepStrictEqual(yield* broken, [])
+      })
+  )
+
+  it.effect("believe nobody who comes back after his lease: the attempt is somebody else's by then", () =>
+    Effect.gen(function* () {
+      const waiting: Array<ServerResponse> = []
+      const { received, state, url } = yield* receiver((_, response) => void waiting.push(response))
+      const { caller, id } = yield* subscribe(url)
+      const slow = yield* otherProcess({ timeout: Duration.minutes(1) })
+      yield* happen(caller)
+      yield* slow.expand
+      const fiber = yield* Effect.forkScoped(slow.deliverDue)
+      yield* until(() => waiting.length === 1)
+      state.answer = answering(500)
+      yield* TestClock.adjust("45 seconds")
+      const { deliverDue, tidy } = yield* WebhookDeliveries
+      yield* tidy
+      yield* deliverDue
+      waiting[0]?.end("late")
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(
+        all.map(({ failure, status }) => [status, failure]),
+        [
+          ["failed", "lost"],
+          ["failed", "status"],
+          ["pending", null]
+        ]
+      )
+      assert.strictEqual(received.length, 2)
+      assert.deepStrictEqual(yield* broken, [])
+      fiber.interruptUnsafe()
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("the history", (it) => {
+  it.effect("keeps the last hundred attempts and what failed for good, the latter for thirty days", () =>
+    Effect.gen(function* () {
+      const { state, url } = yield* receiver(answering(410))
+      const gone = yield* subscribe(url)
+      yield* happen(gone.caller)
+      yield* settle
+      state.answer = answering(200)
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller, times(150))
+      yield* settle
+      const { tidy } = yield* WebhookDeliveries
+      yield* tidy
+      const all = yield* attempts(caller, id)
+      assert.strictEqual(all.length, 100)
+      assert.deepStrictEqual(yield* broken, [])
+      yield* TestClock.adjust("30 days")
+      yield* tidy
+      assert.strictEqual((yield* attempts(gone.caller, gone.id)).length, 1)
+      yield* TestClock.adjust("1 second")
+      yield* tidy
+      assert.strictEqual((yield* attempts(gone.caller, gone.id)).length, 0)
+      assert.strictEqual((yield* attempts(caller, id)).length, 100)
+    })
+  )
+
+  it.effect("one delivery is sent again as a chain of its own, with the same event and bytes", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      const [first] = yield* attempts(caller, id)
+      if (first === undefined) return assert.fail("there is none")
+      const { deliverDue, get, replay } = yield* WebhookDeliveries
+      const { delivery_id, event_id } = yield* replay(caller, id, first.id)
+      yield* deliverDue
+      assert.strictEqual(event_id, first.event_id)
+      assert.deepInclude(yield* get(caller, id, delivery_id), { cause: "replay", attempt: 1, status: "delivered" })
+      assert.strictEqual(received[0]?.body, received[1]?.body)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("replays what is asked for of a time, at most a thousand a call, and says from where to go on", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url, { events: ["transfer.*"] })
+      const at = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      for (let second = 0; second < 5; second++) {
+        yield* happen(caller, [...times(300), "refund.created"])
+        yield* TestClock.adjust("1 second")
+      }
+      yield* expandAll
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id}`
+      const { replayAll, deliverDue } = yield* WebhookDeliveries
+      const since = new Date(at)
+      const first = yield* replayAll(caller, id, { since })
+      assert.deepStrictEqual(first, { queued: 900, until: new Date(at + 3000) })
+      const second = yield* replayAll(caller, id, { since: first.until, until: new Date(at + 4000) })
+      assert.deepStrictEqual(second, { queued: 300, until: new Date(at + 4000) })
+      assert.deepInclude(yield* replayAll(caller, id, { since, types: ["transfer.failed"] }), { queued: 0 })
+      yield* deliverDue
+      // One every 20 ms.
+      assert.strictEqual(received.length, 0)
+      yield* TestClock.adjust("1 second")
+      yield* deliverDue
+      assert.strictEqual(received.length, 100)
+      const [all] =
+        yield* sql`SELECT count(DISTINCT event_id)::int AS events FROM webhook_deliveries WHERE webhook_id = ${id}`
+      assert.deepStrictEqual(all, { events: 1200 })
+      yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id}`
+    })
+  )
+
+  it.effect("replays only what never arrived when that is asked for", () =>
+    Effect.gen(function* () {
+      const { received, state, url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      state.answer = answering(500)
+      yield* happen(caller, ["transfer.failed"])
+      yield* settle
+      const { deliverDue, replayAll } = yield* WebhookDeliveries
+      const only = { since: new Date(0), only_failed: true }
+      assert.deepInclude(yield* replayAll(caller, id, only), { queued: 0 })
+      for (let hour = 0; hour < 60; hour++) {
+        yield* TestClock.adjust("1 hour")
+        yield* deliverDue
+      }
+      state.answer = answering(200)
+      assert.deepInclude(yield* replayAll(caller, id, only), { queued: 1 })
+      yield* TestClock.adjust("1 second")
+      yield* deliverDue
+      assert.strictEqual(JSON.parse(received.at(-1)?.body ?? "").type, "transfer.failed")
+      assert.deepInclude(yield* replayAll(caller, id, only), { queued: 0 })
+    })
+  )
+})

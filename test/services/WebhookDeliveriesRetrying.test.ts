@@ -1,0 +1,278 @@
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { afterAll } from "vitest"
+import { retrySchedule } from "#domain/DeliverySchedule.ts"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { Webhooks } from "#services/Webhooks.ts"
+import { closeAll } from "./PublicHttpHarness.ts"
+import {
+  answering,
+  attempts,
+  broken,
+  happen,
+  otherProcess,
+  receiver,
+  settle,
+  subscribe,
+  testLayer
+} from "./WebhookDeliveriesHarness.ts"
+
+afterAll(closeAll)
+
+/** When the attempts of the only chain were made, in milliseconds since the first. */
+const made = (all: Effect.Success<ReturnType<typeof attempts>>) => {
+  const times = all.flatMap(({ sent_at }) => (sent_at === null ? [] : [sent_at.getTime()]))
+  return times.map((time) => time - (times[0] ?? 0))
+}
+
+layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
+  it.effect(
+    "are repeated by the schedule from the first, never early, and the last ends the chain; bytes and event stay",
+    () =>
+      Effect.gen(function* () {
+        const { received, url } = yield* receiver(answering(500))
+        const { caller, id } = yield* subscribe(url)
+        yield* happen(caller)
+        yield* settle
+        const { deliverDue } = yield* WebhookDeliveries
+        let now = 0
+        for (const [index, offset] of retrySchedule.entries()) {
+          if (index === 0) continue
+          yield* TestClock.adjust(Duration.millis(offset - now - 1))
+          assert.strictEqual(yield* deliverDue, 0, `attempt ${index + 1} is early`)
+          yield* TestClock.adjust("31 seconds")
+          assert.strictEqual(yield* deliverDue, 1, `attempt ${index + 1} is not made`)
+          now = offset - 1 + 31_000
+        }
+        yield* TestClock.adjust("30 days")
+        assert.strictEqual(yield* deliverDue, 0)
+        assert.strictEqual(received.length, 8)
+        assert.strictEqual(new Set(received.map(({ body }) => body)).size, 1)
+        assert.strictEqual(new Set(received.map(({ headers }) => headers["webhook-id"])).size, 1)
+        assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery-id"])).size, 8)
+        assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-signature"])).size, 8)
+        const all = yield* attempts(caller, id)
+        assert.deepStrictEqual(
+          all.map(({ attempt }) => attempt),
+          [1, 2, 3, 4, 5, 6, 7, 8]
+        )
+        assert.deepInclude(all.at(-1), { status: "failed", failure: "status", next_retry_at: null })
+        for (const [index, at] of made(all).entries()) assert.isAtLeast(at, retrySchedule[index] ?? 0)
+        assert.deepStrictEqual(yield* broken, [])
+      })
+  )
+
+  it.effect("go on where they were after a restart", () =>
+    Effect.gen(function* () {
+      const { received, state, url } = yield* receiver(answering(503))
+      const { caller, id } = yield* subscribe(url)
+      const first = yield* otherProcess()
+      yield* happen(caller)
+      yield* first.expand
+      yield* first.deliverDue
+      yield* first.kill
+      yield* TestClock.adjust("30 seconds")
+      const second = yield* otherProcess()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* second.deliverDue, 1)
+      yield* second.kill
+      state.answer = answering(200)
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(yield* settle, 1)
+      assert.strictEqual(new Set(received.map(({ body }) => body)).size, 1)
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(
+        all.map(({ status }) => status),
+        ["failed", "failed", "delivered"]
+      )
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect(
+    "wait as long as the receiver asks for, in seconds or until a date, but not past the end of the schedule",
+    () =>
+      Effect.gen(function* () {
+        const { deliverDue } = yield* WebhookDeliveries
+        // A date is told in whole seconds.
+        yield* TestClock.setTime(10_000_000_000)
+        const start = new Date(10_000_000_000)
+        const seconds = yield* receiver(answering(429, { "retry-after": "90" }))
+        const date = yield* receiver(
+          answering(503, { "retry-after": new Date(start.getTime() + 120_000).toUTCString() })
+        )
+        const long = yield* receiver(answering(429, { "retry-after": "9999999" }))
+        const soon = yield* receiver(answering(429, { "retry-after": "1" }))
+        const nonsense = yield* receiver(answering(429, { "retry-after": "soon" }))
+        const nexts: Array<number> = []
+        for (const { url } of [seconds, date, long, soon, nonsense]) {
+          const { caller, id } = yield* subscribe(url)
+          yield* happen(caller)
+          yield* settle
+          const [first] = yield* attempts(caller, id)
+          nexts.push(Math.floor(((first?.next_retry_at?.getTime() ?? 0) - start.getTime()) / 1000))
+        }
+        assert.deepStrictEqual(nexts, [90, 120, 172_800, 30, 30])
+        yield* TestClock.adjust("89 seconds")
+        yield* deliverDue
+        assert.strictEqual(seconds.received.length, 1)
+        yield* TestClock.adjust("1 second")
+        yield* deliverDue
+        assert.strictEqual(seconds.received.length, 2)
+        assert.strictEqual(soon.received.length, 2)
+      })
+  )
+
+  it.effect("410 disables the subscription and ends what is pending; nothing is sent to it any more", () =>
+    Effect.gen(function* () {
+      const { received, state, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      state.answer = answering(410)
+      yield* happen(caller, ["transfer.created"])
+      yield* settle
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { status: "disabled", status_reason: "gone" })
+      yield* happen(caller)
+      yield* TestClock.adjust("1 hour")
+      yield* settle
+      assert.strictEqual(received.length, 2)
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(all.map(({ failure }) => failure).sort(), ["status", "status", "stopped"])
+      assert.isTrue(all.every(({ status }) => status === "failed"))
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("ten in a row are told of once, to the tenant's other subscriptions only; a success begins anew", () =>
+    Effect.gen(function* () {
+      const bad = yield* receiver(answering(500))
+      const good = yield* receiver()
+      const { caller, id } = yield* subscribe(bad.url, { events: ["transfer.*", "webhook.*"] })
+      yield* subscribe(good.url, { by: caller, events: ["webhook.*"] })
+      const told = () => good.received.map(({ body }) => JSON.parse(body))
+      yield* happen(
+        caller,
+        Array.from({ length: 9 }, () => "transfer.created" as const)
+      )
+      yield* settle
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { failures: 9 })
+      assert.deepStrictEqual(told(), [])
+      yield* happen(
+        caller,
+        Array.from({ length: 4 }, () => "transfer.created" as const)
+      )
+      yield* settle
+      yield* settle
+      assert.strictEqual(told().length, 1)
+      const [event] = told()
+      assert.strictEqual(event.type, "webhook.failing")
+      assert.deepInclude(event.data.webhook, { url: bad.url, status: "active" })
+      assert.strictEqual(bad.received.length, 13)
+      bad.state.answer = answering(200)
+      yield* happen(caller)
+      yield* settle
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { failures: 0, failing_since: null })
+      bad.state.answer = answering(500)
+      yield* happen(
+        caller,
+        Array.from({ length: 10 }, () => "transfer.created" as const)
+      )
+      yield* settle
+      yield* settle
+      assert.strictEqual(told().length, 2)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("after 72 hours of nothing else the subscription is paused, others are told, and its chains stop", () =>
+    Effect.gen(function* () {
+      const bad = yield* receiver(answering(500))
+      const good = yield* receiver()
+      const { caller, id } = yield* subscribe(bad.url, { events: ["transfer.*"] })
+      yield* subscribe(good.url, { by: caller, events: ["webhook.paused"] })
+      const { get } = yield* Webhooks
+      yield* happen(caller)
+      yield* settle
+      yield* TestClock.adjust("71 hours")
+      yield* happen(caller)
+      yield* settle
+      assert.strictEqual((yield* get(caller, id)).status, "active")
+      yield* TestClock.adjust("1 hour")
+      yield* happen(caller)
+      yield* settle
+      assert.deepInclude(yield* get(caller, id), { status: "paused", status_reason: "failing" })
+      yield* settle
+      assert.deepStrictEqual(
+        good.received.map(({ body }) => JSON.parse(body).type),
+        ["webhook.paused"]
+      )
+      const before = bad.received.length
+      yield* TestClock.adjust("3 days")
+      yield* settle
+      assert.strictEqual(bad.received.length, before)
+      assert.isTrue((yield* attempts(caller, id)).every(({ status }) => status === "failed"))
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect(
+    "what is pending when a subscription is paused stops, and can be replayed; when it is deleted it is gone",
+    () =>
+      Effect.gen(function* () {
+        const { received, state, url } = yield* receiver(answering(500))
+        const { caller, id } = yield* subscribe(url)
+        const { remove, update } = yield* Webhooks
+        const { deliverDue, replayAll, tidy } = yield* WebhookDeliveries
+        yield* happen(caller)
+        yield* settle
+        yield* update(caller, id, { status: "paused" })
+        yield* happen(caller, ["refund.created"])
+        yield* TestClock.adjust("1 hour")
+        yield* settle
+        assert.strictEqual(received.length, 1)
+        assert.deepInclude((yield* attempts(caller, id)).at(-1), {
+          status: "failed",
+          failure: "stopped",
+          sent_at: null
+        })
+        state.answer = answering(200)
+        yield* update(caller, id, { status: "active" })
+        yield* settle
+        assert.strictEqual(received.length, 1)
+        assert.deepInclude(yield* replayAll(caller, id, { since: new Date(0) }), { queued: 2 })
+        yield* TestClock.adjust("1 second")
+        yield* deliverDue
+        assert.strictEqual(received.length, 3)
+        state.answer = answering(500)
+        yield* happen(caller)
+        yield* settle
+        yield* remove(caller, id)
+        yield* TestClock.adjust("1 hour")
+        yield* tidy
+        yield* deliverDue
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT id FROM webhook_deliveries WHERE webhook_id = ${id}`, [])
+        assert.deepStrictEqual(yield* sql`SELECT again FROM webhook_lanes WHERE webhook_id = ${id}`, [])
+        assert.strictEqual(received.length, 4)
+      })
+  )
+
+  it.effect("a secret that is changed in the middle of a chain signs what comes after", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      yield* (yield* Webhooks).rotateSecret(caller, id, 0)
+      yield* TestClock.adjust("31 seconds")
+      yield* settle
+      const [one, two] = received.map(({ headers }) => headers["webhook-signature"])
+      assert.isString(two)
+      assert.notStrictEqual(one, two)
+      assert.strictEqual(received[0]?.body, received[1]?.body)
+    })
+  )
+})
