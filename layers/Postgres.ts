@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Config, Effect, Layer, Option, Random, Redacted, Schema } from "effect"
+import { Config, Duration, Effect, Layer, Option, Random, Redacted, Schema } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -164,7 +164,8 @@ export const layerTest = layerPool.pipe(
         const template = Option.isSome(shared) ? shared.value : yield* testTemplate
         const name = new URL(Redacted.value(template)).pathname.slice(1)
         const copy = yield* scopedDatabase(template, name)
-        return { config: fromUrl(copy), embedded: false }
+        // The clock of a test runs ahead of any connection that is being made.
+        return { config: { ...fromUrl(copy), connectTimeout: Duration.infinity }, embedded: false }
       })
     )
   )

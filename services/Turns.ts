@@ -1,5 +1,6 @@
-import { Clock, Duration, Effect, Semaphore } from "effect"
+import { Duration, Effect, Semaphore } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { realTime } from "./Database/RealTime.ts"
 import { LanePolicy } from "./Ledger/Lane.ts"
 
 const stripes = 256
@@ -19,8 +20,9 @@ export const make = Effect.gen(function* () {
   }
   return (name: string) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.flatMap(Clock.currentTimeMillis, (since) => {
-        const inTime = Effect.flatMap(Clock.currentTimeMillis, (now) => (now - since > patience ? tooLate : effect))
+      Effect.suspend(() => {
+        const latest = realTime.currentTimeMillisUnsafe() + patience
+        const inTime = Effect.suspend(() => (realTime.currentTimeMillisUnsafe() > latest ? tooLate : effect))
         return turns[stripeOf(name)]?.withPermit(inTime) ?? effect
       })
 })

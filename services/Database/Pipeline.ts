@@ -4,6 +4,7 @@ import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Data, type Duration, Effect, Exit, Result, Scope } from "effect"
 import { Duplex } from "node:stream"
+import { within } from "./RealTime.ts"
 
 /** SQL with the types of its parameters. Each connection prepares it once. */
 export interface Statement {
@@ -254,7 +255,7 @@ export const lasting = Effect.fnUntraced(function* (
           ? Effect.flatMap(Effect.andThen(drop, open), (pipeline) => pipeline.fly(steps, meanwhile))
           : current.pipeline.fly(steps, meanwhile)
       ).pipe(
-        Effect.timeoutOrElse({ duration: patience, orElse: () => late }),
+        (answer) => within(answer, { duration: patience, orElse: () => late }),
         Effect.tapError((failure) => (failure._tag === "ConnectionLost" ? drop : Effect.void))
       )
   }

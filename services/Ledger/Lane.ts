@@ -1,9 +1,10 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { Cause, Clock, Context, Deferred, Duration, Effect, Latch, Metric, Result, Schedule, type Scope } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Latch, Metric, Result, type Scope } from "effect"
 import type { Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
+import { realTime, sleep, within } from "../Database/RealTime.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
 
 /**
@@ -47,7 +48,6 @@ export const make = Effect.fnUntraced(function* (
   Scope.Scope
 > {
   const policy = yield* LanePolicy
-  const clock = yield* Clock.Clock
   const arrived = Latch.makeUnsafe(false)
   let waiting: Array<Job> = []
   let waitingItems = 0
@@ -67,7 +67,8 @@ export const make = Effect.fnUntraced(function* (
   const giveUp = (jobs: ReadonlyArray<Job>) => {
     for (const job of jobs) settle(job, Effect.die(unavailable))
   }
-  const overdue = (job: Job) => clock.currentTimeMillisUnsafe() - job.since > Duration.toMillis(policy.commandTimeout)
+  const overdue = (job: Job) =>
+    realTime.currentTimeMillisUnsafe() - job.since > Duration.toMillis(policy.commandTimeout)
   /** What waits from now on. */
   const keepWaiting = (jobs: Array<Job>) => {
     waiting = jobs
@@ -88,7 +89,7 @@ export const make = Effect.fnUntraced(function* (
       // Each item is as heavy as a command: what may wait has to fit into memory, and to be done before it is overdue.
       const isHeavy = items > 0 && waitingItems > 0 && waitingItems + items > policy.waitingItems
       if (closed || isFull || isHeavy) return Effect.die(unavailable)
-      const job: Job = { command, since: clock.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
+      const job: Job = { command, since: realTime.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
       waiting.push(job)
       waitingItems += items
       arrived.openUnsafe()
@@ -116,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const postAll = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: ReadonlyArray<Job>) {
-    const answers = yield* Effect.timeoutOrElse(
+    const answers = yield* within(
       postGroup(
         pipeline,
         jobs.map((job) => job.command),
@@ -174,12 +175,13 @@ export const make = Effect.fnUntraced(function* (
   yield* serve.pipe(
     Effect.ensuring(postAgain),
     Effect.catchCause((cause) => Effect.logWarning("The ledger lost its database connection", cause)),
-    Effect.repeat(Schedule.spaced(policy.reconnect)),
+    Effect.andThen(sleep(policy.reconnect)),
+    Effect.forever,
     Effect.forkScoped
   )
   // Nobody waits longer than promised, whatever the connection is doing.
   yield* arrived.await.pipe(
-    Effect.andThen(Effect.sleep("500 millis")),
+    Effect.andThen(sleep("500 millis")),
     Effect.andThen(Effect.sync(() => giveUpOverdue())),
     Effect.forever,
     Effect.forkScoped

@@ -1,0 +1,17 @@
+import { Clock, Duration, Effect } from "effect"
+
+/**
+ * The time in which a database answers, also where the clock is another one: a test that moves virtual time by an hour while a
+ * statement is under way has not waited an hour for it.
+ */
+export const realTime = Clock.Clock.defaultValue()
+
+/** Sleeps so long whatever the clock says. */
+export const sleep = (duration: Duration.Input): Effect.Effect<void> =>
+  realTime.sleep(Duration.fromInputUnsafe(duration))
+
+/** What it says, unless that takes longer in real time; then `orElse`. `effect` keeps its own clock. */
+export const within = <A, E, R, B, E2, R2>(
+  effect: Effect.Effect<A, E, R>,
+  { duration, orElse }: { readonly duration: Duration.Input; readonly orElse: () => Effect.Effect<B, E2, R2> }
+): Effect.Effect<A | B, E | E2, R | R2> => Effect.raceFirst(effect, Effect.flatMap(sleep(duration), orElse))
