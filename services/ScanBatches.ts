@@ -1,4 +1,4 @@
-import { Context, DateTime, Duration, Effect, Latch, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { fromTypeId, type TenantId } from "#domain/Ids.ts"
 import { DomainNotAllowed, merchantDomain } from "#domain/MerchantDomain.ts"
@@ -38,7 +38,7 @@ export class ScanBatches extends Context.Service<
     takeDue(limit: number): Effect.Effect<ReadonlyArray<Effect.Effect<void>>>
     /** Takes a few waiting targets, and waits until all of them are scanned and recorded; how many. */
     readonly scanDue: Effect.Effect<number>
-    /** Waits until something may be due, at most a second. */
+    /** Waits until something may be due: for a target whose time comes, for a new batch, or for the end of what is scanned. */
     readonly untilDue: Effect.Effect<void>
   }
 >()("turnpike/services/ScanBatches") {
@@ -114,7 +114,9 @@ export class ScanBatches extends Context.Service<
       const takeDue = Effect.fnUntraced(function* (limit: number) {
         const now = yield* DateTime.now
         const until = DateTime.toDate(DateTime.addDuration(now, policy.lease))
-        return (yield* records.takeDue(DateTime.toDate(now), until, limit)).map(work)
+        return (yield* records.takeDue(DateTime.toDate(now), until, limit)).map((target) =>
+          Effect.ensuring(work(target), woken.open)
+        )
       })
       const scanDue = Effect.gen(function* () {
         const works = yield* takeDue(policy.atOnce)
@@ -122,7 +124,12 @@ export class ScanBatches extends Context.Service<
         return works.length
       }).pipe(Effect.withSpan("ScanBatches.scanDue"))
       const untilDue = Effect.gen(function* () {
-        yield* Effect.timeoutOption(woken.await, "1 second")
+        const next = yield* records.nextDue
+        const now = yield* Clock.currentTimeMillis
+        const poll = Duration.toMillis(policy.poll)
+        const left = Option.match(next, { onNone: () => poll, onSome: (due) => due.getTime() - now })
+        // What is due already is in other hands at the moment.
+        yield* Effect.timeoutOption(woken.await, Math.min(poll, Math.max(100, left)))
         woken.closeUnsafe()
       })
 

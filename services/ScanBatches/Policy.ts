@@ -16,6 +16,8 @@ export interface ScanBatchPolicy {
   readonly longestRetry: Duration.Duration
   /** By how much the turn of each target is behind that of the one before it: about as long as one takes when all are at work. */
   readonly turn: Duration.Duration
+  /** How often one looks for what a process that is gone has left, when nothing is known to be due. */
+  readonly poll: Duration.Duration
 }
 
 /** A reference, so a deployment or a test changes it without touching the code. */
@@ -28,6 +30,7 @@ export const ScanBatchPolicy = Context.Reference<ScanBatchPolicy>("turnpike/serv
     failures: 3,
     firstRetry: Duration.seconds(1),
     longestRetry: Duration.minutes(5),
-    turn: Duration.millis(300)
+    turn: Duration.millis(300),
+    poll: Duration.seconds(10)
   })
 })

@@ -149,6 +149,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
             t.region, t.skip_if_fresh, t.attempts, b.status AS batch_status, b.source
           FROM taken t JOIN scan_batches b ON b.id = t.batch_id AND b.tenant_id = t.tenant_id ORDER BY t.turn_at`
   })
+  const nextDue = SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: Schema.Struct({ due_at: Schema.NullOr(Schema.Date) }),
+    execute: () => sql`SELECT min(due_at) AS due_at FROM scan_batch_targets WHERE status IN ('pending', 'scanning')`
+  })
   const write = SqlSchema.findOneOption({
     Request: Written,
     Result: Schema.Struct({ position: Schema.Int }),
@@ -175,6 +180,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     lock: (tenant_id: TenantId, id: string) => Effect.orDie(locked({ tenant_id, id })),
     targets: (tenant_id: TenantId, id: string) => Effect.orDie(targetsOf({ tenant_id, id })),
     takeDue: (now: Date, until: Date, limit: number) => Effect.orDie(due({ now, until, limit })),
+    /** When the first of those that wait or are scanned is due; nothing if there are none. */
+    nextDue: Effect.map(Effect.orDie(nextDue()), ({ due_at }) => Option.fromNullOr(due_at)),
     /** False when the lease was lost. */
     write: (written: Written) => Effect.map(Effect.orDie(write(written)), Option.isSome),
     /** Ends all that waits; how many that were. */

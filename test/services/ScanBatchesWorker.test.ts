@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Layer, Ref } from "effect"
+import { Clock, Deferred, Effect, Layer, Ref } from "effect"
+import { TestClock } from "effect/testing"
 import { ScanBatches } from "#services/ScanBatches.ts"
-import { batchOf, created, platform, scannerDoes, shops, untilAsked } from "./ScanBatchesHarness.ts"
+import { batchOf, busy, created, platform, scannerDoes, shops, untilAsked } from "./ScanBatchesHarness.ts"
 import { sound, tenantWith } from "./ScannerCreditsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("the worker of batches", (it) => {
@@ -30,6 +31,24 @@ layer(platform, { timeout: "60 seconds" })("the worker of batches", (it) => {
       yield* Effect.repeat(completed, { until: (done) => done === 60 })
       assert.isAtMost(yield* Ref.get(most), 10)
       assert.isAbove(yield* Ref.get(most), 1)
+      yield* sound
+    })
+  )
+
+  it.effect("begins again what could not be done, when its time has come", () =>
+    Effect.gen(function* () {
+      const began: Array<number> = []
+      yield* scannerDoes(() =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => (began.push(now) < 3 ? busy : Effect.succeed({})))
+      )
+      yield* Layer.build(ScanBatches.layerWorker)
+      const tenant_id = yield* tenantWith(1)
+      const { record } = yield* created(tenant_id, shops(1))
+      const later = Effect.andThen(TestClock.adjust("100 millis"), batchOf(tenant_id, record.id))
+      yield* Effect.repeat(later, { until: ({ status }) => status === "completed" })
+      const [first = 0, second = 0, third = 0] = began
+      assert.isAtLeast(second - first, 2000)
+      assert.isAtLeast(third - second, 2000)
       yield* sound
     })
   )
