@@ -98,6 +98,8 @@ export class Payments extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Payment>, NotFound>
     /** Ends calls whose process died and payments nobody used; how many. */
     readonly resolveDue: Effect.Effect<number>
+    /** Forgets stored answers whose time is over, at most 500 a step; how many. */
+    readonly dropOldAnswers: Effect.Effect<number>
   }
 >()("turnpike/services/Payments") {
   static readonly layer = Layer.effect(
@@ -178,7 +180,7 @@ export class Payments extends Context.Service<
         return rows.map(recordOf)
       })
 
-      const dropOld = Effect.flatMap(DateTime.nowAsDate, delivery.dropOld)
+      const dropOldAnswers = Effect.flatMap(DateTime.nowAsDate, delivery.dropOld)
 
       return Payments.of({
         request,
@@ -198,23 +200,27 @@ export class Payments extends Context.Service<
         seen: delivery.seen,
         verify,
         list,
-        resolveDue: Effect.tap(
+        resolveDue:
           onChain === undefined
             ? resolveDue
             : Effect.zipWith(resolveDue, onChain.resolveDue, (one, other) => one + other),
-          dropOld
-        )
+        dropOldAnswers
       })
     })
   )
 
-  /** Ends what is due, every second. */
+  /** Ends what is due, every second, and forgets what is old. Any number of processes may. */
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { resolveDue } = yield* Payments
+      const { dropOldAnswers, resolveDue } = yield* Payments
       yield* resolveDue.pipe(
         Effect.catchCause((cause) => Effect.logError("Due payments could not be resolved", cause)),
         Effect.repeat(Schedule.spaced("1 second")),
+        Effect.forkScoped
+      )
+      yield* Effect.repeat(dropOldAnswers, { while: (dropped) => dropped > 0 }).pipe(
+        Effect.catchCause((cause) => Effect.logError("Old answers could not be dropped", cause)),
+        Effect.repeat(Schedule.spaced("10 seconds")),
         Effect.forkScoped
       )
     })

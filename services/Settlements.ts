@@ -38,7 +38,7 @@ export class Settlements extends Context.Service<
     readonly settleDue: Effect.Effect<number>
     /** Tells the worker of this process to look again. */
     readonly wake: Effect.Effect<void>
-    /** Waits until something may be due, at most a second. */
+    /** Waits until something may be due, at most five seconds: another process may have died between writing and asking. */
     readonly untilDue: Effect.Effect<void>
     find(id: TransferId): Effect.Effect<Option.Option<Settlement>>
     /** Those that were left to the operator, oldest first and at most 200. */
@@ -194,21 +194,23 @@ export class Settlements extends Context.Service<
               Effect.logError("A settlement could not be driven on; it is tried again", { id }, cause)
             )
         )
+      const woken = Latch.makeUnsafe(false)
       const takeDue = (limit: number) =>
         rail === undefined
           ? Effect.succeed([])
-          : Effect.map(records.takeDue(limit, policy.lease), (due) => due.map(settle(rail)))
+          : Effect.map(records.takeDue(limit, policy.lease), (due) =>
+              due.map((settlement) => Effect.ensuring(settle(rail)(settlement), woken.open))
+            )
       const settleDue = Effect.gen(function* () {
         const works = yield* takeDue(batch)
         yield* Effect.all(works, { concurrency: batch, discard: true })
         return works.length
       }).pipe(Effect.withSpan("Settlements.settleDue"))
 
-      const woken = Latch.makeUnsafe(false)
       const untilDue = Effect.gen(function* () {
         const clock = yield* Clock.Clock
         const due = (yield* records.firstDue)?.getTime() ?? Number.POSITIVE_INFINITY
-        const pause = Math.min(1000, Math.max(20, due - clock.currentTimeMillisUnsafe()))
+        const pause = Math.min(5000, Math.max(20, due - clock.currentTimeMillisUnsafe()))
         yield* Effect.timeoutOption(woken.await, Duration.millis(pause))
         woken.closeUnsafe()
       })
@@ -230,7 +232,7 @@ export class Settlements extends Context.Service<
         find: records.find,
         unresolved: records.unresolved,
         conclude,
-        resume: (id) => records.resume(id, policy.patience)
+        resume: (id) => Effect.tap(records.resume(id, policy.patience), woken.open)
       })
     })
   )

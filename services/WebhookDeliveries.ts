@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Schedule as Repeat, Schema } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Option, Schedule as Repeat, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Delivery, DeliveryFilter, Replaying } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
@@ -76,7 +76,9 @@ export class WebhookDeliveries extends Context.Service<
       const { deliver, drain, expand, tidy, wake } = yield* WebhookDeliveries
       yield* Effect.addFinalizer(() => drain)
       yield* Effect.forkScoped(deliver)
-      yield* Following.keepUp("Webhooks", Effect.ensuring(expand, wake), "1 second")
+      // Also when it failed: perhaps it was the answer to the commit that was lost.
+      const expandAndWake = Effect.onExit(expand, (exit) => (Exit.isSuccess(exit) && !exit.value ? Effect.void : wake))
+      yield* Following.keepUp("Webhooks", expandAndWake, "1 second", wake)
       yield* tidy.pipe(
         Effect.catchCause((cause) => Effect.logError("Webhooks could not be tidied up", cause)),
         Effect.repeat(Repeat.spaced("10 seconds")),

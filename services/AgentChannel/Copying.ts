@@ -46,7 +46,7 @@ export const make = Effect.gen(function* () {
   /** Passes the next facts, once for all processes. How many, and whether one of them concerned somebody. */
   return Effect.gen(function* () {
     let noted = 0
-    const passed = yield* pass(batch, (stretch) =>
+    const passed = yield* pass(Effect.succeed(batch), (stretch) =>
       // What a crash of the database takes back is passed again.
       Effect.andThen(sql`SET LOCAL synchronous_commit = off`, note(stretch)).pipe(
         Effect.tap((rows) =>

@@ -1,4 +1,4 @@
-import { type Duration, Effect, PubSub, Schema } from "effect"
+import { type Duration, Effect, Option, PubSub, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "../EventBus.ts"
 import { appendedSubject } from "./Appended.ts"
@@ -26,13 +26,15 @@ export const make = Effect.fnUntraced(function* (name: string) {
       sql`SELECT f.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true) FROM followers f, ledger_head h
         WHERE f.name = ${name} AND h.log = 1 FOR UPDATE OF f SKIP LOCKED`
   })
+  const grown = SqlSchema.findOneOption({
+    Request: Schema.Void,
+    Result: Schema.Struct({ seq: Schema.BigInt }),
+    execute: () =>
+      sql`SELECT f.seq FROM followers f, ledger_head h WHERE f.name = ${name} AND h.log = 1 AND h.event_seq > f.seq`
+  })
   const move = (seq: bigint) => sql`UPDATE followers SET seq = ${seq} WHERE name = ${name}`
 
-  /**
-   * Handles the next stretch of at most `limit` facts and goes past it, both in one transaction and once for all processes. How many
-   * facts that were: none when there is nothing new, or when somebody else is at it.
-   */
-  const pass = Effect.fnUntraced(
+  const passNext = Effect.fnUntraced(
     function* <R>(limit: number, handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>) {
       const found = yield* take(undefined)
       if (found._tag === "None" || found.value.head <= found.value.seq) return 0
@@ -46,14 +48,34 @@ export const make = Effect.fnUntraced(function* (name: string) {
     Effect.orDie
   )
 
+  let isIdle = false
+  /**
+   * Handles the next stretch of at most `limit` facts and goes past it, both in one transaction and once for all processes. How many
+   * facts that were: none when there is nothing new, or when somebody else is at it.
+   */
+  const pass = Effect.fnUntraced(function* <R>(
+    limit: Effect.Effect<number>,
+    handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>
+  ) {
+    // Who had nothing to do last time looks before he begins a transaction.
+    if (isIdle && Option.isNone(yield* Effect.orDie(grown(undefined)))) return 0
+    const passed = yield* passNext(yield* limit, handle)
+    isIdle = passed === 0
+    return passed
+  })
+
   return { pass }
 })
 
-/** Repeats `turn` whenever the log has grown, and at least once per `interval`; again at once while a turn says that there is more. */
+/**
+ * Repeats `turn` whenever the log has grown, and at least once per `interval`; again at once while a turn says that there is more.
+ * `afterwards` follows the turns of a log that has grown, also where another process was faster.
+ */
 export const keepUp = Effect.fnUntraced(function* (
   what: string,
   turn: Effect.Effect<boolean>,
-  interval: Duration.Input
+  interval: Duration.Input,
+  afterwards: Effect.Effect<void> = Effect.void
 ) {
   const bus = yield* EventBus
   const grown = yield* bus.subscribe(appendedSubject)
@@ -62,5 +84,8 @@ export const keepUp = Effect.fnUntraced(function* (
   )
   // What was announced during a turn is one announcement.
   const waitForMore = PubSub.takeAll(grown).pipe(Effect.timeoutOption(interval))
-  return yield* turns.pipe(Effect.andThen(waitForMore), Effect.forever, Effect.forkScoped)
+  const again = Effect.flatMap(waitForMore, (announced) =>
+    Option.isSome(announced) ? Effect.andThen(turns, afterwards) : turns
+  )
+  return yield* turns.pipe(Effect.andThen(Effect.forever(again)), Effect.forkScoped)
 })

@@ -66,9 +66,10 @@ export const make = Effect.gen(function* () {
   }, Effect.orDie)
 
   const dropOld = Effect.fnUntraced(function* (now: Date) {
-    yield* sql`DELETE FROM payment_answers WHERE payment_id IN (
+    const dropped = yield* sql`DELETE FROM payment_answers WHERE payment_id IN (
       SELECT payment_id FROM payment_answers WHERE expires_at < ${now} ORDER BY expires_at LIMIT 500
-    )`
+    ) RETURNING 1`
+    return dropped.length
   }, Effect.orDie)
 
   return {

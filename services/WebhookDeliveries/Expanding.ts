@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
 
   /** Passes a stretch of the log; whether there may be more. */
   return Effect.gen(function* () {
-    const passed = yield* pass(yield* limit, ({ after, upTo }) =>
+    const passed = yield* pass(limit, ({ after, upTo }) =>
       Effect.gen(function* () {
         if (!(yield* Effect.catchTag(some(undefined), ["SchemaError", "NoSuchElementError"], Effect.die)).some) return
         yield* expand(after, upTo, yield* DateTime.nowAsDate)

@@ -27,7 +27,7 @@ const follower = Effect.gen(function* () {
   return {
     seen,
     pass,
-    next: (limit = 100) => pass(limit, ({ after, upTo }) => Effect.sync(() => seen.push([after, upTo])))
+    next: (limit = 100) => pass(Effect.succeed(limit), ({ after, upTo }) => Effect.sync(() => seen.push([after, upTo])))
   }
 })
 
@@ -59,7 +59,7 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
       yield* sql`CREATE TABLE IF NOT EXISTS handled (upto bigint)`
       const { next, pass } = yield* follower
       yield* append(2)
-      const failing = pass(10, ({ upTo }) =>
+      const failing = pass(Effect.succeed(10), ({ upTo }) =>
         Effect.andThen(sql`INSERT INTO handled VALUES (${upTo})`, Effect.die("handling failed"))
       )
       assert.strictEqual((yield* Effect.exit(failing))._tag, "Failure")
@@ -73,7 +73,7 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
       const { next, pass } = yield* follower
       yield* append(1)
       const [inside, done] = [yield* Latch.make(false), yield* Latch.make(false)]
-      const slow = yield* Effect.forkScoped(pass(10, () => Effect.andThen(inside.open, done.await)))
+      const slow = yield* Effect.forkScoped(pass(Effect.succeed(10), () => Effect.andThen(inside.open, done.await)))
       yield* inside.await
       assert.strictEqual(yield* next(), 0)
       yield* done.open
