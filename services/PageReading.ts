@@ -1,4 +1,5 @@
 import { Context, Data, type Effect } from "effect"
+import type { Document } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Platform } from "#domain/page/Platform.ts"
 import type { Sitemap } from "#domain/page/Sitemap.ts"
@@ -26,9 +27,9 @@ export interface PlatformSigns {
 export class PageReading extends Context.Service<
   PageReading,
   {
-    page(html: string, url: URL): Effect.Effect<PageFacts, PageUnread>
-    platform(html: string, signs: PlatformSigns): Effect.Effect<Platform | null, PageUnread>
+    page(html: string | Document, url: URL): Effect.Effect<PageFacts, PageUnread>
+    platform(html: string | Document, signs: PlatformSigns): Effect.Effect<Platform | null, PageUnread>
     /** Undefined for anything else than a sitemap. */
-    sitemap(text: string, platform: string | null): Effect.Effect<Sitemap | undefined, PageUnread>
+    sitemap(text: string | Document, platform: string | null): Effect.Effect<Sitemap | undefined, PageUnread>
   }
 >()("turnpike/services/PageReading") {}

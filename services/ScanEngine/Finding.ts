@@ -63,8 +63,8 @@ export const askSitemap = (
   platform: string | null
 ): Effect.Effect<SitemapSeen, never, PageReading> =>
   Effect.map(
-    look(visit, { url, accept: "application/xml,text/xml;q=0.9,*/*;q=0.5", obeysRobots: true }, ({ text }) =>
-      Effect.flatMap(PageReading, (pages) => pages.sitemap(text, platform))
+    look(visit, { url, accept: "application/xml,text/xml;q=0.9,*/*;q=0.5", obeysRobots: true }, ({ document }) =>
+      Effect.flatMap(PageReading, (pages) => pages.sitemap(document, platform))
     ),
     ({ read, sight }): SitemapSeen => ({
       sight,

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { type Document, letGo, openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { clip, type Sight, unread } from "#domain/scan/Sight.ts"
 import { PageReading, type PageUnread } from "../PageReading.ts"
@@ -20,8 +21,22 @@ export const look = Effect.fnUntraced(function* <A = never>(
   read?: (answer: SiteAnswer) => Effect.Effect<A, PageUnread, PageReading>,
   reading?: Reading
 ) {
-  const asked = String(request.url)
   const outcome = yield* visit.ask(request)
+  const reduced = reduce(String(request.url), outcome, read, reading)
+  return yield* Effect.ensuring(
+    reduced,
+    Effect.sync(() => {
+      if (outcome._tag === "Answered") letGo(outcome.document)
+    })
+  )
+})
+
+const reduce = Effect.fnUntraced(function* <A>(
+  asked: string,
+  outcome: SiteOutcome,
+  read: ((answer: SiteAnswer) => Effect.Effect<A, PageUnread, PageReading>) | undefined,
+  reading: Reading | undefined
+) {
   const sight = yield* sightOf(asked, outcome, reading)
   const isGood = outcome._tag === "Answered" && outcome.challenge === undefined && isSuccess(outcome.status)
   const looked: Looked<A> = { sight, read: undefined }
@@ -32,13 +47,17 @@ export const look = Effect.fnUntraced(function* <A = never>(
   })
 })
 
+/** Enough bytes for a thousand characters of any charset. */
+const openingLength = 4096
+
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 /** Whether an answer says that it is HTML, or looks like it when it says nothing. */
-export const isHtml = ({ contentType, text }: SiteAnswer): boolean =>
-  /\bx?html\b/i.test(contentType) || (contentType === "" && /^\s*<(?:!doctype|html)/i.test(text))
+export const isHtml = ({ contentType, document }: SiteAnswer): boolean =>
+  /\bx?html\b/i.test(contentType) ||
+  (contentType === "" && /^\s*<(?:!doctype|html)/i.test(openingOf(document, openingLength)))
 
-type Reading = (html: string, url: URL) => Effect.Effect<PageFacts | undefined, PageUnread, PageReading>
+type Reading = (html: Document, url: URL) => Effect.Effect<PageFacts | undefined, PageUnread, PageReading>
 
 /** What a page says. */
 export const facts: Reading = (html, url) => Effect.flatMap(PageReading, (pages) => pages.page(html, url))
@@ -58,9 +77,9 @@ export const sightOf = (
   reading: Reading = facts
 ): Effect.Effect<Sight, never, PageReading> => {
   if (outcome._tag === "NoAnswer") return Effect.succeed(unanswered(asked, outcome.reason, Math.round(outcome.ms)))
-  const { challenge, contentType, headers, isTruncated, ms, redirects, status, text, url } = outcome
+  const { challenge, contentType, document, headers, isTruncated, ms, redirects, status, url } = outcome
   const isPage = isSuccess(status) && challenge === undefined && isHtml(outcome)
-  return Effect.match(isPage ? reading(text, url) : Effect.succeed(undefined), {
+  return Effect.match(isPage ? reading(document, url) : Effect.succeed(undefined), {
     onFailure: () => tooMuch(asked, outcome),
     onSuccess: (page): Sight => ({
       asked,
@@ -74,8 +93,7 @@ export const sightOf = (
       challenge: challenge ?? null,
       isTruncated,
       page,
-      // A piece of a string holds the whole of it, so it is copied out.
-      opening: clip(structuredClone(text.slice(0, 1000)).replace(/\s+/g, " ").trim()) ?? ""
+      opening: clip(openingOf(document, openingLength).slice(0, 1000).replace(/\s+/g, " ").trim()) ?? ""
     })
   })
 }

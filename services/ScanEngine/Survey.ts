@@ -1,4 +1,5 @@
 import { DateTime, Effect } from "effect"
+import type { Document } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { MerchantCategory } from "#domain/Scan.ts"
 import { isTurnedAway } from "#domain/scan/Access.ts"
@@ -118,18 +119,16 @@ const quiet = (visit: Visit, { status }: Sight): Visit => ({
 const alike = ({ answer, home }: Met) =>
   answer === undefined || home.page === undefined
     ? undefined
-    : (html: string, url: URL) =>
-        Math.abs(html.length - answer.text.length) <= answer.text.length * 0.1
-          ? Effect.succeed(home.page)
-          : facts(html, url)
+    : (html: Document, url: URL) =>
+        Math.abs(html.bytes.length - answer.bytes) <= answer.bytes * 0.1 ? Effect.succeed(home.page) : facts(html, url)
 
 const noProtocols = { handlers: [], tools: [] }
 
 /** A mark that may belong to something embedded from elsewhere is none. */
-const platformSeen = Effect.fnUntraced(function* ({ headers, setCookies, text }: SiteAnswer, { metas }: PageFacts) {
+const platformSeen = Effect.fnUntraced(function* ({ document, headers, setCookies }: SiteAnswer, { metas }: PageFacts) {
   const pages = yield* PageReading
   const signs = { metas, headers, setCookies }
-  const platform = yield* Effect.orElseSucceed(pages.platform(text, signs), () => null)
+  const platform = yield* Effect.orElseSucceed(pages.platform(document, signs), () => null)
   const isKnown = platform !== null && platform.confidence !== "low"
   return isKnown ? { name: platform.id, marker: platform.marker } : undefined
 })

@@ -80,7 +80,7 @@ export interface PageSeen {
 
 /** An answer as a page. One that takes more to read than we give it says nothing about the shop. */
 export const pageIn = (errand: Errand, answer: SiteAnswer): Effect.Effect<PageSeen | StepOutcome> =>
-  Effect.match(errand.pages.page(answer.text, answer.url), {
+  Effect.match(errand.pages.page(answer.document, answer.url), {
     onSuccess: (facts): PageSeen | StepOutcome => ({ answer, facts }),
     onFailure: ({ message }) => unknown(`${answer.url.pathname} could not be read. ${message}`, evidenceOf(answer))
   })

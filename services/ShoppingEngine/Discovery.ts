@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { PlatformId } from "#domain/page/Platform.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
@@ -93,7 +94,7 @@ const rules = Effect.fnUntraced(function* (errand: Errand) {
     // The home page will meet the same.
     return { robots: robotsOf(404, ""), outcome }
   }
-  const isPage = outcome.status < 300 && /^\s*<(?:!doctype|html)/i.test(outcome.text)
+  const isPage = outcome.status < 300 && /^\s*<(?:!doctype|html)/i.test(openingOf(outcome.document, 4096))
   return { robots: isPage ? robotsOf(404, "") : robotsOf(outcome.status, outcome.text), outcome }
 })
 
@@ -171,9 +172,9 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   if (!isGood(home)) return stopped(home)
   const { answer, facts } = home
   const base = answer.url
-  const { headers, setCookies, text } = answer
+  const { document, headers, setCookies } = answer
   const signs = { metas: facts.metas, headers, setCookies }
-  const platform = (yield* Effect.orElseSucceed(errand.pages.platform(text, signs), () => null))?.id ?? null
+  const platform = (yield* Effect.orElseSucceed(errand.pages.platform(document, signs), () => null))?.id ?? null
   const warnings: Array<Blocker> = []
   if (bare(base.host) !== bare(errand.site.home.host)) {
     const detail = `${errand.site.home.host} redirects to ${base.host}.`

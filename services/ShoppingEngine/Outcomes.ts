@@ -1,3 +1,4 @@
+import { openingOf } from "#domain/page/Document.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
 import type { NoAnswer, SiteAnswer, SiteOutcome } from "../SiteVisits.ts"
 import type { StepOutcome } from "./Rail.ts"
@@ -10,7 +11,7 @@ export const snippet = (text: string | null | undefined): string | null => {
 
 /** What an answer said, for a report. */
 export const evidenceOf = (answer: SiteAnswer): string | null =>
-  snippet(`${answer.status} ${answer.url.href} ${answer.text.slice(0, 300)}`)
+  snippet(`${answer.status} ${answer.url.href} ${openingOf(answer.document, 1200).slice(0, 300)}`)
 
 export const blocking = (step: Step, id: BlockerId, detail: string, evidence: string | null = null): Blocker => ({
   id,

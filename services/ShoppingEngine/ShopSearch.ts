@@ -99,7 +99,7 @@ export const find = Effect.fnUntraced(function* (
     return { detail: "Its own search could not be judged.", warnings: [] } satisfies Searched
   }
   const isJson = /json/.test(outcome.contentType)
-  const page = yield* Effect.option(errand.pages.page(isJson ? "" : outcome.text, outcome.url))
+  const page = yield* Effect.option(errand.pages.page(isJson ? "" : outcome.document, outcome.url))
   if (Option.isNone(page)) return { detail: "Its own search could not be judged.", warnings: [] } satisfies Searched
   const facts = page.value
   const links = facts.links.map(({ href, text }) => `${href} ${text}`).join(" ")

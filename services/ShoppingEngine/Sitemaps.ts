@@ -39,7 +39,7 @@ export const read = Effect.fnUntraced(function* (errand: Errand, robots: Robots,
     evidence ??= evidenceOf(outcome)
     if (outcome.status !== 200) continue
     // One that is too much to read is there.
-    const read = yield* Effect.option(errand.pages.sitemap(outcome.text, platform))
+    const read = yield* Effect.option(errand.pages.sitemap(outcome.document, platform))
     isFound ||= Option.isNone(read)
     const map = Option.getOrUndefined(read)
     if (map === undefined) continue

@@ -4,6 +4,7 @@ import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "../PublicHttp/Collector.ts"
 import { type Failure, failureOf } from "./Failure.ts"
 import type { Held } from "./Memory.ts"
+import { Received } from "./Received.ts"
 
 /** One request on the wire, without redirects. */
 export interface Wire {
@@ -21,7 +22,7 @@ export interface Wire {
 export interface WireAnswer {
   readonly status: number
   readonly headers: RawHeaders
-  readonly body: Buffer
+  readonly body: Uint8Array<ArrayBuffer>
   readonly isCut: boolean
   /** To the first byte. */
   readonly ms: number
@@ -32,9 +33,6 @@ export class NoExchange extends Data.TaggedError("NoExchange")<Failure> {}
 
 /** Informational answers are dropped; a site that sends more than this many is not going to answer. */
 const maxInformational = 16
-
-/** A body that drips in byte by byte does not make us keep so many small buffers. */
-const mostChunks = 256
 
 /** One request and its answer. Interruption closes the connection. */
 export const exchange = (dispatcher: Dispatcher, wire: Wire, now: () => number) =>
@@ -72,7 +70,7 @@ class Handler implements Dispatcher.DispatchHandler {
   #headers: Array<string> = []
   #ms = 0
   #room = 0
-  #chunks: Array<Buffer> = []
+  readonly #received = new Received()
 
   constructor(wire: Wire, now: () => number, resume: (outcome: Effect.Effect<WireAnswer, NoExchange>) => void) {
     this.#wire = wire
@@ -83,7 +81,7 @@ class Handler implements Dispatcher.DispatchHandler {
 
   abort() {
     this.#over = true
-    this.#chunks = []
+    this.#received.take(0)
     this.#controller?.abort(new Error("Enough"))
   }
 
@@ -111,8 +109,7 @@ class Handler implements Dispatcher.DispatchHandler {
     const kept = chunk.length > room ? chunk.subarray(0, room) : chunk
     this.#room -= kept.length
     this.#wire.held.add(kept.length)
-    this.#chunks.push(kept)
-    if (this.#chunks.length >= mostChunks) this.#chunks = [Buffer.concat(this.#chunks)]
+    this.#received.add(kept)
     if (kept.length < chunk.length) this.#end(true)
   }
 
@@ -130,18 +127,16 @@ class Handler implements Dispatcher.DispatchHandler {
 
   #end(isCut: boolean) {
     if (this.#over) return
-    // A copy: what is kept of a chunk would keep the whole chunk in memory.
     const answer = {
       status: this.#status,
       headers: this.#headers,
-      body: Buffer.concat(this.#chunks),
+      body: this.#received.take(),
       isCut,
       ms: this.#ms
     }
     this.#resume(Effect.succeed(answer))
     if (isCut) this.abort()
     this.#over = true
-    this.#chunks = []
   }
 
   #fail(reason: Failure["reason"], detail: string) {

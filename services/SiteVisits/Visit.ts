@@ -1,5 +1,6 @@
 import type { Duration, Effect } from "effect"
 import type { Challenge } from "#domain/page/Challenge.ts"
+import type { Document } from "#domain/page/Document.ts"
 import type { RequestMade, Vantage } from "#domain/Scan.ts"
 
 /** A site as it is visited: `domain` is its normalised name; `home` where to begin. */
@@ -36,7 +37,10 @@ export interface SiteRequest {
   readonly mayFollow?: (url: URL) => boolean
 }
 
-/** An answer, with what redirects led to it. `text` is the decoded body up to the cap; a longer one has `isTruncated`. */
+/**
+ * An answer, with what redirects led to it. `document` is the opened body up to the cap; a longer one has `isTruncated`. Whoever has
+ * read it may let it go, and with the visit it goes. `text` is all of it, decoded anew each time.
+ */
 export interface SiteAnswer {
   readonly _tag: "Answered"
   readonly url: URL
@@ -45,6 +49,7 @@ export interface SiteAnswer {
   readonly headers: ReadonlyMap<string, string>
   readonly setCookies: ReadonlyArray<string>
   readonly contentType: string
+  readonly document: Document
   readonly text: string
   readonly bytes: number
   readonly isTruncated: boolean

@@ -1,10 +1,11 @@
 import { Clock, Deferred, Duration, Effect, Semaphore } from "effect"
 import type { Dispatcher } from "undici"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
-import { challengeOf } from "#domain/page/Challenge.ts"
+import { type Document, letGo } from "#domain/page/Document.ts"
 import { type Robots, robotsOf, robotsVerdict } from "#domain/Robots.ts"
 import type { RequestMade, Vantage } from "#domain/Scan.ts"
-import { readBody, type Text } from "./Body.ts"
+import { answerOf, headersRead, nothingRead } from "./Answer.ts"
+import { readBody } from "./Body.ts"
 import { Budget, outOfTime, type Turn } from "./Budget.ts"
 import { Cookies } from "./Cookies.ts"
 import { exchange, NoExchange, type WireAnswer } from "./Exchange.ts"
@@ -53,6 +54,10 @@ export const visit = Effect.fnUntraced(function* (
   const starting = yield* Semaphore.make(1)
   const robotsFiles = new Map<string, Deferred.Deferred<SiteOutcome>>()
   const robotsRead = new Map<SiteAnswer, Robots>()
+  const documents = yield* Effect.acquireRelease(
+    Effect.sync((): Array<Document> => []),
+    (all) => Effect.sync(() => all.forEach(letGo))
+  )
   let base: URL | undefined
 
   const allowed = (turn: Turn) => {
@@ -128,7 +133,14 @@ export const visit = Effect.fnUntraced(function* (
     const contentType = headers.get("content-type") ?? ""
     const most = Math.max(0, Math.min(policy.bodyBytes, budget.bytes))
     const reading = readBody(wire.body, wire.isCut, most, { contentEncoding, contentType })
-    return decoders.withPermit(reading).pipe(Effect.tap(({ bytes }) => Effect.sync(() => budget.read(bytes))))
+    return decoders.withPermit(reading).pipe(
+      Effect.tap(({ document }) =>
+        Effect.sync(() => {
+          budget.read(document.bytes.length)
+          documents.push(document)
+        })
+      )
+    )
   }
 
   /** One request, read and learnt from, and what it leads to. */
@@ -179,6 +191,11 @@ export const visit = Effect.fnUntraced(function* (
       const hop = { method: "GET", url: new URL("/robots.txt", origin), headers: [], body: null }
       const request = { url: hop.url, accept: "text/plain,*/*;q=0.5" }
       return outcome(now(), follow(hop, request, turn)).pipe(
+        Effect.tap((found) =>
+          Effect.sync(() => {
+            if (found._tag === "Answered") robotsRead.set(found, robotsOf(found.status, found.text))
+          })
+        ),
         Effect.onExit((exit) => Deferred.done(file, exit)),
         // Of the visit, not of whoever asked first and may go away.
         Effect.forkIn(scope),
@@ -192,9 +209,7 @@ export const visit = Effect.fnUntraced(function* (
       // RFC 9309, 2.3.1.2: one that only leads elsewhere is not there. Otherwise what cannot be read allows nothing.
       return file.reason === "too_many_redirects" ? undefined : yield* fail(file.reason, file.detail)
     }
-    const robots = robotsRead.get(file) ?? robotsOf(file.status, file.text)
-    robotsRead.set(file, robots)
-    const { isAllowed, rule } = robotsVerdict(robots, agentName, pathname + search)
+    const { isAllowed, rule } = robotsVerdict(robotsRead.get(file) ?? robotsOf(404, ""), agentName, pathname + search)
     if (isAllowed) return undefined
     return yield* fail(
       "robots",
@@ -239,8 +254,6 @@ export const visit = Effect.fnUntraced(function* (
   } satisfies Visit
 })
 
-const nothingRead: Text = { text: "", bytes: 0, isTruncated: false }
-
 const acceptOf = (accept: string | undefined, as: Turn["as"]): string =>
   accept ?? (as === "agent" ? usualAccept : browserAccept)
 
@@ -264,37 +277,3 @@ const isRobotsFile = ({ headers, method, url }: Hop, { as, followsRedirects }: S
   as !== "browser" &&
   followsRedirects !== false &&
   headers.length === 0
-
-const headersRead = (raw: RawHeaders): Pick<SiteAnswer, "headers" | "setCookies"> => {
-  const headers = new Map<string, string>()
-  const setCookies: Array<string> = []
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = (raw[i] ?? "").toLowerCase()
-    const value = raw[i + 1] ?? ""
-    if (name === "set-cookie") setCookies.push(value)
-    const before = name === "set-cookie" ? undefined : headers.get(name)
-    headers.set(name, before === undefined ? value : `${before}, ${value}`)
-  }
-  return { headers, setCookies }
-}
-
-const answerOf = (
-  url: URL,
-  { ms, status }: WireAnswer,
-  { headers, setCookies }: Pick<SiteAnswer, "headers" | "setCookies">,
-  content: Text,
-  redirects: SiteAnswer["redirects"]
-): SiteAnswer => ({
-  _tag: "Answered",
-  url,
-  status,
-  headers,
-  setCookies,
-  contentType: (headers.get("content-type") ?? "").toLowerCase(),
-  ...content,
-  redirects,
-  ms,
-  // The only version that is spoken.
-  httpVersion: "HTTP/1.1",
-  challenge: challengeOf(status, headers, content.text)
-})

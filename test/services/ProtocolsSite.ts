@@ -41,6 +41,7 @@ export const home = (domain: string, html: string, headers: ReadonlyArray<readon
     headers: new Map(headers),
     setCookies: [],
     contentType: "text/html",
+    document: { bytes: new TextEncoder().encode(html), charset: "utf-8" },
     text: html,
     bytes: html.length,
     isTruncated: false,

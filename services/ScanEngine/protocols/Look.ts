@@ -1,5 +1,6 @@
 // Well-known documents of a site, and how what was seen of them is told.
 import { Effect } from "effect"
+import { openingOf } from "#domain/page/Document.ts"
 import { readBoundedJson } from "#domain/protocol/BoundedJson.ts"
 import { type Problem, problemLine } from "#domain/protocol/Problems.ts"
 import type { Answer, QuestionId } from "#domain/Rubric.ts"
@@ -33,7 +34,7 @@ const judge = (url: URL, outcome: SiteOutcome): Look => {
   if (outcome.isTruncated) return not("Broken", "is too long to be read")
   const read = readBoundedJson(outcome.text)
   if (read._tag === "Json") return { _tag: "Json", value: read.value, url, outcome }
-  const isPage = /^\s*</.test(outcome.text) || /\bhtml\b/i.test(outcome.contentType)
+  const isPage = /^\s*</.test(openingOf(outcome.document, 4096)) || /\bhtml\b/i.test(outcome.contentType)
   return isPage ? not("Absent", `answered ${status} with a page`) : not("Broken", `is ${read.why}`)
 }
 
@@ -56,7 +57,12 @@ export const evidenceOf = ({ outcome, url }: Asked, snippet?: string): NonNullab
       snippet: `${outcome.reason} ${outcome.detail}`.slice(0, 300),
       ms: Math.round(outcome.ms)
     }
-  return { url: address, status: outcome.status, snippet: folded(snippet ?? outcome.text), ms: Math.round(outcome.ms) }
+  return {
+    url: address,
+    status: outcome.status,
+    snippet: folded(snippet ?? openingOf(outcome.document, 4096)),
+    ms: Math.round(outcome.ms)
+  }
 }
 
 /** The address of an answer, or else the one that was asked for. */

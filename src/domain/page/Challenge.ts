@@ -117,16 +117,17 @@ const walls: ReadonlyArray<Wall> = [
 ]
 
 /** How much of a body is read for marks, and from which length on it is a page of its own. */
-const readLength = 65_536
+export const challengeLength = 65_536
 const pageLength = 20_000
 
-/** The wall that this answer is, if it is one. */
+/** The wall that this answer is, if it is one. `text` is the beginning of a body of `length`. */
 export const challengeOf = (
   status: number,
   headers: ReadonlyMap<string, string>,
-  text: string
+  text: string,
+  length: number = text.length
 ): Challenge | undefined => {
-  const seen = { status, headers, text: text.slice(0, readLength), isShort: text.length < pageLength }
+  const seen = { status, headers, text: text.slice(0, challengeLength), isShort: length < pageLength }
   for (const { marker, vendor } of walls) {
     const found = marker(seen)
     if (found !== undefined) return { vendor, marker: found }

@@ -1,0 +1,25 @@
+/** Bytes that arrive in pieces. The pieces are copied, so that none of them keeps the buffer in memory that it was cut from. */
+export class Received {
+  #buffer = new ArrayBuffer(0)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(piece: Uint8Array): void {
+    const size = this.#size + piece.length
+    // Outgrown buffers are given back at once.
+    if (size > this.#buffer.byteLength) this.#buffer = this.#buffer.transfer(Math.max(size, 2 * this.#size, 16_384))
+    new Uint8Array(this.#buffer).set(piece, this.#size)
+    this.#size = size
+  }
+
+  /** The first `most` of them, in a buffer of their own; nothing is left here. */
+  take(most = this.#size): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.#buffer.transfer(Math.min(most, this.#size)))
+    this.#buffer = new ArrayBuffer(0)
+    this.#size = 0
+    return bytes
+  }
+}
