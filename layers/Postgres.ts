@@ -164,8 +164,9 @@ export const layerTest = layerPool.pipe(
         const template = Option.isSome(shared) ? shared.value : yield* testTemplate
         const name = new URL(Redacted.value(template)).pathname.slice(1)
         const copy = yield* scopedDatabase(template, name)
-        // The clock of a test runs ahead of any connection that is being made.
-        return { config: { ...fromUrl(copy), connectTimeout: Duration.infinity }, embedded: false }
+        // The clock of a test runs ahead of any connection that is being made, and a pool need not look after each of its minutes.
+        const timeless = { connectTimeout: Duration.infinity, idleTimeout: Duration.infinity }
+        return { config: { ...fromUrl(copy), ...timeless }, embedded: false }
       })
     )
   )

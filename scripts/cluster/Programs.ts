@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { accessSync, constants, mkdirSync } from "node:fs"
-import { createServer, type AddressInfo } from "node:net"
+import { createServer } from "node:net"
 import { delimiter, join } from "node:path"
 
 const executable = (path: string) => {
@@ -18,13 +18,19 @@ export const natsServer = [...(process.env["PATH"] ?? "").split(delimiter), "/us
   .map((directory) => join(directory, "nats-server"))
   .find(executable)
 
+/** Not one of those that the system gives to whoever asks for any: nobody else gets it while its program is away. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 18_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true))
+    })
+    if (!isFree) continue
+    server.close()
+    await once(server, "close")
+    return port
+  }
 }
 
 /** A program that runs until it is told to stop. It is not in our process group, so Ctrl-C reaches us alone. */

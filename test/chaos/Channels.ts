@@ -108,7 +108,10 @@ const fundedPurse = async (client: Client, told: Told): Promise<string> => {
 export const leaveAlone = async (client: Client, server: Server, url: string, told: Told) => {
   const listener = await newListener(client, "Left alone")
   const purse = await fundedPurse(client, told)
-  const listening = listen({ ...client, bases: () => [server.base] }, listener, new AbortController().signal)
+  const there = { ...client, bases: () => [server.base] }
+  const listening = (async () => {
+    while (!listener.isConnected) await listen(there, listener, new AbortController().signal)
+  })()
   while (!listener.isConnected) await pause(10)
   await server.kill("SIGKILL")
   const killedAt = performance.now()
@@ -119,9 +122,9 @@ export const leaveAlone = async (client: Client, server: Server, url: string, to
 
   /** Waits for the rest of it. */
   const ended = async () => {
-    const { connected } = await must(client, "GET", `/v1/agents/${listener.id}/liveness`)
-    assert.isTrue(!connected || performance.now() - killedAt < 47_000, "nobody is connected longer than the lease")
     const askedAt = performance.now()
+    const { connected } = await must(client, "GET", `/v1/agents/${listener.id}/liveness`)
+    assert.isTrue(!connected || askedAt - killedAt < 47_000, "nobody is connected longer than the lease")
     while ((await comingsOf(url, listener.id)).length < 2) {
       assert.isBelow(performance.now() - askedAt, 75_000, "it is told that the agent is gone")
       await pause(200)
@@ -134,7 +137,7 @@ export const leaveAlone = async (client: Client, server: Server, url: string, to
     })()
     const backAt = performance.now()
     while (listener.heard.size === 0) {
-      assert.isBelow(performance.now() - backAt, 15_000, "it is told what it missed")
+      assert.isBelow(performance.now() - backAt, 60_000, "it is told what it missed")
       await pause(10)
     }
     const comings = await comingsOf(url, listener.id)

@@ -10,6 +10,9 @@ import * as Postgres from "#layers/Postgres.ts"
 import { api, type Client, must } from "./Paying.ts"
 import { isReady, pause, startServer } from "./Servers.ts"
 
+/** The connections that Postgres has. */
+const places = 40
+
 it.live(
   "somebody else takes every connection of Postgres: 503 with Retry-After, alive, and in order again when there are some",
   () =>
@@ -18,7 +21,7 @@ it.live(
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dir, { recursive: true, force: true })))
       const { database, socketDir, username } = yield* EmbeddedPostgres.make({
         dataDir: join(dir, "postgres"),
-        settings: { max_connections: "40" }
+        settings: { max_connections: String(places) }
       })
       const url = `postgres://${username}@localhost/${database}?host=${encodeURIComponent(socketDir)}`
       const server = yield* Effect.promise(() => startServer({ DATABASE_URL: url, TURNPIKE_DATA_DIR: join(dir, "a") }))
@@ -81,13 +84,12 @@ const crowded = Effect.fnUntraced(function* (url: string) {
   )
   const first = yield* join
   const pushOut = first`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'turnpike%'`
-  const left = first`SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'turnpike%'`
+  const ours = first`SELECT pid FROM pg_stat_activity WHERE application_name = 'crowd'`
   const fill = Effect.repeat(Effect.exit(join), { until: Exit.isFailure })
   // A session that ends gives its place up a little after it is seen no more: somebody may slip in.
-  for (let alone = 0; alone < 5; ) {
-    yield* fill
-    alone = (yield* left).length === 0 ? alone + 1 : 0
+  while ((yield* ours).length < places) {
     yield* pushOut
+    yield* fill
     yield* Effect.promise(() => pause(20))
   }
 })

@@ -66,8 +66,7 @@ const freezing = async (dir: string, base: string, originUrl: string) => {
     ["GET", `/x402/${load.endpoint}`]
   ]
 
-  const frozen = serverProcesses(dir)
-  for (const pid of frozen) process.kill(pid, "SIGSTOP")
+  const frozen = await freeze(dir)
   const asked = Promise.all(questions.map((question) => ask(...question)))
   const answered = asked.then(() => true)
   do {
@@ -89,9 +88,12 @@ const freezing = async (dir: string, base: string, originUrl: string) => {
   return told
 }
 
-/** The postmaster and everything it started. */
-const serverProcesses = (dir: string): ReadonlyArray<number> => {
+/** Stops the postmaster, and then everything it started: it must not start another meanwhile. */
+const freeze = async (dir: string): Promise<ReadonlyArray<number>> => {
   const [pid] = readFileSync(join(dir, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")
-  return [Number(pid), ...children.map(Number)]
+  process.kill(Number(pid), "SIGSTOP")
+  while (!/^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await pause(1)
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number)
+  for (const child of children) process.kill(child, "SIGSTOP")
+  return [Number(pid), ...children]
 }

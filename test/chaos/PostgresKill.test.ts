@@ -40,17 +40,25 @@ const killing = async (dir: string, base: string, originUrl: string) => {
   for (let cycle = 0; cycle < cycles; cycle++) {
     await pause(300 + Math.random() * 500)
     const pid = postmaster(dir)
+    if (pid === undefined) throw new Error("There is no postmaster")
     process.kill(pid, "SIGKILL")
     // Back when another postmaster serves; it may be back before anybody saw it gone.
     for (let back = false; !back; await pause(5)) {
+      const isAnother = ![pid, undefined].includes(postmaster(dir))
       const ready = await isReady(base)
       if (!ready) unready++
-      back = ready && postmaster(dir) !== pid
+      back = ready && isAnother
     }
   }
   const told = await load.stop()
   return { told, unready }
 }
 
-const postmaster = (dir: string) =>
-  Number(readFileSync(join(dir, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")[0])
+/** The postmaster that there is; one that starts replaces the file of the one before it. */
+const postmaster = (dir: string): number | undefined => {
+  try {
+    return Number(readFileSync(join(dir, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")[0]) || undefined
+  } catch {
+    return undefined
+  }
+}

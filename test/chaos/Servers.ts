@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { freePort } from "../../scripts/cluster/Programs.ts"
 
 const main = join(import.meta.dirname, "../../src/main.ts")
 
@@ -60,15 +61,6 @@ export const isReady = (base: string): Promise<boolean> =>
 
 /** Waiting for another process to get somewhere; never for something to probably have happened. */
 export const pause = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis))
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
 
 /** An origin that answers at once and counts how often each payment reached it. */
 export const startOrigin = async () => {

@@ -124,7 +124,8 @@ const revokedEverywhere = async (client: Client) => {
   const revokedAt = performance.now()
   for (const base of others) {
     while ((await api(at(base, key), "GET", "/v1/context")).status !== 401) {
-      assert.isBelow(performance.now() - revokedAt, 5_000, "a revocation is heard, not waited for")
+      // Who does not hear of it believes what it knows for ten seconds.
+      assert.isBelow(performance.now() - revokedAt, 9_000, "a revocation is heard, not waited for")
       await pause(10)
     }
   }

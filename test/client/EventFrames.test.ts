@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { eventFrames, type Frame } from "#client/EventFrames.ts"
+import { cpuTime } from "../domain/CpuTime.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -86,12 +87,12 @@ describe("a stream of events", () => {
 
   it("is read in a time that grows with its length, and no faster", () => {
     const frames = eventFrames()
-    const start = performance.now()
+    const start = cpuTime()
     const chunk = new Uint8Array(16).fill(0x61)
     frames.push(bytes("data: "))
     for (let sent = 0; sent < 2_000_000; sent += chunk.length) frames.push(chunk)
     assert.lengthOf(frames.push(bytes("\n\n"))[0]?.data ?? "", 2_000_000)
-    assert.isBelow(performance.now() - start, 5_000)
+    assert.isBelow(cpuTime() - start, 5_000)
   })
 
   for (const line of ["a".repeat(1_000_000), `data: ${"a".repeat(1_000_000)}\n`]) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { challengeOf } from "#domain/page/Challenge.ts"
+import { cpuTime } from "./CpuTime.ts"
 
 const page = (body: string) => `<!doctype html><html><head><title>Shop</title></head><body>${body}</body></html>`
 const of = (status: number, headers: Record<string, string>, text: string, cookies: ReadonlyArray<string> = []) =>
@@ -72,9 +73,9 @@ describe("a wall", () => {
   })
 
   it("is looked for in bounded time", () => {
-    const before = performance.now()
+    const before = cpuTime()
     for (const text of ["<TITLE>Access Denied</TITLE>".repeat(100_000), "window._pxAppId".repeat(200_000)])
       of(403, {}, text)
-    assert.isBelow(performance.now() - before, 1000)
+    assert.isBelow(cpuTime() - before, 1000)
   })
 })

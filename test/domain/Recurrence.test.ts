@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { cronOf, type Frequency, next, type Recurrence, zoneOf } from "#domain/Recurrence.ts"
+import { cpuTime } from "./CpuTime.ts"
 
 const at = (text: string) => new Date(text)
 
@@ -213,11 +214,11 @@ describe("a cron expression", () => {
   })
 
   it("that never comes is found out at once", () => {
-    const before = performance.now()
+    const before = cpuTime()
     for (const expression of ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "59 23 31 4 *"]) {
       assert.isUndefined(next(cron(expression, "Europe/Berlin"), at("2026-01-01T00:00:00Z")), expression)
     }
-    assert.isBelow(performance.now() - before, 1_000)
+    assert.isBelow(cpuTime() - before, 1_000)
   })
 
   it("has five fields that mean something", () => {

@@ -2,6 +2,7 @@ import { createRequire } from "node:module"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { crawlDelayOf, isNamed, readRobots, robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import { cpuTime } from "./CpuTime.ts"
 
 interface Parsed {
   isAllowed(url: string, agent: string): boolean | undefined
@@ -108,9 +109,9 @@ describe("a robots.txt", () => {
     ["of near matches", `user-agent: *\n${`disallow: /*${"a".repeat(500)}b\n`.repeat(1000)}`],
     ["of one line", `user-agent: *\ndisallow: /${"a".repeat(3_000_000)}`]
   ])("%s is judged in no time", (_, text) => {
-    const before = performance.now()
+    const before = cpuTime()
     assert.isTrue(robotsAllows(readRobots(text), "a", `/${"a".repeat(4000)}`))
-    assert.isBelow(performance.now() - before, 1000)
+    assert.isBelow(cpuTime() - before, 1000)
   })
 
   it("is read up to a length, with bounded lists", () => {

@@ -116,10 +116,11 @@ describe("npm run cluster", () => {
       env: { ...process.env, DATABASE_URL: "", NATS_URL: "", PORT: String(port), TURNPIKE_DATA_DIR: dir },
       stdio: ["ignore", "pipe", "pipe"]
     })
-    const exited = once(child, "exit")
+    // What it wrote is there to the end when it is closed.
+    const closed = once(child, "close")
     endings.push(async () => {
       child.kill("SIGTERM")
-      if (child.exitCode === null) await exited
+      if (child.exitCode === null) await closed
       rmSync(dir, { recursive: true, force: true })
     })
     let output = ""
@@ -139,7 +140,7 @@ describe("npm run cluster", () => {
       assert.notStrictEqual((await api(client, "GET", `/v1/wallets/${id}`)).status, 404)
     assert.strictEqual((await api(client, "GET", `/v1/wallets/${id}`)).status, 200)
     child.kill("SIGINT")
-    await exited
+    await closed
     assert.strictEqual(child.exitCode, 0, output)
     assert.include(output, "Server 1 on port")
   })

@@ -38,7 +38,10 @@ const run = (
   const output = { text: "" }
   child.stdout.on("data", (chunk) => (output.text += chunk))
   child.stderr.on("data", (chunk) => (output.text += chunk))
-  return { child, output, exited: once(child, "exit") as Promise<[number | null]> }
+  const exited = once(child, "exit") as Promise<[number | null]>
+  /** It has ended, and all that it wrote is there. */
+  const closed = once(child, "close") as Promise<[number | null]>
+  return { child, output, exited, closed }
 }
 
 /** Waits for the banner, which names the address. */
@@ -119,7 +122,7 @@ describe("a start on an empty directory", () => {
     const first = run(dir)
     await opened(first)
     const second = run(dir)
-    const [code] = await second.exited
+    const [code] = await second.closed
     assert.strictEqual(code, 1)
     assert.include(second.output.text, String(first.child.pid))
     assert.notInclude(second.output.text, "    at ", "a sentence, not a stack")
@@ -160,15 +163,15 @@ describe("a start that cannot succeed", () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
     const { port } = other.address() as AddressInfo
-    const { exited, output } = run(freshDir(), { PORT: String(port) })
-    assert.strictEqual((await exited)[0], 1)
+    const { closed, output } = run(freshDir(), { PORT: String(port) })
+    assert.strictEqual((await closed)[0], 1)
     assert.include(output.text, String(port))
     other.close()
   })
 
   it("names the setting that is wrong", async () => {
-    const { exited, output } = run(freshDir(), { TURNPIKE_ENVIRONMENT: "staging" })
-    assert.strictEqual((await exited)[0], 1)
+    const { closed, output } = run(freshDir(), { TURNPIKE_ENVIRONMENT: "staging" })
+    assert.strictEqual((await closed)[0], 1)
     assert.include(output.text, "TURNPIKE_ENVIRONMENT")
   })
 })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Socket } from "node:net"
 import { toTypeId } from "#domain/Ids.ts"
 import { AgentChannel } from "#services/AgentChannel.ts"
 import { Agents } from "#services/Agents.ts"
@@ -148,7 +149,7 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
       assert.deepInclude((yield* liveness).body, { agent_id: shown, connected: true, transport: "sse" })
       wire.socket.destroy()
       const gone = Effect.map(liveness, ({ body }) => body["connected"] === false)
-      assert.isTrue(yield* Effect.repeat(gone, { until: (is) => is, times: 200 }))
+      assert.isTrue(yield* Effect.repeat(gone, { until: (is) => is, schedule: Schedule.spaced("5 millis") }))
     })
   )
 
@@ -160,22 +161,24 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
       Effect.gen(function* () {
         const { connect, one, over } = yield* scene
         const server = (yield* HttpListener).server
-        const connections = Effect.callback<number>((resume) => {
-          server.getConnections((_, count) => resume(Effect.succeed(count)))
-        })
-        const before = yield* connections
+        const taken: Array<Socket> = []
+        const take = (socket: Socket) => taken.push(socket)
+        server.on("connection", take)
         const wire = yield* connect()
-        assert.strictEqual(yield* connections, before + 1)
+        server.off("connection", take)
+        const ours = taken.filter(({ remotePort }) => remotePort === wire.socket.localPort)
+        assert.deepStrictEqual(
+          ours.map(({ destroyed }) => destroyed),
+          [false]
+        )
         leave(wire)
         yield* over(wire)
         const channel = yield* AgentChannel
-        const caller = { ...one.caller }
-        const gone = Effect.all([channel.liveness(caller, one.id), connections])
-        const [{ connected }, after] = yield* Effect.repeat(gone, {
-          until: ([{ connected }, count]) => !connected && count <= before,
-          times: 500
-        })
-        assert.deepStrictEqual([connected, after <= before], [false, true])
+        const gone = Effect.map(
+          channel.liveness({ ...one.caller }, one.id),
+          ({ connected }) => !connected && ours.every(({ destroyed }) => destroyed)
+        )
+        assert.isTrue(yield* Effect.repeat(gone, { until: (is) => is, schedule: Schedule.spaced("5 millis") }))
       })
     )
   }

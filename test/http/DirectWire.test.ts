@@ -35,7 +35,7 @@ layer(server, options)("a plain request", (it) => {
   it.effect("is answered in its turn when several come at once", () =>
     Effect.gen(function* () {
       const { body, head, port, received } = yield* wire
-      const text = yield* Harness.raw(port, (head() + body).repeat(3))
+      const text = yield* Harness.raw(port, (head() + body).repeat(3), 3)
       assert.deepStrictEqual(statuses(text), ["201", "201", "201"])
       assert.strictEqual(yield* received, "3.00")
     })
@@ -66,7 +66,7 @@ layer(server, options)("a plain request", (it) => {
       const { body, head, port, received } = yield* wire
       const texts = yield* Effect.forEach(
         ["", "Origin: https://a.test\r\n"],
-        (more) => Harness.raw(port, head(more) + body.slice(0, 20), 20_000),
+        (more) => Harness.raw(port, head(more) + body.slice(0, 20)),
         { concurrency: 2 }
       )
       for (const text of texts) {
@@ -90,7 +90,7 @@ layer(server, options)("a plain request", (it) => {
       )
       yield* Deferred.await(locked)
       const unknown = `Authorization: Bearer pk_test_${"a".repeat(32)}\r\n`
-      const text = yield* Harness.raw(port, head("", unknown) + body.slice(0, 20), 20_000)
+      const text = yield* Harness.raw(port, head("", unknown) + body.slice(0, 20))
       yield* Deferred.succeed(over, undefined)
       yield* Fiber.join(holder)
       assert.deepStrictEqual(statuses(text), ["503"])

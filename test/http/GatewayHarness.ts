@@ -32,9 +32,14 @@ const policy = Layer.effect(
   })
 )
 
-/** Our own shops need no consideration. */
+/** Our own shops need no consideration, and are as slow as the machine. */
 const hurry = Layer.mergeAll(
-  Layer.succeed(ScanLimits, { ...ScanLimits.defaultValue(), pace: Duration.millis(1) }),
+  Layer.succeed(ScanLimits, {
+    ...ScanLimits.defaultValue(),
+    pace: Duration.millis(1),
+    duration: Duration.seconds(20),
+    perRequest: Duration.seconds(10)
+  }),
   Layer.succeed(ShoppingPolicy, { ...ShoppingPolicy.defaultValue(), pace: Duration.millis(1) })
 )
 

@@ -36,7 +36,7 @@ export const people = Effect.fnUntraced(function* (principal: Principal) {
   const spare = yield* person(principal, "viewer")
   const changer = yield* login((yield* person(principal, "viewer")).email)
   const [logged, left, other] = [yield* login(owner.email), yield* login(owner.email), yield* login(owner.email)]
-  const order = { customer_reference: principal.account_id, scopes: ["transfers:read"], expires_in: 60 } as const
+  const order = { customer_reference: principal.account_id, scopes: ["transfers:read"], expires_in: 3_600 } as const
   const portal = yield* (yield* PortalTokens).create(principal, order)
   const ids: Names = {
     users: toTypeId("usr", spare.id),

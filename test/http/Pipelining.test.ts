@@ -46,7 +46,7 @@ layer(serverOf("sandbox"), options)("requests behind one another on a connection
     it.effect(`are not carried out behind one ${name}, whose answer ends the connection`, () =>
       Effect.gen(function* () {
         const { arrived, port, transfer } = yield* scene
-        const [first = 0, ...others] = statuses(yield* raw(port, transfer(refused) + transfer() + transfer()))
+        const [first = 0, ...others] = statuses(yield* raw(port, transfer(refused) + transfer() + transfer(), 3))
         assert.include([401, 415], first)
         // What was answered was done, and nothing else.
         assert.strictEqual(yield* arrived, `${others.length}.00`)
@@ -59,7 +59,7 @@ layer(serverOf("sandbox"), options)("requests behind one another on a connection
     Effect.gen(function* () {
       const { arrived, bytes, id, port, transfer } = yield* scene
       const freeze = bytes(`/v1/wallets/${id}/freeze`, { reason: "stolen" })
-      assert.deepStrictEqual(statuses(yield* raw(port, freeze + transfer())), [200, 403])
+      assert.deepStrictEqual(statuses(yield* raw(port, freeze + transfer(), 2)), [200, 403])
       assert.strictEqual(yield* arrived, "0.00")
     })
   )
@@ -67,7 +67,7 @@ layer(serverOf("sandbox"), options)("requests behind one another on a connection
   it.effect("are answered in their order, as many as there are", () =>
     Effect.gen(function* () {
       const { arrived, port, transfer } = yield* scene
-      const answers = yield* raw(port, Array.from({ length: 12 }, () => transfer()).join(""))
+      const answers = yield* raw(port, Array.from({ length: 12 }, () => transfer()).join(""), 12)
       assert.deepStrictEqual(statuses(answers), new Array<number>(12).fill(201))
       assert.strictEqual((answers.match(/"status":"completed"/g) ?? []).length, 10)
       assert.strictEqual(yield* arrived, "10.00")

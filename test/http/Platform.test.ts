@@ -52,7 +52,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
     Effect.gen(function* () {
       const { port } = yield* entered
       for (const path of ["/v1/context", "/nothing"]) {
-        const text = yield* raw(port, `TRACE ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+        const text = yield* raw(port, `TRACE ${path} HTTP/1.1\r\nHost: a\r\n\r\n`, 1)
         assert.deepStrictEqual(refusedRaw(text), ["405", "METHOD_NOT_ALLOWED"])
         assert.match(text, /^allow: /m)
       }
@@ -215,7 +215,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
     Effect.gen(function* () {
       const { port, key } = yield* entered
       const line = `Authorization: Bearer ${key}\r\n`
-      const text = yield* raw(port, `GET /v1/context HTTP/1.1\r\nHost: a\r\n${line}${line}\r\n`)
+      const text = yield* raw(port, `GET /v1/context HTTP/1.1\r\nHost: a\r\n${line}${line}\r\n`, 1)
       assert.deepStrictEqual(refusedRaw(text), ["401", "MALFORMED_AUTH_HEADER"])
     })
   )

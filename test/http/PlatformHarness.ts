@@ -50,8 +50,20 @@ export const ask = (url: string, init?: RequestInit & { readonly duplex?: "half"
     return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : {} }
   })
 
-/** Sends these bytes as they are and answers with everything that came back until the peer closed or went quiet. */
-export const raw = (port: number, bytes: string | Uint8Array, quiet = 400) =>
+/** How many answers are there to their end. */
+const whole = (text: string) => {
+  let count = 0
+  for (let at = 0; ; count++) {
+    const end = text.indexOf("\r\n\r\n", at)
+    if (end < 0) return count
+    const length = /^content-length: (\d+)\r?$/im.exec(text.slice(at, end))?.[1]
+    at = end + 4 + Number(length ?? 0)
+    if (at > text.length) return count
+  }
+}
+
+/** Sends these bytes as they are and answers with everything that came back until the peer closed, or so many answers were there. */
+export const raw = (port: number, bytes: string | Uint8Array, answers = Number.POSITIVE_INFINITY) =>
   Effect.callback<string>((resume) => {
     const socket = connect(port, "127.0.0.1")
     const chunks: Array<Buffer> = []
@@ -59,11 +71,14 @@ export const raw = (port: number, bytes: string | Uint8Array, quiet = 400) =>
       socket.destroy()
       resume(Effect.succeed(Buffer.concat(chunks).toString()))
     }
-    socket.setTimeout(quiet, done)
-    socket.on("data", (chunk) => chunks.push(chunk))
+    socket.on("data", (chunk) => {
+      chunks.push(chunk)
+      if (whole(Buffer.concat(chunks).toString("latin1")) >= answers) done()
+    })
     socket.on("error", done)
     socket.on("end", done)
     socket.write(bytes)
+    return Effect.sync(() => socket.destroy())
   })
 
 export const bearer = (key: string | Redacted.Redacted) => ({

@@ -1,12 +1,26 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope } from "effect"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  References,
+  Scope
+} from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { connect } from "node:net"
 import { json, readable } from "#layers/Telemetry.ts"
 import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, bearer, entrance } from "./PlatformHarness.ts"
 
@@ -89,37 +103,62 @@ describe("stopping", () => {
   it.live("readiness says so first, a request under way is finished, and then nobody is let in", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(Harness.layer({ TURNPIKE_DRAIN_DELAY: "700 millis" }), scope)
+      const over = yield* Deferred.make<void>()
+      const server = Harness.layer({ TURNPIKE_DRAIN_DELAY: "1 hour" })
+      const context = yield* Layer.buildWithScope(server, scope)
       const { publicUrl } = Context.get(context, Deployment)
       const { key } = yield* Effect.provideContext(entrance, context)
-      const body = JSON.stringify({ name: "late" })
-      const upload = yield* Effect.forkChild(slowly(new URL(publicUrl).port, key, body), { startImmediately: true })
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)))
-      const stop = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 200)))
-      const ready = yield* ask(`${publicUrl}/health/ready`)
+      const begun = requestOf(Context.get(context, HttpListener))
+      const upload = uploading(new URL(publicUrl).port, key, JSON.stringify({ name: "late" }))
+      yield* Effect.promise(() => begun)
+      const stop = yield* Scope.close(scope, Exit.void).pipe(
+        Effect.provideService(Clock.Clock, anHourIs(Deferred.await(over))),
+        Effect.forkChild
+      )
+      const ready = yield* Effect.repeat(ask(`${publicUrl}/health/ready`), { until: ({ status }) => status !== 200 })
       assert.strictEqual(ready.status, 503, ready.text)
       assert.strictEqual(Object(ready.body["checks"]).serving, "stopping")
-      assert.match(yield* Fiber.join(upload), /^HTTP\/1\.1 201 /)
+      upload.finish()
+      assert.match(yield* Effect.promise(() => upload.answer), /^HTTP\/1\.1 201 /)
+      yield* Deferred.succeed(over, undefined)
       yield* Fiber.join(stop)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => fetch(publicUrl)))))
     })
   )
 })
 
-/** Sends a request whose body takes a second and a half to arrive. */
-const slowly = (port: string, key: string, body: string) =>
-  Effect.callback<string>((resume) => {
-    const socket = connect(Number(port), "127.0.0.1")
+/** The clock that it is, but for an hour, which is over when somebody says so. */
+const anHourIs = (over: Effect.Effect<void>): Clock.Clock => {
+  const real = Clock.Clock.defaultValue()
+  return Object.assign(Object.create(real), {
+    sleep: (duration: Duration.Duration) => (Duration.toHours(duration) === 1 ? over : real.sleep(duration))
+  })
+}
+
+/** Resolves when the server has read the head of a request. */
+const requestOf = ({ server }: HttpListener["Service"]) =>
+  new Promise<void>((resolve) => {
+    const emit = server.emit.bind(server)
+    server.emit = (event: string, ...args: Array<unknown>) => {
+      if (event === "request") resolve()
+      return emit(event, ...args)
+    }
+  })
+
+/** Sends a request but for the end of its body. */
+const uploading = (port: string, key: string, body: string) => {
+  const socket = connect(Number(port), "127.0.0.1")
+  socket.write(
+    `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`
+  )
+  const answer = new Promise<string>((resolve) => {
     let text = ""
     socket.on("data", (chunk) => (text += chunk.toString()))
-    socket.on("error", (error) => resume(Effect.succeed(String(error))))
-    socket.on("end", () => resume(Effect.succeed(text)))
-    socket.write(
-      `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`
-    )
-    setTimeout(() => socket.write(body.slice(3)), 1_500)
+    socket.on("error", (error) => resolve(String(error)))
+    socket.on("end", () => resolve(text))
   })
+  return { answer, finish: () => void socket.write(body.slice(3)) }
+}
 
 describe("logs", () => {
   for (const [name, logger] of Object.entries({ json, readable })) {

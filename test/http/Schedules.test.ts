@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { fromTypeId } from "#domain/Ids.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { callerOf, options, serverOf, withWallet } from "./WalletsServer.ts"
 
@@ -128,8 +130,14 @@ layer(serverOf("sandbox"), options)("scheduled transfers over HTTP", (it) => {
   it.effect("the transfer of an execution is a transfer like any other", () =>
     Effect.gen(function* () {
       const { call, create, payee } = yield* pair
-      const soon = DateTime.formatIso(DateTime.add(yield* DateTime.now, { milliseconds: 300 }))
-      const { id } = (yield* create({ scheduled_at: soon })).body
+      const { id } = (yield* create({ scheduled_at: yield* inAMinute })).body
+      const sql = yield* SqlClient.SqlClient
+      const now = yield* DateTime.nowAsDate
+      const soon = now.toISOString()
+      // The minute is over.
+      yield* sql`UPDATE scheduled_transfers
+        SET scheduled_at = ${now}, occurrence_at = ${now}, next_execution_at = ${now}, due_at = ${now}
+        WHERE id = ${fromTypeId("sch", id) ?? ""}`
       const { executeDue } = yield* Schedules
       const done = yield* Effect.repeat(Effect.andThen(executeDue, call("GET", `${path}/${id}`)), {
         until: ({ body }) => body.status !== "scheduled"

@@ -30,7 +30,9 @@ const pair = Effect.gen(function* () {
   const { call, tenant } = yield* newcomer
   const walletOf = Effect.map(call("POST", "/v1/wallets", {}), ({ body }) => String(body.id))
   const [payer, receiver] = [yield* walletOf, yield* walletOf]
-  yield* call("POST", `/v1/wallets/${payer}/fund`, { amount: "10.00", currency: "USDC" })
+  const money = { amount: "10.00", currency: "USDC" }
+  const fund = call("POST", `/v1/wallets/${payer}/fund`, money, { "idempotency-key": payer })
+  yield* Effect.repeat(fund, { until: ({ status }) => status === 201 })
   const order = { from_wallet_id: payer, to_wallet_id: receiver, amount: "1.00", currency: "USDC" }
   const transfer = (name: string) => call("POST", "/v1/transfers", order, { "idempotency-key": name })
   /** What a careful client does: the same request until there is a definite answer. */

@@ -20,6 +20,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
 import { bootId, pidNamespace } from "#layers/EmbeddedPostgres/Processes.ts"
 
 const settings = { fsync: "off", shared_buffers: "16MB" }
@@ -59,7 +60,7 @@ beforeAll(() => {
       )
     )
   )
-}, 30_000)
+})
 afterAll(() => rmSync(seed, { recursive: true, force: true }))
 
 const copySeed = (dataDir: string) => Effect.sync(() => spawnSync("cp", ["-a", join(seed, "postgres"), dataDir]))
@@ -68,10 +69,7 @@ const remembering = Effect.tap(directory, copySeed)
 const remembers = (server: EmbeddedPostgres.Connection) =>
   Effect.map(query(server, "select fact from facts"), (rows) => assert.deepStrictEqual(rows, [{ fact: 42 }]))
 
-const postmasterOf = (dataDir: string) => {
-  const file = join(dataDir, "cluster/postmaster.pid")
-  return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0
-}
+const postmasterOf = (dataDir: string) => pidFile(join(dataDir, "cluster")).pid ?? 0
 
 const isRunning = (pid: number) =>
   existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
@@ -223,7 +221,7 @@ describe("EmbeddedPostgres", () => {
       const cluster = join(dataDir, "cluster")
       const { uid, gid } = statSync(cluster)
       const stranger = yield* Effect.acquireRelease(
-        Effect.sync(() => spawn("sleep", ["60"], { stdio: "ignore", uid, gid })),
+        Effect.sync(() => spawn("sleep", ["600"], { stdio: "ignore", uid, gid })),
         (child) => Effect.sync(() => child.kill())
       )
       writeFileSync(join(cluster, "postmaster.pid"), `${stranger.pid}\n${cluster}\n1\n5432\n\n\n\nready\n`)

@@ -13,11 +13,12 @@ import { PageReading } from "#services/PageReading.ts"
 const url = new URL("https://shop.example/products/mug")
 const odd = new URL("PageReading/OddThread.ts", import.meta.url)
 
-/** The real layer with another policy. */
+const patient = { duration: Duration.minutes(1), turn: Duration.minutes(1), start: Duration.minutes(1) }
+/** The real layer, as patient as a busy machine needs it unless the policy says otherwise. */
 const reading = (policy: Partial<PageReadingPolicy> = {}) =>
   Layer.provide(
     Layer.fresh(PageReadingLayer.layer),
-    Layer.succeed(PageReadingPolicy, { ...PageReadingPolicy.defaultValue(), ...policy })
+    Layer.succeed(PageReadingPolicy, { ...PageReadingPolicy.defaultValue(), ...patient, ...policy })
   )
 /** Which thread read a page that says nothing. */
 const threadOf = (pages: PageReading["Service"], html = "") => Effect.map(pages.page(html, url), ({ title }) => title)

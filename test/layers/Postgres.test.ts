@@ -4,9 +4,10 @@ import { ConfigProvider, Context, Effect, Layer, Redacted, Result, Schedule } fr
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
 import * as Migrations from "#layers/migrations/Migrations.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
@@ -16,10 +17,7 @@ const connect = Effect.flatMap(Database, ({ config }) => PgClient.makeClient(con
   Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
 )
 
-const postmasterOf = (dataDir: string) => {
-  const file = join(dataDir, "postgres/cluster/postmaster.pid")
-  return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0
-}
+const postmasterOf = (dataDir: string) => pidFile(join(dataDir, "postgres/cluster")).pid ?? 0
 
 const withEnvironment = (environment: Record<string, string>) =>
   ConfigProvider.layer(ConfigProvider.fromUnknown(environment))

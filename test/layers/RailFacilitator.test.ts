@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import { Witness } from "#layers/RailEvm/Witness.ts"
 import { judge } from "#layers/RailFacilitator.ts"
 import { RailUnavailable } from "#services/Rail.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
-import { facilitator, settlement } from "./RailFacilitatorHarness.ts"
+import { facilitator, settlement, skipping } from "./RailFacilitatorHarness.ts"
 
 const transaction = `0x${"ab".repeat(32)}`
 const settled = { success: true, transaction, network: "eip155:84532", payer: authorization().payer }
@@ -108,17 +108,15 @@ describe("a facilitator by its URL", () => {
     Effect.gen(function* () {
       const busy = { status: 429, headers: { "retry-after": "7" }, body: {} }
       const kinds = { body: { kinds: [], extensions: [], signers: {} } }
-      const { asked, questions, rail } = yield* facilitator([busy, kinds])
-      const patient = yield* Effect.forkChild(rail.kinds)
-      yield* asked
-      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => questions.length === 2 })
-      assert.deepStrictEqual(yield* Fiber.join(patient), [])
+      const patiently = skipping("7 seconds")
+      const patient = yield* facilitator([busy, kinds])
+      assert.deepStrictEqual(yield* patiently(patient.rail.kinds), [])
+      assert.deepStrictEqual([patient.questions.length, yield* Clock.currentTimeMillis], [2, 7_000])
 
       const hopeless = yield* facilitator([busy])
-      const waiting = yield* Effect.forkChild(Effect.flip(hopeless.rail.settle(settlement())))
-      yield* hopeless.asked
-      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => hopeless.questions.length === 4 })
-      assert.strictEqual((yield* Fiber.join(waiting))._tag, "RAIL_UNAVAILABLE")
+      const refused = yield* patiently(Effect.flip(hopeless.rail.settle(settlement())))
+      assert.strictEqual(refused._tag, "RAIL_UNAVAILABLE")
+      assert.deepStrictEqual([hopeless.questions.length, yield* Clock.currentTimeMillis], [4, 28_000])
     })
   )
 

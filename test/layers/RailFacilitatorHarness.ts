@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Context, Deferred, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Queue, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import type { Witness } from "#layers/RailEvm/Witness.ts"
 import * as RailFacilitator from "#layers/RailFacilitator.ts"
@@ -70,6 +71,22 @@ export const facilitator = Effect.fnUntraced(function* (
   /** Resumes when the first question is there. */
   return { rail, questions, asked: Deferred.await(asked) }
 })
+
+/** Moves virtual time on when somebody has begun to sleep for so long, and not while he waits for anything else. */
+export const skipping = (pause: Duration.Input) =>
+  Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+    const length = Duration.fromInputUnsafe(pause)
+    const clock = yield* Clock.Clock
+    const asleep = yield* Queue.unbounded<void>()
+    const watched: Clock.Clock = Object.assign(Object.create(clock), {
+      sleep: (duration: Duration.Duration) =>
+        Duration.equals(duration, length)
+          ? Effect.andThen(Queue.offer(asleep, undefined), clock.sleep(duration))
+          : clock.sleep(duration)
+    })
+    const skip = Effect.forever(Effect.andThen(Queue.take(asleep), TestClock.adjust(length)))
+    return yield* Effect.raceFirst(Effect.provideService(effect, Clock.Clock, watched), skip)
+  })
 
 export const settlement = (changed: Partial<Settlement> = {}): Settlement => ({
   id: newUuid(),

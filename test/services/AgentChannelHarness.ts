@@ -164,7 +164,7 @@ export const connect = Effect.fnUntraced(function* (
 export const until = Effect.fnUntraced(function* <E, R>(what: string, holds: Effect.Effect<boolean, E, R>) {
   const sql = yield* SqlClient.SqlClient
   const look = TestClock.adjust("10 millis").pipe(Effect.andThen(sql`SELECT pg_sleep(0.002)`), Effect.andThen(holds))
-  assert.isTrue(yield* Effect.repeat(look, { until: (is) => is, times: 500 }), what)
+  assert.isTrue(yield* Effect.repeat(look, { until: (is) => is, times: 2_500 }), what)
 })
 /** Until a client was sent this. */
 export const sent = (client: Client, ...names: ReadonlyArray<string>) =>

@@ -121,9 +121,10 @@ layer(testLayer(), { timeout: "120 seconds" })("cancelling against submitting", 
           onFailure: ({ _tag }) => _tag,
           onSuccess: ({ status }) => status
         })
-        // Neither always comes first.
+        // Neither always comes first; a round in ten is no race, so that each wins on any machine.
+        const concurrency = round % 20 < 2 ? 1 : 2
         const [first, second] = [cancelling, Effect.as(there.settleDue, "asked")]
-        const answers = yield* Effect.all(round % 2 === 0 ? [first, second] : [second, first], { concurrency: 2 })
+        const answers = yield* Effect.all(round % 2 === 0 ? [first, second] : [second, first], { concurrency })
         const { status } = yield* transferOf(parties.caller, id)
         const asked = (yield* rail.settled).has(toTypeId("tx", id))
         if (answers.includes("cancelled")) {

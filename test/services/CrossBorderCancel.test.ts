@@ -28,7 +28,8 @@ layer(testLayer(), { timeout: "120 seconds" })("a cross-border transfer that is 
         const { id } = yield* begun(parties)
         const cancelling = Effect.result(cancel(parties.caller, id))
         const both = round % 2 === 0 ? ([cancelling, settleDue] as const) : ([settleDue, cancelling] as const)
-        yield* Effect.all(both, { concurrency: 2 })
+        // A round in ten is no race, so that both ends come up on any machine.
+        yield* Effect.all(both, { concurrency: round % 20 < 2 ? 1 : 2 })
         const { status } = yield* transferOf(parties.caller, id)
         assert.isTrue(status === "cancelled" || status === "completed", status)
         const isSettled = status === "completed"

@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, References } from "effect"
-import { SqlClient } from "effect/sql"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as Postgres from "#layers/Postgres.ts"
 import { Disputes } from "#services/Disputes.ts"
@@ -10,21 +9,13 @@ import { LanePolicy } from "#services/Ledger/Lane.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { cutting } from "./LedgerHarness.ts"
 import { available, disputeOf, empty, hundred, paid, refundOf, sound } from "./RefundsHarness.ts"
 
 const piece = { type: "a", description: "b" }
 const verdict = { resolution: "full_refund", refund_amount: undefined, notes: null } as const
 
-const policy = Layer.effectContext(
-  Effect.map(LanePolicy, (defaults) =>
-    Context.make(LanePolicy, {
-      ...defaults,
-      groupTimeout: Duration.seconds(1),
-      commandTimeout: Duration.seconds(4),
-      reconnect: Duration.millis(10)
-    })
-  )
-)
+const policy = Layer.succeed(LanePolicy, { ...LanePolicy.defaultValue(), reconnect: Duration.millis(10) })
 // What is lost on purpose need not be reported.
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
 const Test = Layer.mergeAll(Refunds.layer, Disputes.layer, Transfers.layer).pipe(
@@ -115,7 +106,6 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })(
   (it) => {
     it.effect("know what they have done: no step is refused because it was made before, and none is made twice", () =>
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
         const disputes = yield* Disputes
         const refunds = yield* Refunds
         const bought = yield* Effect.all(
@@ -123,12 +113,7 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })(
           { concurrency: 20 }
         )
         const finished = yield* Deferred.make<void>()
-        const cutting = yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE application_name = 'turnpike-ledger' AND datname = current_database()`.pipe(
-          Effect.andThen(Effect.timeoutOption(Deferred.await(finished), "70 millis")),
-          Effect.repeat({ until: (done) => done._tag === "Some" }),
-          Effect.forkChild
-        )
+        const cut = yield* Effect.forkChild(cutting(finished, "70 millis"))
         const story = Effect.fnUntraced(function* ({ caller, id }: (typeof bought)[number]) {
           yield* refunds.create(caller, refundOf(id, 1n))
           const { dispute } = yield* disputes.open(caller, disputeOf(id))
@@ -139,7 +124,7 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })(
         })
         const exits = yield* Effect.forEach(bought, (one) => Effect.exit(story(one)), { concurrency: 20 })
         yield* Deferred.succeed(finished, undefined)
-        yield* Fiber.join(cutting)
+        yield* Fiber.join(cut)
         for (const [index, exit] of exits.entries()) {
           if (Exit.isFailure(exit)) {
             // Who got no answer does not know; nobody is told that it was not possible.

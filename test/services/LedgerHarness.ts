@@ -1,4 +1,5 @@
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Deferred, type Duration, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { flat } from "#domain/Price.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -44,3 +45,24 @@ export const hold = (debit: string, credit: string, amount: bigint, id = newUuid
       }
     ]
   }))
+
+/**
+ * Cuts the ledger's connection again and again until `finished`, a moment after the other, and never twice with nothing posted in
+ * between: on a slow machine, too, the ledger gets on.
+ */
+export const cutting = Effect.fnUntraced(function* (finished: Deferred.Deferred<void>, moment: Duration.Input) {
+  const sql = yield* SqlClient.SqlClient
+  const place = Effect.map(
+    sql`SELECT (movement_seq + event_seq)::text AS place FROM ledger_head`,
+    ([row]) => row?.["place"]
+  )
+  const isOver = Effect.map(Effect.timeoutOption(Deferred.await(finished), moment), Option.isSome)
+  let over = false
+  while (!over) {
+    const before = yield* place
+    yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'turnpike-ledger' AND datname = current_database()`
+    do over = yield* isOver
+    while (!over && (yield* place) === before)
+  }
+})

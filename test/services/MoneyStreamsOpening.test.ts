@@ -1,18 +1,18 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { balance, eventsOf, faults, money, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
-import { claimOf, tenant, walletOf } from "./WalletsHarness.ts"
+import { claimOf, patient, tenant, walletOf } from "./WalletsHarness.ts"
 
 const accounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return (yield* sql`SELECT count(*)::int AS n FROM ledger_accounts`)[0]?.["n"]
 })
 
-layer(platform)("opening a stream", (it) => {
+layer(platform.pipe(Layer.provideMerge(patient)))("opening a stream", (it) => {
   it.effect("takes the deposit, and tells it in one transfer and in its events", () =>
     Effect.gen(function* () {
       const both = yield* parties(1_500_000_000n)

@@ -97,7 +97,7 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
   it.effect("that lasts gives a connection up that does not answer in time, and one whose flight was interrupted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { fly } = yield* Effect.flatMap(named("late"), (config) => Pipeline.lasting(config, Duration.millis(300)))
+      const { fly } = yield* Effect.flatMap(named("late"), (config) => Pipeline.lasting(config, Duration.seconds(1)))
       yield* sql`CREATE TABLE kept (id integer)`
       const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const holder = yield* sql`LOCK TABLE kept`.pipe(

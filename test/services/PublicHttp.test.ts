@@ -216,7 +216,7 @@ describe("the end of an answer", () => {
 })
 
 describe("one outbound request", () => {
-  const outbound = { method: "GET", headers: [], body: null, timeout: Duration.seconds(2) }
+  const outbound = { method: "GET", headers: [], body: null, timeout: Duration.minutes(1) }
   const reason = <A>(effect: Effect.Effect<A, OutboundFailed>) =>
     Effect.runPromise(
       effect.pipe(
@@ -233,13 +233,14 @@ describe("one outbound request", () => {
     const http = await publicHttp({ allowHosts: [`127.0.0.1:${origin}`] })
     const url = new URL(`http://127.0.0.1:${origin}/hook?x=1`)
     const body = Buffer.from("payload")
+    const before = performance.now()
     const answer = await Effect.runPromise(
       http.request({ ...outbound, method: "POST", url, headers: ["x-mine", "1"], body })
     )
     assert.strictEqual(answer.status, 302)
     assert.strictEqual(Buffer.from(answer.body).toString(), "payload")
     assert.include(answer.headers, "x-seen")
-    assert.isBelow(Duration.toMillis(answer.duration), 2000)
+    assert.isAtMost(Duration.toMillis(answer.duration), performance.now() - before)
   })
 
   it("is refused, unreachable, too slow, too large or nonsense, each by name", async () => {
@@ -249,11 +250,13 @@ describe("one outbound request", () => {
     const large = await httpOrigin((_, response) => response.end(Buffer.alloc(20_000)))
     const allowHosts = [hang, drip, noise, large, 1].map((port) => `127.0.0.1:${port}`)
     const http = await publicHttp({ allowHosts, bodyBytes: 10_000 })
-    const of = (url: string) => reason(http.request({ ...outbound, url: new URL(url), timeout: Duration.millis(150) }))
+    const of = (url: string, timeout = outbound.timeout) =>
+      reason(http.request({ ...outbound, url: new URL(url), timeout }))
+    const soon = Duration.millis(150)
     assert.strictEqual(await of("http://127.0.0.1/"), "ForbiddenAddress")
     assert.strictEqual(await of("http://127.0.0.1:1/"), "Unreachable")
-    assert.strictEqual(await of(`http://127.0.0.1:${hang}/`), "Timeout")
-    assert.strictEqual(await of(`http://127.0.0.1:${drip}/`), "Timeout")
+    assert.strictEqual(await of(`http://127.0.0.1:${hang}/`, soon), "Timeout")
+    assert.strictEqual(await of(`http://127.0.0.1:${drip}/`, soon), "Timeout")
     assert.strictEqual(await of(`http://127.0.0.1:${large}/`), "TooLarge")
     assert.strictEqual(await of(`http://127.0.0.1:${noise}/`), "BadResponse")
     const badHeader = http.request({

@@ -12,6 +12,7 @@ import {
   connect,
   createServer as createTcpServer,
   type Server as TcpServer,
+  setDefaultAutoSelectFamilyAttemptTimeout,
   type Socket
 } from "node:net"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
@@ -20,6 +21,9 @@ import type { Exchange, ForwardFailure } from "#services/PublicHttp/Forward.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 
 const cleanups: Array<() => unknown> = []
+
+// A busy machine that needs longer than a quarter of a second for one address of localhost would be taken to the other one.
+setDefaultAutoSelectFamilyAttemptTimeout(60_000)
 
 /** Closes everything a test opened. */
 export const closeAll = async () => {
@@ -57,12 +61,15 @@ export const tcpOrigin = async (onRequest: (socket: Socket) => void) => {
   return { port, connections: () => sockets.size }
 }
 
-/** The service under a policy that tests can wait for. */
+/** For tests that wait until something has taken too long. */
+export const brief = Duration.millis(300)
+
+/** The service, as patient as a busy machine needs it unless the policy says otherwise. */
 export const publicHttp = async (policy: Partial<PublicHttpPolicy>) => {
   const scope = Scope.makeUnsafe()
   cleanups.push(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const defaults = await Effect.runPromise(PublicHttpPolicy)
-  const chosen = { ...defaults, connectTimeout: Duration.millis(300), idleTimeout: Duration.millis(300), ...policy }
+  const chosen = { ...defaults, connectTimeout: Duration.seconds(60), ...policy }
   const layer = PublicHttp.layer.pipe(Layer.provide(Layer.succeed(PublicHttpPolicy, chosen)))
   return Context.get(await Effect.runPromise(Layer.buildWithScope(layer, scope)), PublicHttp)
 }
@@ -94,7 +101,7 @@ export const gatewayTo = async (originPort: number, options: GatewayOptions = {}
         origin: options.origin ?? `http://127.0.0.1:${originPort}`,
         path: request.url ?? "/",
         added: options.added ?? [],
-        timeoutMillis: options.timeoutMillis ?? 5000
+        timeoutMillis: options.timeoutMillis ?? 110_000
       },
       {
         onHeaders: (exchange) => {
@@ -140,14 +147,18 @@ export interface Call {
   readonly path?: string
   readonly headers?: Record<string, string | Array<string>>
   readonly body?: string | Buffer
+  /** Called with the first part of the answer's body. */
+  readonly onPart?: () => void
 }
 
 /** A call whose answer arrived whole; rejects if it was cut. */
-export const call = (port: number, { body, headers, method = "GET", path = "/" }: Call = {}) =>
+export const call = (port: number, { body, headers, method = "GET", onPart, path = "/" }: Call = {}) =>
   new Promise<Answer>((resolve, reject) => {
     const request = httpRequest({ port, method, path, headers: headers ?? {}, agent: false }, (response) => {
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("data", (chunk: Buffer) => {
+        if (chunks.push(chunk) === 1) onPart?.()
+      })
       response.on("error", reject)
       response.on("end", () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() })

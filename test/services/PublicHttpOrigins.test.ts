@@ -1,5 +1,7 @@
+import type { Socket } from "node:net"
+import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import { call, closeAll, gatewayTo, httpOrigin, tcpOrigin } from "./PublicHttpHarness.ts"
+import { brief, call, closeAll, gatewayTo, httpOrigin, tcpOrigin } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
 
@@ -33,11 +35,13 @@ describe("a hostile or broken origin", () => {
     ["chunked", "transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"],
     ["until it closes", "\r\npart"]
   ])("that resets within a body %s cuts the caller", async (_, rest) => {
+    const sockets: Array<Socket> = []
     const { port: origin } = await tcpOrigin((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\n${rest}`, () => setTimeout(() => socket.resetAndDestroy(), 50))
+      sockets.push(socket)
+      socket.write(`HTTP/1.1 200 OK\r\n${rest}`)
     })
     const { events, happened, port } = await gatewayTo(origin)
-    await rejects(call(port))
+    await rejects(call(port, { onPart: () => sockets[0]?.resetAndDestroy() }))
     await happened("Unreachable")
     assert.notInclude(events, "complete")
   })
@@ -66,7 +70,7 @@ describe("a hostile or broken origin", () => {
     ["endless headers", `HTTP/1.1 200 OK\r\n${"x-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(2000)}`]
   ])("that answers with %s is a bad response", async (_, text) => {
     const { port: origin } = await tcpOrigin((socket) => socket.write(text))
-    const { events, port } = await gatewayTo(origin, { timeoutMillis: 2000 })
+    const { events, port } = await gatewayTo(origin)
     assert.strictEqual((await call(port)).status, 502)
     assert.deepStrictEqual(events, ["BadResponse"])
   })
@@ -82,19 +86,20 @@ describe("a hostile or broken origin", () => {
 
   it("that falls silent within its body cuts the caller; one that drips is waited for", async () => {
     const silent = await httpOrigin((_, response) => response.writeHead(200, { "content-length": 10 }).write("x"))
-    const first = await gatewayTo(silent)
+    const first = await gatewayTo(silent, { policy: { idleTimeout: brief } })
     await rejects(call(first.port))
     await first.happened("Timeout")
     const dripping = await httpOrigin((_, response) => {
-      let left = 10
+      let left = 35
       const drip = setInterval(() => {
         if (--left > 0) return response.write("x")
         clearInterval(drip)
         response.end(".")
-      }, 50)
+      }, 100)
     })
-    const second = await gatewayTo(dripping)
-    assert.strictEqual((await call(second.port)).body, "xxxxxxxxx.")
+    // All of it takes longer than a silence may. A moment in which this process gets no turn is half a second of silence at most.
+    const second = await gatewayTo(dripping, { policy: { idleTimeout: Duration.seconds(2) } })
+    assert.strictEqual((await call(second.port)).body, `${"x".repeat(34)}.`)
   })
 
   it("that answers before it read the body gets no more of it, and the caller gets the answer", async () => {

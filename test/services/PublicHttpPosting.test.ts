@@ -10,7 +10,7 @@ import { closeAll, httpOrigin, publicHttp, tcpOrigin } from "./PublicHttpHarness
 
 afterEach(closeAll)
 
-const post = (http: PublicHttp["Service"], origin: string, timeoutMillis = 2000) =>
+const post = (http: PublicHttp["Service"], origin: string, timeoutMillis = 110_000) =>
   new Promise<PostOutcome>((resolve) =>
     http.post({ origin, path: "/", headers: [], body: Buffer.from("{}"), timeoutMillis, kept: 16_384 }, resolve)
   )

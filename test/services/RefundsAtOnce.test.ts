@@ -6,7 +6,7 @@ import type { Principal } from "#domain/Principal.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { available, empty, hundred, paid, platform, refund, refundOf, services, sound } from "./RefundsHarness.ts"
-import { tenant } from "./WalletsHarness.ts"
+import { patient, tenant } from "./WalletsHarness.ts"
 
 const claimOf = ({ tenant_id }: Principal, key: string, fingerprint = "1"): IdempotencyClaim => ({
   tenant_id,
@@ -17,7 +17,9 @@ const claimOf = ({ tenant_id }: Principal, key: string, fingerprint = "1"): Idem
 const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>) =>
   answers.map((answer) => ("failure" in answer ? String(Object(answer.failure)["_tag"]) : "done")).sort()
 
-layer(platform, { timeout: "60 seconds" })("refunds at once", (it) => {
+const patiently = platform.pipe(Layer.provideMerge(patient))
+
+layer(patiently, { timeout: "60 seconds" })("refunds at once", (it) => {
   it.effect("60 and 60 of 100: exactly one", () =>
     Effect.gen(function* () {
       const { caller, id, payer } = yield* paid
@@ -64,7 +66,7 @@ layer(platform, { timeout: "60 seconds" })("refunds at once", (it) => {
   )
 })
 
-layer(platform, { timeout: "60 seconds" })("one idempotency key", (it) => {
+layer(patiently, { timeout: "60 seconds" })("one idempotency key", (it) => {
   it.effect("100 times at once refunds once, and every answer is the first one", () =>
     Effect.gen(function* () {
       const { create } = yield* Refunds

@@ -15,6 +15,14 @@ const deployment = {
   scannerUrl: "https://scanner.turnpike.test"
 } as const
 
+/** As many requests as a scan has, but time enough on any machine: what a scan sees must not depend on how busy that is. */
+const ample = {
+  ...ScanLimits.defaultValue(),
+  duration: Duration.minutes(2),
+  perRequest: Duration.minutes(1),
+  pace: Duration.millis(1)
+}
+
 /** The engine over real visits; only these hosts may be visited although they are private. */
 export const engine = (
   allowHosts: ReadonlyArray<string>,
@@ -27,8 +35,8 @@ export const engine = (
       pages,
       Layer.succeed(Deployment, deployment),
       Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), allowHosts }),
-      Layer.succeed(SiteVisitsPolicy, SiteVisitsPolicy.defaultValue()),
-      Layer.succeed(ScanLimits, { ...ScanLimits.defaultValue(), pace: Duration.millis(1), ...limits })
+      Layer.succeed(SiteVisitsPolicy, { ...SiteVisitsPolicy.defaultValue(), connectTimeout: Duration.minutes(1) }),
+      Layer.succeed(ScanLimits, { ...ample, ...limits })
     ])
   )
 

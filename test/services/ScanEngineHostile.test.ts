@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber, Queue } from "effect"
+import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
+import { cpuTime } from "../domain/CpuTime.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import { page, productNode, send, wares } from "../shops/Storefront.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
-import { scanOf } from "./ScanEngineHarness.ts"
+import { type ScanOptions, scanOf } from "./ScanEngineHarness.ts"
 
 /** What every scan must keep to, whatever the site does. */
-const budget = { requests: 24, millis: 8_000 }
+const requests = 24
 
 /** A well-built shop of which one path answers otherwise. */
 const shopWith = (path: RegExp, answer: (response: ServerResponse, base: string) => void) =>
@@ -19,13 +21,20 @@ const shopWith = (path: RegExp, answer: (response: ServerResponse, base: string)
 
 const insideBudget = Effect.fnUntraced(function* (
   shop: ReturnType<typeof shopWith>,
-  limits: { readonly duration?: Duration.Duration; readonly perRequest?: Duration.Duration } = {}
+  limits: NonNullable<ScanOptions["limits"]> = {}
 ) {
   const { domain } = yield* shop
+  const before = cpuTime()
   const found = yield* scanOf(domain, { limits })
-  assert.isAtMost(found.scan_duration_ms, Duration.toMillis(limits.duration ?? Duration.millis(budget.millis)) + 1_500)
-  assert.isAtMost(found.requests.length, budget.requests)
+  assert.isAtMost(cpuTime() - before, 9_500)
+  assert.isAtMost(found.requests.length, requests)
   return found
+})
+/** Limits in virtual time, in which nothing waits for its turn. */
+const timed = (limits: { readonly duration: Duration.Input; readonly perRequest: Duration.Input }) => ({
+  duration: Duration.fromInputUnsafe(limits.duration),
+  perRequest: Duration.fromInputUnsafe(limits.perRequest),
+  pace: Duration.zero
 })
 const statusOf = (found: Effect.Success<ReturnType<typeof insideBudget>>, id: string) =>
   found.checks.find((check) => check.id === id)?.status
@@ -96,15 +105,18 @@ describe("a scan of a hostile site", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives up on an answer that drips, and says that it was not seen", () =>
+  it.effect("gives up on an answer that drips, and says that it was not seen", () =>
     Effect.gen(function* () {
+      const dripping = yield* Queue.unbounded<void>()
       const shop = shopWith(/^\/(?:products|cart|checkout)/, (response) => {
         response.writeHead(200, { "content-type": "text/html" })
         const drip = setInterval(() => response.write("<"), 20)
         response.on("close", () => clearInterval(drip))
+        Queue.offerUnsafe(dripping, undefined)
       })
-      const limits = { duration: Duration.seconds(2), perRequest: Duration.millis(600) }
-      const found = yield* insideBudget(shop, limits)
+      // Time passes where something drips, and nowhere else.
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(dripping), TestClock.adjust("600 millis"))))
+      const found = yield* insideBudget(shop, timed({ duration: "2 seconds", perRequest: "600 millis" }))
       assert.strictEqual(found.status, "completed")
       for (const id of ["product_json_ld", "works_without_javascript", "guest_checkout", "no_captcha"]) {
         assert.strictEqual(statusOf(found, id), "unknown", id)
@@ -112,13 +124,21 @@ describe("a scan of a hostile site", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends when its time is over, however slow everything is", () =>
+  it.effect("ends when its time is over, however slow everything is", () =>
     Effect.gen(function* () {
-      const slow = Fixture.open((request, response, base) => {
-        const later = setTimeout(() => void WellBuilt.pages(request, response, base), 400)
-        response.on("close", () => clearTimeout(later))
+      const slow = yield* Queue.unbounded<void>()
+      const shop = Fixture.open((request, response, base) => {
+        if (request.url === "/" || request.url === "/robots.txt") void WellBuilt.pages(request, response, base)
+        else Queue.offerUnsafe(slow, undefined)
       })
-      const found = yield* insideBudget(slow, { duration: Duration.millis(1_500), perRequest: Duration.seconds(1) })
+      const limits = timed({ duration: "1500 millis", perRequest: "1 minute" })
+      const scanning = yield* Effect.forkScoped(insideBudget(shop, limits))
+      yield* Queue.take(slow)
+      yield* TestClock.adjust("1499 millis")
+      assert.isUndefined(scanning.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const found = yield* Fiber.join(scanning)
+      assert.strictEqual(found.scan_duration_ms, 1500)
       assert.strictEqual(found.status, "completed")
       assert.isEmpty(found.checks.filter(({ group, status }) => status === "fail" && group !== "protocol"))
       assert.strictEqual(found.confidence, "low")

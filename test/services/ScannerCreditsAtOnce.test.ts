@@ -60,6 +60,7 @@ layer(platform, { timeout: "120 seconds" })("credits at once", (it) => {
     "1,000 mixed requests of three tenants in two processes, one of which is killed: every credit is somewhere",
     () =>
       Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         const here = yield* ScannerCredits
         const life = yield* Scope.make()
         const doomed = yield* Scope.provide(another, life)
@@ -90,6 +91,11 @@ layer(platform, { timeout: "120 seconds" })("credits at once", (it) => {
         yield* Scope.close(life, Exit.void)
         yield* Fiber.interrupt(victims)
         yield* Fiber.join(survivors)
+        // The database ends the last command of the killed one, and then its connection.
+        yield* Effect.repeat(
+          sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'turnpike-ledger'`,
+          { until: (connections) => connections.length === 1 }
+        )
 
         yield* sound
         yield* TestClock.adjust("2 minutes")

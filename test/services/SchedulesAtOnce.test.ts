@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { Deployment } from "#services/Deployment.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { ahead, another, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
-import { movementsInto } from "./WalletsHarness.ts"
+import { movementsInto, patient } from "./WalletsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("the worker", (it) => {
   for (const environment of ["sandbox", "live"] as const) {
@@ -24,8 +24,12 @@ layer(platform, { timeout: "60 seconds" })("the worker", (it) => {
         yield* Effect.repeat(executed, { until: (count) => count === 1 })
         // It may not be waiting for its next turn yet; the ledger needs real time in between.
         const minute = Effect.andThen(TestClock.adjust("1 minute"), Effect.repeat(executed, { times: 100 }))
-        const count = yield* Effect.repeat(minute, { until: (count) => count >= 2 })
-        assert.strictEqual(yield* received, BigInt(count) * 10n)
+        yield* Effect.repeat(minute, { until: (count) => count >= 2 })
+        // It may be executing one more: what was received counts between two looks that see the same.
+        const [count, amount] = yield* Effect.repeat(Effect.all([executed, received, executed]), {
+          until: ([before, , after]) => before === after
+        })
+        assert.strictEqual(amount, BigInt(count) * 10n)
       })
     )
   }
@@ -62,7 +66,7 @@ layer(platform, { timeout: "60 seconds" })("a schedule that cannot be read", (it
   )
 })
 
-layer(platform, { timeout: "120 seconds" })("many at once", (it) => {
+layer(platform.pipe(Layer.provideMerge(patient)), { timeout: "120 seconds" })("many at once", (it) => {
   it.effect("1,000 transfers due in the same second are each made once by two processes", () =>
     Effect.gen(function* () {
       const { received, schedule, to } = yield* pair(10_000n)
@@ -73,14 +77,16 @@ layer(platform, { timeout: "120 seconds" })("many at once", (it) => {
       )
       yield* TestClock.adjust("1 hour")
       const processes = [yield* Schedules, yield* another]
-      const began = performance.now()
       const done = yield* Effect.all(
         processes.map(({ executeDue }) => executeDue),
         { concurrency: 2 }
       )
-      assert.isBelow(performance.now() - began, 30_000)
       assert.strictEqual(done[0]! + done[1]!, 1_000)
       assert.strictEqual(yield* movementsInto(to.id), 1_000)
+      // What makes it quick: many of them share a transaction.
+      const sql = yield* SqlClient.SqlClient
+      const [written] = yield* sql`SELECT count(DISTINCT xmin::text)::int AS transactions FROM scheduled_executions`
+      assert.isBelow(Number(written?.["transactions"]), 100)
       assert.strictEqual(yield* received, 10_000n)
       assert.strictEqual(yield* turn("1 day"), 0)
       yield* isSound

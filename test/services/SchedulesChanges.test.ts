@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Result } from "effect"
 import { orderOf } from "#domain/ScheduleOrder.ts"
 import { Schedules } from "#services/Schedules.ts"
-import { ahead, eventsOf, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
+import { ahead, another, eventsOf, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
 import { claimOf, tenant, usdc, walletOf } from "./WalletsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("creating a schedule", (it) => {
@@ -165,11 +165,13 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
       const { id } = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }) })
       yield* service.change(caller, id, "pause")
       yield* turn("3 days")
-      const resume = Effect.result(service.change(caller, id, "resume"))
+      const resume = (of: Schedules["Service"]) => Effect.forkChild(Effect.result(of.change(caller, id, "resume")))
+      const elsewhere = yield* another
       const both = yield* whileLedgerWaits((blocked) =>
         Effect.gen(function* () {
-          const asked = [yield* Effect.forkChild(resume), yield* Effect.forkChild(resume)]
-          yield* blocked(1)
+          const asked = [yield* resume(service), yield* resume(elsewhere)]
+          // Each has found it paused, and waits with what it makes of that.
+          yield* blocked(2)
           return asked
         })
       ).pipe(Effect.flatMap((asked) => Effect.all(asked.map((one) => Fiber.join(one)))))

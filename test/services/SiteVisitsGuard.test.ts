@@ -170,13 +170,12 @@ describe("a visit", () => {
 
   it("tells a name that does not exist from name servers that do not answer", async () => {
     await nameServer({ "noaddress.com": [], "hanging.com": null }, async (address) => {
-      const visit = await visitOf("noaddress.com", {
-        rules: { nameServers: [address] },
-        policy: { connectTimeout: Duration.millis(300) }
-      })
+      const rules = { nameServers: [address] }
+      const visit = await visitOf("noaddress.com", { rules })
       assert.strictEqual(await told(visit, "/"), "name_not_found")
       assert.strictEqual(await told(visit, "https://unknown.com/"), "name_not_found")
-      const outcome = await Effect.runPromise(visit.ask({ url: "https://hanging.com/" }))
+      const hasty = await visitOf("noaddress.com", { rules, policy: { connectTimeout: Duration.millis(300) } })
+      const outcome = await Effect.runPromise(hasty.ask({ url: "https://hanging.com/" }))
       assert.isTrue(outcome._tag === "NoAnswer", JSON.stringify(outcome))
       const refusal = outcome._tag === "NoAnswer" ? refusalOf("shop.example.com", outcome) : undefined
       assert.strictEqual(refusal?._tag, "SCANNER_UNAVAILABLE")

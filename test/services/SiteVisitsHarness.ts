@@ -17,11 +17,11 @@ export const deployment = {
   scannerUrl: "https://scanner.turnpike.test"
 } as const
 
-/** Enough for any test that is not about limits. */
+/** Enough for any test that is not about limits, on any machine. */
 export const limits: VisitLimits = {
   requests: 24,
-  duration: Duration.seconds(8),
-  perRequest: Duration.seconds(4),
+  duration: Duration.minutes(2),
+  perRequest: Duration.minutes(1),
   pace: Duration.zero,
   concurrency: 4
 }
@@ -36,7 +36,11 @@ export const siteVisits = Effect.fnUntraced(function* ({ policy = {}, rules = {}
   const chosen = Layer.mergeAll(
     Layer.succeed(Deployment, deployment),
     Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), ...rules }),
-    Layer.succeed(SiteVisitsPolicy, { ...SiteVisitsPolicy.defaultValue(), ...policy })
+    Layer.succeed(SiteVisitsPolicy, {
+      ...SiteVisitsPolicy.defaultValue(),
+      connectTimeout: Duration.minutes(1),
+      ...policy
+    })
   )
   return Context.get(yield* Layer.build(SiteVisits.layer.pipe(Layer.provide(chosen))), SiteVisits)
 })

@@ -124,7 +124,7 @@ describe("a hostile site", () => {
     ]
     for (const answer of answers) {
       const { port } = await tcpOrigin((socket) => socket.end(answer))
-      const visit = await visitOf(`127.0.0.1:${port}`, hurried)
+      const visit = await visitOf(`127.0.0.1:${port}`)
       assert.strictEqual(await told(visit, "/"), "bad_response", answer.slice(0, 30))
     }
   })

@@ -4,7 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Queue, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Visit } from "#services/SiteVisits.ts"
-import { limits, opened, siteVisits } from "./SiteVisitsHarness.ts"
+import { limits as ample, opened, siteVisits } from "./SiteVisitsHarness.ts"
+
+/** Of virtual time. */
+const limits = { ...ample, duration: Duration.seconds(8), perRequest: Duration.seconds(4) }
 
 /** A shop for the length of the scope; each path that it is asked for comes out of `asked`. */
 const shop = Effect.fnUntraced(function* (listener: RequestListener) {
@@ -35,7 +38,7 @@ describe("the time of a visit", () => {
   it.effect("leaves a pause between two beginnings, however many wait", () =>
     Effect.gen(function* () {
       const { asked, domain } = yield* shop(answers)
-      const visit = yield* opened(domain, { limits: { pace: Duration.seconds(1) } })
+      const visit = yield* opened(domain, { limits: { ...limits, pace: Duration.seconds(1) } })
       const fibers = yield* Effect.forEach(["/a", "/b", "/c"], (path) => Effect.forkChild(told(visit, path)))
       assert.strictEqual(yield* Queue.take(asked), "/a")
       yield* TestClock.adjust("999 millis")
@@ -51,7 +54,7 @@ describe("the time of a visit", () => {
   it.effect("ends a request with its time, and the visit with its own", () =>
     Effect.gen(function* () {
       const { asked, domain } = yield* shop(silence)
-      const visit = yield* opened(domain)
+      const visit = yield* opened(domain, { limits })
       const first = yield* Effect.forkChild(told(visit, "/a"))
       yield* Queue.take(asked)
       yield* TestClock.adjust("4 seconds")
@@ -76,7 +79,7 @@ describe("the time of a visit", () => {
   it.effect("is not waited out by what would come too late anyway", () =>
     Effect.gen(function* () {
       const { domain } = yield* shop(answers)
-      const visit = yield* opened(domain, { limits: { pace: Duration.seconds(9) } })
+      const visit = yield* opened(domain, { limits: { ...limits, pace: Duration.seconds(9) } })
       assert.deepStrictEqual([yield* told(visit, "/"), yield* told(visit, "/a")], ["200", "deadline"])
     })
   )

@@ -10,9 +10,9 @@ import { Ledger } from "#services/Ledger.ts"
 import { newId } from "#services/NewId.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { claimOf, platform, tenant, usdc, walletOf } from "./WalletsHarness.ts"
+import { claimOf, patient, platform, tenant, usdc, walletOf } from "./WalletsHarness.ts"
 
-const Test = Layer.merge(Transfers.layer, Doctor.layer).pipe(Layer.provideMerge(platform))
+const Test = Layer.merge(Transfers.layer, Doctor.layer).pipe(Layer.provideMerge(platform), Layer.provide(patient))
 
 const parties = Effect.fnUntraced(function* (funds: bigint) {
   const caller = yield* tenant()

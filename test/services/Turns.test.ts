@@ -2,22 +2,21 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { LanePolicy } from "#services/Ledger/Lane.ts"
-import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Refunds } from "#services/Refunds.ts"
-import { open, parties, platform as streams } from "./MoneyStreamsHarness.ts"
-import { paid, platform as refunds, refundOf } from "./RefundsHarness.ts"
+import { another as anotherOfStreams, open, parties, platform as streams } from "./MoneyStreamsHarness.ts"
+import { paid, platform as refunds, refundOf, services as refundServices } from "./RefundsHarness.ts"
 
-/** A ledger that gives its callers up after 300 ms, so that tests do not wait for long. */
-const hasty = Layer.effectContext(
-  Effect.map(LanePolicy, (defaults) =>
-    Context.make(LanePolicy, {
-      ...defaults,
-      groupTimeout: Duration.millis(200),
-      commandTimeout: Duration.millis(300),
-      reconnect: Duration.millis(50)
-    })
-  )
-)
+/** How long a hasty ledger lets anybody wait, and how many wait for each other: many times as long if each waited for himself. */
+const patience = 300
+const callers = 100
+
+/** A process whose ledger gives its callers up so soon that tests do not wait for long. */
+const hasty = Effect.provideService(LanePolicy, {
+  ...LanePolicy.defaultValue(),
+  groupTimeout: Duration.millis(200),
+  commandTimeout: Duration.millis(patience),
+  reconnect: Duration.millis(50)
+})
 
 // What is given up on purpose need not be reported.
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
@@ -40,43 +39,38 @@ const whileAway = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
   return { value, took }
 })
 
+/** All are given up before each could have waited for himself; when the ledger is back, so is who asks again. */
+const areGivenUpTogether = Effect.fnUntraced(function* <A, E, R>(call: Effect.Effect<A, E, R>) {
+  const { took, value } = yield* whileAway(
+    Effect.all(
+      Array.from({ length: callers }, () => Effect.exit(call)),
+      { concurrency: callers }
+    )
+  )
+  assert.isTrue(value.every(Exit.isFailure))
+  assert.isBelow(took, callers * patience)
+  assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.retry(Effect.sandbox(call), { times: 50 }))))
+})
+
 const live = { excludeTestServices: true, timeout: "60 seconds" } as const
 
-layer(streams.pipe(Layer.provide(hasty), Layer.provideMerge(quiet)), live)("changes of one stream", (it) => {
+layer(streams.pipe(Layer.provideMerge(quiet)), live)("changes of one stream", (it) => {
   it.effect("that wait for each other while the ledger is away are given up together, and then go on", () =>
     Effect.gen(function* () {
-      const { topUp } = yield* MoneyStreams
       const both = yield* parties(2_000_000_000n)
       const { id } = (yield* open(both)).stream
-      const change = topUp(both.caller, id, { amount: 1n })
-      const { took, value } = yield* whileAway(
-        Effect.all(
-          Array.from({ length: 20 }, () => Effect.exit(change)),
-          { concurrency: 20 }
-        )
-      )
-      assert.isTrue(value.every(Exit.isFailure))
-      assert.isBelow(took, 3000)
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.retry(Effect.sandbox(change), { times: 20 }))))
+      const process = yield* hasty(anotherOfStreams)
+      yield* areGivenUpTogether(process.streams.topUp(both.caller, id, { amount: 1n }))
     })
   )
 })
 
-layer(refunds.pipe(Layer.provide(hasty), Layer.provideMerge(quiet)), live)("refunds of one transfer", (it) => {
+layer(refunds.pipe(Layer.provideMerge(quiet)), live)("refunds of one transfer", (it) => {
   it.effect("that wait for each other while the ledger is away are given up together, and then go on", () =>
     Effect.gen(function* () {
-      const { create } = yield* Refunds
       const { caller, id } = yield* paid
-      const refund = create(caller, refundOf(id, 1n))
-      const { took, value } = yield* whileAway(
-        Effect.all(
-          Array.from({ length: 20 }, () => Effect.exit(refund)),
-          { concurrency: 20 }
-        )
-      )
-      assert.isTrue(value.every(Exit.isFailure))
-      assert.isBelow(took, 3000)
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.retry(Effect.sandbox(refund), { times: 20 }))))
+      const process = yield* hasty(Layer.build(Layer.fresh(refundServices)))
+      yield* areGivenUpTogether(Context.get(process, Refunds).create(caller, refundOf(id, 1n)))
     })
   )
 })

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { AccountId, TenantId, type WalletId } from "#domain/Ids.ts"
@@ -6,11 +6,19 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { type Environment, Principal } from "#domain/Principal.ts"
 import type { CreateWallet } from "#domain/Wallet.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { LanePolicy } from "#services/Ledger/Lane.ts"
 import { newId, newUuid } from "#services/NewId.ts"
 import { Wallets } from "#services/Wallets.ts"
 
 /** Wallets over a ledger on a database of their own. */
 export const platform = Wallets.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(Postgres.layerTest))
+
+/** A ledger that sends nobody away for having waited: what many at once come to must not depend on how fast a machine is. */
+export const patient = Layer.succeed(LanePolicy, {
+  ...LanePolicy.defaultValue(),
+  groupTimeout: Duration.minutes(1),
+  commandTimeout: Duration.minutes(2)
+})
 
 /** A new tenant with one account. */
 export const tenant = Effect.fnUntraced(function* (environment: Environment = "sandbox") {

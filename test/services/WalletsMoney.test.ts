@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Funding } from "#domain/Wallet.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { claimOf, hold, movementsInto, platform, tenant, usdc, walletOf } from "./WalletsHarness.ts"
+import { claimOf, hold, movementsInto, patient, platform, tenant, usdc, walletOf } from "./WalletsHarness.ts"
 
-layer(platform)("the faucet", (it) => {
+layer(platform.pipe(Layer.provide(patient)))("the faucet", (it) => {
   it.effect("gives exactly what was asked, in one transfer that the answer names", () =>
     Effect.gen(function* () {
       const wallets = yield* Wallets

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { ServerResponse } from "node:http"
@@ -68,7 +68,7 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
         const waiting: Array<ServerResponse> = []
         const { received, state, url } = yield* receiver((_, response) => void waiting.push(response))
         const { caller, id } = yield* subscribe(url)
-        const first = yield* otherProcess({ timeout: Duration.minutes(1) })
+        const first = yield* otherProcess()
         yield* happen(caller)
         yield* first.expand
         yield* Effect.forkScoped(first.deliverDue)
@@ -105,10 +105,10 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
       const waiting: Array<ServerResponse> = []
       const { received, state, url } = yield* receiver((_, response) => void waiting.push(response))
       const { caller, id } = yield* subscribe(url)
-      const slow = yield* otherProcess({ timeout: Duration.minutes(1) })
+      const slow = yield* otherProcess()
       yield* happen(caller)
       yield* slow.expand
-      const fiber = yield* Effect.forkScoped(slow.deliverDue)
+      const delivering = yield* Effect.forkScoped(slow.deliverDue)
       yield* until(() => waiting.length === 1)
       state.answer = answering(500)
       yield* TestClock.adjust("45 seconds")
@@ -116,7 +116,7 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
       yield* tidy
       yield* deliverDue
       waiting[0]?.end("late")
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      assert.strictEqual(yield* Fiber.join(delivering), 1)
       const all = yield* attempts(caller, id)
       assert.deepStrictEqual(
         all.map(({ failure, status }) => [status, failure]),
@@ -128,7 +128,6 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
       )
       assert.strictEqual(received.length, 2)
       assert.deepStrictEqual(yield* broken, [])
-      fiber.interruptUnsafe()
     })
   )
 })

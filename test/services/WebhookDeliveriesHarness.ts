@@ -32,17 +32,17 @@ const deployment = Layer.succeed(Deployment, {
 
 const outbound = Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), allowLoopback: true })
 
-/** Calls are given up after so many milliseconds of real time, and a process that stops waits for none. */
-export const impatient = (policy: Partial<DeliveryPolicy> = {}) =>
+/** No call is given up, however busy the machine is, unless a test says so; and a process that stops waits for none. */
+const policyOf = (policy: Partial<DeliveryPolicy> = {}) =>
   Layer.succeed(DeliveryPolicy, {
     ...DeliveryPolicy.defaultValue(),
-    timeout: Duration.millis(400),
+    timeout: Duration.minutes(2),
     drain: Duration.zero,
     ...policy
   })
 
 const sender = (policy?: Partial<DeliveryPolicy>) =>
-  WebhookDeliveries.layer.pipe(Layer.provideMerge(PublicHttp.layer), Layer.provide([outbound, impatient(policy)]))
+  WebhookDeliveries.layer.pipe(Layer.provideMerge(PublicHttp.layer), Layer.provide([outbound, policyOf(policy)]))
 
 /** What subscriptions and their deliveries stand on, over real Postgres. */
 export const testLayer = (policy?: Partial<DeliveryPolicy>) =>
@@ -149,5 +149,5 @@ export const broken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 /** Waits in real time, a few milliseconds at a time, until it is so. */
 export const until = (isSo: () => boolean) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql`SELECT pg_sleep(0.002)`.pipe(Effect.repeat({ until: isSo, times: 2000 }), Effect.asVoid)
+    sql`SELECT pg_sleep(0.002)`.pipe(Effect.repeat({ until: isSo, times: 10_000 }), Effect.asVoid)
   )

@@ -9,6 +9,7 @@ import { DeliveryPolicy } from "#services/WebhookDeliveries/Policy.ts"
 import * as Sending from "#services/WebhookDeliveries/Sending.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
+import { eventually } from "./CredentialsHarness.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
   answering,
@@ -219,7 +220,10 @@ layer(testLayer(), { timeout: "60 seconds" })("the failures of a subscription", 
       yield* Deferred.await(locked)
       const sending = yield* Effect.forkScoped(deliverDue)
       yield* until(() => slow.received.length === 1 && responses.length === 2)
-      yield* sql`SELECT pg_sleep(0.05)`
+      yield* eventually(
+        sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        (found) => found.length > 0
+      )
       responses[0]?.end()
       yield* sql`SELECT pg_sleep(0.05)`
       responses[1]?.writeHead(500).end()
