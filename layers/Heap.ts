@@ -8,8 +8,13 @@ const collect = Effect.try(() => {
   if (typeof gc === "function") gc({ type: "major", execution: "sync", flavor: "last-resort" })
 })
 
+/** What is said on the command line about young garbage would hold for threads, too, whatever their limits say. */
+const leaveThreadsTheirLimits = Effect.try(() => setFlagsFromString("--max-semi-space-size=0"))
+
 /**
- * Collects the garbage of the start, once, when everything stands. Room for much young garbage is what makes a busy server fast
- * (`--max-semi-space-size`), and without this a server at rest would keep the room that its start took.
+ * Collects the garbage of the start, once, when everything stands: without this a server at rest would keep the room that its start
+ * took. How much room there is for young garbage is said on the command line (`--max-semi-space-size`): the more, the less often it
+ * is collected, and the more memory stays with a server that was busy once. Beside it the C library is told to give large buffers
+ * back as soon as they are free (`MALLOC_*`).
  */
-export const layer = Layer.effectDiscard(Effect.ignore(collect))
+export const layer = Layer.effectDiscard(Effect.all([Effect.ignore(collect), Effect.ignore(leaveThreadsTheirLimits)]))

@@ -58,8 +58,11 @@ const serve = async () => {
   const startServer = (own: number, index: number) => {
     const program = start(
       process.execPath,
-      ["--max-semi-space-size=64", join(import.meta.dirname, "../src/main.ts")],
+      ["--max-semi-space-size=8", join(import.meta.dirname, "../src/main.ts")],
       {
+        MALLOC_ARENA_MAX: "2",
+        MALLOC_TRIM_THRESHOLD_: "131072",
+        MALLOC_MMAP_THRESHOLD_: "131072",
         DATABASE_URL: databaseUrl,
         NATS_URL: natsUrl,
         HOST: "127.0.0.1",

@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
 import type { Dispatcher } from "undici"
-import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "../PublicHttp/Collector.ts"
 import { type Failure, failureOf } from "./Failure.ts"
 import type { Held } from "./Memory.ts"
@@ -101,6 +101,8 @@ class Handler implements Dispatcher.DispatchHandler {
     this.#headers = headerText(controller.rawHeaders)
     this.#ms = this.#now() - this.#startedAt
     this.#room = this.#wire.most(status, this.#headers)
+    const said = Number(headerValue(this.#headers, "content-length") ?? 0)
+    if (said > 0) this.#received.expect(Math.min(said, this.#room))
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer) {

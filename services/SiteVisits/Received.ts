@@ -7,10 +7,15 @@ export class Received {
     return this.#size
   }
 
+  /** Makes room for so many at once. Memory that nothing is written to is not taken. */
+  expect(size: number): void {
+    if (size > this.#buffer.byteLength) this.#buffer = this.#buffer.transfer(size)
+  }
+
   add(piece: Uint8Array): void {
     const size = this.#size + piece.length
     // Outgrown buffers are given back at once.
-    if (size > this.#buffer.byteLength) this.#buffer = this.#buffer.transfer(Math.max(size, 2 * this.#size, 16_384))
+    if (size > this.#buffer.byteLength) this.expect(Math.max(size, 2 * this.#size, 16_384))
     new Uint8Array(this.#buffer).set(piece, this.#size)
     this.#size = size
   }

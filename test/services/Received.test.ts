@@ -21,6 +21,7 @@ describe("bytes that arrive in pieces", () => {
     received.add(Uint8Array.of(1, 2, 3))
     assert.deepStrictEqual(received.take(2), Uint8Array.of(1, 2))
     assert.strictEqual(received.size, 0)
+    received.expect(1_000)
     received.add(Uint8Array.of(4))
     assert.deepStrictEqual(received.take(9), Uint8Array.of(4))
   })

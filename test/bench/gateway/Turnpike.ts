@@ -10,10 +10,12 @@ import { fileURLToPath } from "node:url"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 
-/** The flags that `npm start` gives to node. */
-const startFlags = (() => {
+/** The flags that `npm start` gives to node, and the settings of its environment. */
+const { startFlags, startSettings } = (() => {
   const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"))
-  return String(scripts.start).match(/--\S+/g) ?? []
+  const start = String(scripts.start)
+  const settings = [...start.matchAll(/\b(MALLOC_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value])
+  return { startFlags: start.match(/--\S+/g) ?? [], startSettings: Object.fromEntries(settings) }
 })()
 
 /** A Turnpike that runs as a process of its own. */
@@ -130,6 +132,7 @@ const launch = (dataDir: string, port: number, log: string, databaseUrl: string 
       stdio: ["ignore", output, output],
       env: {
         ...environment,
+        ...startSettings,
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
         PORT: String(port),
         TURNPIKE_DATA_DIR: dataDir,
