@@ -78,7 +78,7 @@ export class WebhookDeliveries extends Context.Service<
       yield* Effect.forkScoped(deliver)
       // Also when it failed: perhaps it was the answer to the commit that was lost.
       const expandAndWake = Effect.onExit(expand, (exit) => (Exit.isSuccess(exit) && !exit.value ? Effect.void : wake))
-      yield* Following.keepUp("Webhooks", expandAndWake, "1 second", wake)
+      yield* Following.keepUp("Webhooks", expandAndWake, "2 seconds", wake)
       yield* tidy.pipe(
         Effect.catchCause((cause) => Effect.logError("Webhooks could not be tidied up", cause)),
         Effect.repeat(Repeat.spaced("10 seconds")),
