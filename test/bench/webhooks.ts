@@ -253,7 +253,7 @@ const main = Effect.gen(function* () {
   // What is under way to those that hung, and is left to be repeated to them, is not what is measured.
   yield* Effect.repeat(
     Effect.andThen(
-      Effect.sleep("1 second"),
+      Effect.promise(() => setTimeout(1000)),
       bench.sql`SELECT 1 FROM webhook_deliveries WHERE status = 'sending' LIMIT 1`
     ),
     { until: (underWay) => underWay.length === 0 }
