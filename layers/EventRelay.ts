@@ -181,6 +181,6 @@ export const layerWorker = Layer.effectDiscard(
     if ((yield* Nats) === undefined) return
     const { release, turn } = yield* make
     yield* Effect.addFinalizer(() => release)
-    yield* keepUp("The relay of events", turn, "1 second")
+    yield* keepUp("The relay of events", turn, { interval: "1 second", rest: "10 millis" })
   })
 )

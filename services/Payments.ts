@@ -22,13 +22,13 @@ import type { NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "./Deployment.ts"
 import { Endpoints, type Snapshot } from "./Endpoints.ts"
 import { Ledger } from "./Ledger.ts"
-import * as Claims from "./Payments/Claims.ts"
 import * as Delivery from "./Payments/Delivery.ts"
 import * as Due from "./Payments/Due.ts"
 import * as Keeping from "./Payments/Keeping.ts"
 import * as OnChain from "./Payments/OnChain.ts"
 import * as Paying from "./Payments/Paying.ts"
 import { PaymentPolicy } from "./Payments/Policy.ts"
+import { paymentColumns } from "./Payments/Row.ts"
 import * as Settling from "./Payments/Settling.ts"
 import * as Signed from "./Payments/Signed.ts"
 import * as Using from "./Payments/Using.ts"
@@ -150,7 +150,7 @@ export class Payments extends Context.Service<
       const rowById = SqlSchema.findOneOption({
         Request: Schema.String,
         Result: PaymentRow,
-        execute: (id) => sql`SELECT ${sql.literal(Claims.paymentColumns)} FROM payments p WHERE p.id = ${id}`
+        execute: (id) => sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.id = ${id}`
       })
       const verify = Effect.fn("Payments.verify")(function* (proof: string): Effect.fn.Return<Verdict> {
         const id = readProof(key, proof)
@@ -166,7 +166,7 @@ export class Payments extends Context.Service<
         Request: Schema.Struct({ endpoint: Schema.String, before: Schema.String, limit: Schema.Int }),
         Result: PaymentRow,
         execute: ({ endpoint, before, limit }) =>
-          sql`SELECT ${sql.literal(Claims.paymentColumns)}
+          sql`SELECT ${sql.literal(paymentColumns)}
             FROM payments p WHERE p.endpoint_id = ${endpoint} AND p.id < ${before} ORDER BY p.id DESC LIMIT ${limit}`
       })
       const list = Effect.fn("Payments.list")(function* (

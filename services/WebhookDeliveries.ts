@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Exit, Layer, Option, Schedule as Repeat, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schedule as Repeat, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Delivery, DeliveryFilter, Replaying } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
@@ -76,9 +76,13 @@ export class WebhookDeliveries extends Context.Service<
       const { deliver, drain, expand, tidy, wake } = yield* WebhookDeliveries
       yield* Effect.addFinalizer(() => drain)
       yield* Effect.forkScoped(deliver)
-      // Also when it failed: perhaps it was the answer to the commit that was lost.
-      const expandAndWake = Effect.onExit(expand, (exit) => (Exit.isSuccess(exit) && !exit.value ? Effect.void : wake))
-      yield* Following.keepUp("Webhooks", expandAndWake, "2 seconds", wake)
+      // Perhaps it was the answer to the commit that was lost.
+      const expandAndWake = Effect.onError(expand, () => wake)
+      yield* Following.keepUp("Webhooks", expandAndWake, {
+        interval: "2 seconds",
+        rest: "50 millis",
+        afterwards: wake
+      })
       yield* tidy.pipe(
         Effect.catchCause((cause) => Effect.logError("Webhooks could not be tidied up", cause)),
         Effect.repeat(Repeat.spaced("10 seconds")),
@@ -95,8 +99,11 @@ export class WebhookDeliveries extends Context.Service<
       const records = yield* Records.make(environment)
       const replays = yield* Replays.make
       const upkeep = yield* Upkeep.make
-      const expand = yield* Expanding.make
+      const pass = yield* Expanding.make
       const pump = yield* Pump.make
+      const expand = Effect.flatMap(pass, ({ isMore, passed }) =>
+        Effect.as(passed > 0 ? pump.wake : Effect.void, isMore)
+      )
       const wakeAfterCommit = sql.afterCommit(pump.wake)
 
       const statusOf = SqlSchema.findOneOption({

@@ -7,7 +7,7 @@ import * as Following from "../EventLog/Following.ts"
 export const follower = "agent_channel"
 
 /** How many facts are passed at a time. */
-export const batch = 2_000
+const batch = 2_000
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 const concerns = audience
@@ -43,10 +43,10 @@ export const make = Effect.gen(function* () {
       ORDER BY h.agent_id, e.seq, c.place
       RETURNING seq`
 
-  /** Passes the next facts, once for all processes. How many, and whether one of them concerned somebody. */
+  /** Passes the next facts, once for all processes. Whether there are more, and how many concerned somebody. */
   return Effect.gen(function* () {
     let noted = 0
-    const passed = yield* pass(Effect.succeed(batch), (stretch) =>
+    const { isMore } = yield* pass(Effect.succeed(batch), (stretch) =>
       // What a crash of the database takes back is passed again.
       Effect.andThen(sql`SET LOCAL synchronous_commit = off`, note(stretch)).pipe(
         Effect.tap((rows) =>
@@ -56,6 +56,6 @@ export const make = Effect.gen(function* () {
         )
       )
     )
-    return { passed, noted }
+    return { isMore, noted }
   })
 })

@@ -5,7 +5,7 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { revokedSubject } from "../Credentials.ts"
 import { EventBus } from "../EventBus.ts"
 import { appendedSubject } from "../EventLog/Appended.ts"
-import * as Copying from "./Copying.ts"
+import type * as Copying from "./Copying.ts"
 import type { Line } from "./Line.ts"
 import type { Lines } from "./Lines.ts"
 import type * as Presence from "./Presence.ts"
@@ -55,9 +55,9 @@ export const make = Effect.fnUntraced(function* (
   const copyAll = Effect.gen(function* () {
     let isSomething = false
     while (true) {
-      const { noted, passed } = yield* copy
+      const { isMore, noted } = yield* copy
       isSomething = isSomething || noted > 0
-      if (passed < Copying.batch) break
+      if (!isMore) break
     }
     if (isSomething) yield* bus.publish(copiedSubject, "")
   })

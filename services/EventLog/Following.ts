@@ -1,6 +1,7 @@
 import { type Duration, Effect, Option, PubSub, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "../EventBus.ts"
+import { sleep } from "../Database/RealTime.ts"
 import { appendedSubject } from "./Appended.ts"
 
 /** Facts after `after` up to and with `upTo`; all of them are committed and there are no gaps. */
@@ -37,12 +38,12 @@ export const make = Effect.fnUntraced(function* (name: string) {
   const passNext = Effect.fnUntraced(
     function* <R>(limit: number, handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>) {
       const found = yield* take(undefined)
-      if (found._tag === "None" || found.value.head <= found.value.seq) return 0
+      if (found._tag === "None" || found.value.head <= found.value.seq) return nothing
       const { head, seq: after } = found.value
       const upTo = head - after > BigInt(limit) ? after + BigInt(limit) : head
       yield* handle({ after, upTo })
       yield* move(upTo)
-      return Number(upTo - after)
+      return { passed: Number(upTo - after), isMore: upTo < head }
     },
     sql.withTransaction,
     Effect.orDie
@@ -51,31 +52,42 @@ export const make = Effect.fnUntraced(function* (name: string) {
   let isIdle = false
   /**
    * Handles the next stretch of at most `limit` facts and goes past it, both in one transaction and once for all processes. How many
-   * facts that were: none when there is nothing new, or when somebody else is at it.
+   * facts that were, none when there is nothing new or when somebody else is at it; and whether there were more than that.
    */
   const pass = Effect.fnUntraced(function* <R>(
     limit: Effect.Effect<number>,
     handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>
   ) {
     // Who had nothing to do last time looks before he begins a transaction.
-    if (isIdle && Option.isNone(yield* Effect.orDie(grown(undefined)))) return 0
-    const passed = yield* passNext(yield* limit, handle)
-    isIdle = passed === 0
-    return passed
+    if (isIdle && Option.isNone(yield* Effect.orDie(grown(undefined)))) return nothing
+    const done = yield* passNext(yield* limit, handle)
+    isIdle = done.passed === 0
+    return done
   })
 
   return { pass }
 })
 
+const nothing = { passed: 0, isMore: false }
+
 /**
  * Repeats `turn` whenever the log has grown, and at least once per `interval`; again at once while a turn says that there is more.
- * `afterwards` follows the turns of a log that has grown, also where another process was faster.
+ * `afterwards` follows the turns of a log that has grown, also where another process was faster. Where the log grows all the time
+ * there is a `rest` between two turns: what comes meanwhile shares the next one, and those who write are not held up by those who
+ * follow.
  */
 export const keepUp = Effect.fnUntraced(function* (
   what: string,
   turn: Effect.Effect<boolean>,
-  interval: Duration.Input,
-  afterwards: Effect.Effect<void> = Effect.void
+  {
+    afterwards = Effect.void,
+    interval,
+    rest
+  }: {
+    readonly interval: Duration.Input
+    readonly rest: Duration.Input
+    readonly afterwards?: Effect.Effect<void>
+  }
 ) {
   const bus = yield* EventBus
   const grown = yield* bus.subscribe(appendedSubject)
@@ -85,7 +97,7 @@ export const keepUp = Effect.fnUntraced(function* (
   // What was announced during a turn is one announcement.
   const waitForMore = PubSub.takeAll(grown).pipe(Effect.timeoutOption(interval))
   const again = Effect.flatMap(waitForMore, (announced) =>
-    Option.isSome(announced) ? Effect.andThen(turns, afterwards) : turns
+    Option.isSome(announced) ? turns.pipe(Effect.andThen(afterwards), Effect.andThen(sleep(rest))) : turns
   )
   return yield* turns.pipe(Effect.andThen(Effect.forever(again)), Effect.forkScoped)
 })

@@ -1,10 +1,11 @@
-import { DateTime, Duration, Effect, Schema, type Scope } from "effect"
-import { PaymentRow } from "#domain/Payment.ts"
+import { DateTime, Duration, Effect, type Scope } from "effect"
+import type { PaymentRow } from "#domain/Payment.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { Database } from "../Database.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import * as Batch from "./Batch.ts"
+import { paymentColumns, paymentOf } from "./Row.ts"
 
 /** A call that wants to use a payment. */
 export interface Claim {
@@ -21,16 +22,6 @@ export interface Claimed {
   readonly row: PaymentRow | undefined
   readonly won: boolean
   readonly at: Date
-}
-
-const columns = Object.keys(PaymentRow.fields)
-export const paymentColumns = columns.map((name) => `p.${name}`).join(", ")
-
-const decode = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
-const named = (row: Pipeline.Row): object => {
-  const record: { [column: string]: unknown } = {}
-  for (const [index, name] of columns.entries()) record[name] = row[index]
-  return record
 }
 
 // The state is judged in a way that no index on a state can serve: the planner, whose statistics never know about times after
@@ -60,7 +51,12 @@ export const make = Effect.gen(function* () {
     meanwhile?: () => void
   ) {
     const [rows = []] = yield* pipeline.fly([{ statement, values }], meanwhile)
-    return new Map((yield* decode(rows.map(named))).map((row) => [row.id, row]))
+    const payments = new Map<string, PaymentRow>()
+    for (const row of rows) {
+      const payment = paymentOf(row)
+      payments.set(payment.id, payment)
+    }
+    return payments
   })
 
   const takeAll = Effect.fnUntraced(
@@ -102,7 +98,7 @@ export const make = Effect.gen(function* () {
   return ask
 }) satisfies Effect.Effect<unknown, never, Database | Scope.Scope>
 
-const unavailableIfAway = (failure: Pipeline.FlightFailure | Schema.SchemaError) =>
+const unavailableIfAway = (failure: Pipeline.FlightFailure) =>
   failure._tag === "ConnectionLost" || (failure._tag === "StatementFailed" && Pipeline.isContention(failure))
     ? new ServiceUnavailable({ retry_after: 2 })
     : failure

@@ -3,7 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { PaymentRow } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Ledger } from "../Ledger.ts"
-import { paymentColumns } from "./Claims.ts"
+import { paymentColumns } from "./Row.ts"
 
 const batch = 200
 

@@ -65,14 +65,11 @@ export const make = Effect.gen(function* () {
     return Math.max(1, Math.min(mostFacts, Math.floor(mostAttempts / Math.max(1, counted.most))))
   }).pipe(Effect.orDie)
 
-  /** Passes a stretch of the log; whether there may be more. */
-  return Effect.gen(function* () {
-    const passed = yield* pass(limit, ({ after, upTo }) =>
-      Effect.gen(function* () {
-        if (!(yield* Effect.catchTag(some(undefined), ["SchemaError", "NoSuchElementError"], Effect.die)).some) return
-        yield* expand(after, upTo, yield* DateTime.nowAsDate)
-      })
-    )
-    return passed > 0
-  })
+  /** Passes a stretch of the log. */
+  return pass(limit, ({ after, upTo }) =>
+    Effect.gen(function* () {
+      if (!(yield* Effect.catchTag(some(undefined), ["SchemaError", "NoSuchElementError"], Effect.die)).some) return
+      yield* expand(after, upTo, yield* DateTime.nowAsDate)
+    })
+  )
 })

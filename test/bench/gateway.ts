@@ -87,29 +87,40 @@ const paidRetries = (server: Turnpike.Turnpike, buyer: Buyer, connections: numbe
   })
 }
 
-const paid = (server: Turnpike.Turnpike, path: string, proxyPort: number) =>
+/** The ways to the same origin without us: a bare proxy, and the least that forwarding can cost. */
+interface Ways {
+  readonly proxy: number
+  readonly dispatch: number
+}
+
+const paid = (server: Turnpike.Turnpike, path: string, ways: Ways) =>
   Effect.gen(function* () {
     const buyer = yield* makeBuyer(server, path)
     const spent: Array<Spent> = []
     const {
       retries = [],
       cycles = [],
-      proxied = []
+      proxied = [],
+      dispatched = []
     } = yield* alternate(rounds, {
       retries: paidRetries(server, buyer, connections, spent),
       cycles: drive({ port: server.port, connections, millis, work: buyer.cycle }),
-      proxied: drive({ port: proxyPort, connections, millis, work: repeat(get("/"), 200) })
+      proxied: drive({ port: ways.proxy, connections, millis, work: repeat(get("/"), 200) }),
+      dispatched: drive({ port: ways.dispatch, connections, millis, work: repeat(get("/"), 200) })
     })
     say(`\npaid call, ${connections} connections`)
     show("paid retry", retries)
     show("402, payment and paid retry", cycles)
     show("bare undici proxy", proxied)
+    show("undici's dispatcher straight onto the response", dispatched)
     const each = (part: keyof Spent) => median(spent.map((stretch) => stretch[part])).toFixed(2)
     say(
       `     a paid retry costs ${each("server")} ms of processor time in the server, ${each("postgres")} ms in Postgres`
     )
     report("paid retries/s against a bare undici proxy", ratio(retries, proxied), 0.25, "at least")
     report("whole cycles/s against its requests/s", ratio(cycles, proxied), 0.1, "at least")
+    const [share, whole] = [ratio(retries, dispatched), ratio(cycles, dispatched)].map((value) => value.toFixed(2))
+    say(`     against the dispatcher ${share} x and ${whole} x`)
     report("p99 of a paid retry", median(retries.map((round) => round.p99)), 50, "at most", "ms")
   })
 
@@ -187,10 +198,13 @@ const main = Effect.gen(function* () {
   const server = yield* Turnpike.start(dataDir)
   const originPort = yield* Peer.start("origin", {})
   const path = yield* Turnpike.sell(server, `http://127.0.0.1:${originPort}/`)
-  const proxyPort = yield* Peer.start("proxy", { originPort })
+  const ways: Ways = {
+    proxy: yield* Peer.start("proxy", { originPort }),
+    dispatch: yield* Peer.start("dispatch", { originPort })
+  }
   if (runs("unpaid")) yield* Effect.scoped(unpaid(server, path))
-  if (runs("paid")) yield* Effect.scoped(paid(server, path, proxyPort))
-  if (runs("latency")) yield* Effect.scoped(latency(server, path, proxyPort))
+  if (runs("paid")) yield* Effect.scoped(paid(server, path, ways))
+  if (runs("latency")) yield* Effect.scoped(latency(server, path, ways.proxy))
   say(`\nserver after the load: ${Turnpike.memory(server)}`)
 }).pipe(Effect.scoped)
 

@@ -24,11 +24,9 @@ const append = (count: number) => Effect.flatMap(EventLog, (log) => log.append(A
 const follower = Effect.gen(function* () {
   const seen: Array<readonly [bigint, bigint]> = []
   const { pass } = yield* Following.make(newUuid())
-  return {
-    seen,
-    pass,
-    next: (limit = 100) => pass(Effect.succeed(limit), ({ after, upTo }) => Effect.sync(() => seen.push([after, upTo])))
-  }
+  const page = (limit = 100) =>
+    pass(Effect.succeed(limit), ({ after, upTo }) => Effect.sync(() => seen.push([after, upTo])))
+  return { seen, pass, page, next: (limit?: number) => Effect.map(page(limit), ({ passed }) => passed) }
 })
 
 layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
@@ -50,6 +48,15 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
       yield* append(7)
       assert.deepStrictEqual([yield* next(3), yield* next(3), yield* next(3), yield* next(3)], [3, 3, 1, 0])
       for (const [index, [after]] of seen.entries()) if (index > 0) assert.strictEqual(after, seen[index - 1]?.[1])
+    })
+  )
+
+  it.effect("says whether the log goes on behind the stretch, so that nobody looks for nothing", () =>
+    Effect.gen(function* () {
+      const { page } = yield* follower
+      yield* append(4)
+      assert.deepStrictEqual(yield* page(3), { passed: 3, isMore: true })
+      assert.deepStrictEqual(yield* page(3), { passed: 1, isMore: false })
     })
   )
 
@@ -77,7 +84,7 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
       yield* inside.await
       assert.strictEqual(yield* next(), 0)
       yield* done.open
-      assert.strictEqual(yield* Fiber.join(slow), 1)
+      assert.strictEqual((yield* Fiber.join(slow)).passed, 1)
       assert.strictEqual(yield* next(), 0)
     })
   )
@@ -91,7 +98,7 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
         Ref.update(turns, (count) => count + 1),
         Effect.map(next(), (passed) => passed > 0)
       )
-      yield* Following.keepUp("Following", turn, "1 hour")
+      yield* Following.keepUp("Following", turn, { interval: "1 hour", rest: "1 millis" })
       yield* eventually(Ref.get(turns), (count) => count > 0)
       /** Announcements that come close together are gathered for 10 ms. */
       const passedOn = Effect.fnUntraced(function* (stretches: number) {
@@ -107,6 +114,26 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
     })
   )
 
+  it.effect("rests between two turns: what is announced meanwhile shares the next one", () =>
+    Effect.gen(function* () {
+      const counted = Effect.fnUntraced(function* (rest: "1 millis" | "1 hour") {
+        const turns = yield* Ref.make(0)
+        const turn = Effect.as(
+          Ref.update(turns, (count) => count + 1),
+          false
+        )
+        yield* Following.keepUp("Following", turn, { interval: "1 hour", rest })
+        return turns
+      })
+      const [brisk, resting] = [yield* counted("1 millis"), yield* counted("1 hour")]
+      for (const turns of [1, 2, 3]) {
+        yield* eventually(Effect.andThen(TestClock.adjust("10 millis"), Ref.get(brisk)), (count) => count === turns)
+        yield* append(1)
+      }
+      assert.strictEqual(yield* Ref.get(resting), 2)
+    })
+  )
+
   it.effect("looks by itself once per interval when nobody told it", () =>
     Effect.gen(function* () {
       const turns = yield* Ref.make(0)
@@ -114,7 +141,7 @@ layer(Test, { timeout: "60 seconds" })("following the event log", (it) => {
         Ref.update(turns, (count) => count + 1),
         false
       )
-      yield* Following.keepUp("Following", turn, "1 second")
+      yield* Following.keepUp("Following", turn, { interval: "1 second", rest: "1 millis" })
       yield* eventually(Ref.get(turns), (count) => count === 1)
       yield* TestClock.adjust("1 second")
       yield* eventually(Ref.get(turns), (count) => count === 2)

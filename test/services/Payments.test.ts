@@ -70,6 +70,22 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
     })
   )
 
+  it.effect(
+    "is the same to the call that takes it, which reads its row by hand, as to whoever asks about its proof",
+    () =>
+      Effect.gen(function* () {
+        const discounts = [
+          { threshold: 10, priceMultiplier: 0.9 },
+          { threshold: 100, priceMultiplier: 0.5 }
+        ]
+        const { granted, payments, reserve } = yield* market({ volumeDiscounts: discounts })
+        const paid = yield* reserve
+        const taken = yield* granted(paid.proof)
+        assert.strictEqual(taken.price.tiers.length, 2)
+        assert.deepStrictEqual(taken, (yield* payments.verify(paid.proof)).payment)
+      })
+  )
+
   it.effect("whose process died comes back when its lease ends, and may be used again", () =>
     Effect.gen(function* () {
       const { claim, granted, money, payments, purse, reserve, till } = yield* market({ timeoutMs: 5000 })

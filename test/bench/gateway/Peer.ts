@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url"
  * Runs one of the small servers in `peers/` as a process of its own until the scope closes, and answers its port. It gets
  * `setup` as its first message, answers with its port, and ends when this process does.
  */
-export const start = (name: "origin" | "bare" | "proxy" | "echo" | "plain", setup: Record<string, unknown>) =>
+export const start = (
+  name: "origin" | "bare" | "proxy" | "dispatch" | "echo" | "plain",
+  setup: Record<string, unknown>
+) =>
   Effect.acquireRelease(
     Effect.sync(() => fork(fileURLToPath(new URL(`peers/${name}.ts`, import.meta.url)))),
     (child) => Effect.promise(() => stop(child))

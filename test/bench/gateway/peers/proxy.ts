@@ -1,45 +1,36 @@
-import { createServer, type ServerResponse } from "node:http"
-import { Agent, type Dispatcher } from "undici"
+import { createServer } from "node:http"
+import { pipeline } from "node:stream"
+import { Agent, request as call } from "undici"
 import { serve } from "./serve.ts"
 
-class Answering implements Dispatcher.DispatchHandler {
-  readonly #response: ServerResponse
+const hopByHop = new Set([
+  "connection",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+const endToEnd = <Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(headers).filter(([name, value]) => value !== undefined && !hopByHop.has(name)))
 
-  constructor(response: ServerResponse) {
-    this.#response = response
-  }
-
-  onRequestStart() {}
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number) {
-    const raw = controller.rawHeaders
-    const headers = Array.isArray(raw) ? raw.map(String) : []
-    const kept: Array<string> = []
-    for (let index = 0; index < headers.length; index += 2) {
-      const name = headers[index] ?? ""
-      if (!/^(?:connection|keep-alive|transfer-encoding)$/i.test(name)) kept.push(name, headers[index + 1] ?? "")
-    }
-    this.#response.writeHead(status, kept)
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer) {
-    this.#response.write(chunk)
-  }
-
-  onResponseEnd() {
-    this.#response.end()
-  }
-
-  onResponseError() {
-    this.#response.destroy()
-  }
-}
-
-// What forwarding costs at least: undici straight onto the response, without payment, guard or back-pressure.
+// A bare proxy as one writes it with undici: its `request`, headers that are meant for the other end, bodies piped both ways.
 serve<{ originPort: number }>(({ originPort }) => {
-  const agent = new Agent({ pipelining: 1 })
+  const dispatcher = new Agent()
   const origin = `http://127.0.0.1:${originPort}`
   return createServer((request, response) => {
-    agent.dispatch({ origin, path: request.url ?? "/", method: "GET" }, new Answering(response))
+    const { method = "GET", url = "/" } = request
+    const body = method === "GET" || method === "HEAD" ? null : request
+    call(`${origin}${url}`, { dispatcher, method, headers: endToEnd(request.headers), body }).then(
+      (answer) => {
+        response.writeHead(answer.statusCode, endToEnd(answer.headers))
+        pipeline(answer.body, response, (failure) => {
+          if (failure) response.destroy()
+        })
+      },
+      () => response.destroy()
+    )
   })
 })
