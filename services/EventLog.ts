@@ -9,19 +9,17 @@ import { newUuid } from "./NewId.ts"
 const Recorded = Schema.toType(RecordedEvent)
 
 const insertEvents = Pipeline.statement(
-  [OID.int8, OID.timestamptz, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonbArray],
+  [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonbArray],
   `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
-    SELECT $1::bigint + place, id, tenant_id, type, data, $2::timestamptz
-    FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::jsonb[])
-      WITH ORDINALITY AS fact (id, tenant_id, type, data, place)`
+    SELECT *, $1 FROM ${Pipeline.lists(["seq", "id", "tenant_id", "type", "data"], 2)}`
 )
 
 /** Writes facts after sequence `last`. The caller holds the log head's lock and moves it by `events.length`. */
 export const insertion = (last: bigint, at: Date, events: ReadonlyArray<EventDraft>): Pipeline.Step => ({
   statement: insertEvents,
   values: [
-    last,
     at,
+    events.map((_, place) => last + BigInt(place + 1)),
     events.map(() => newUuid()),
     events.map(({ tenant_id }) => tenant_id),
     events.map(({ type }) => type),

@@ -8,9 +8,19 @@ export type RunAs =
   | { readonly _tag: "User"; readonly uid: number; readonly gid: number }
   | { readonly _tag: "UserNamespace" }
 
+const environment = {
+  LC_ALL: "C",
+  TZ: "UTC",
+  PATH: "/usr/bin:/bin",
+  // A session takes and returns the same memory with every statement: the C library is not to ask the system for it each time.
+  MALLOC_TOP_PAD_: "1048576",
+  MALLOC_TRIM_THRESHOLD_: "8388608",
+  MALLOC_MMAP_THRESHOLD_: "4194304"
+}
+
 /** Starts a command in its own session, so that Ctrl-C reaches Turnpike alone and Postgres is stopped after the drain. */
 export const start = (runAs: RunAs, command: string, args: ReadonlyArray<string>, cwd: string, stdio: StdioOptions) => {
-  const options = { cwd, stdio, detached: true, env: { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin" } }
+  const options = { cwd, stdio, detached: true, env: environment }
   switch (runAs._tag) {
     case "Self":
       return spawn(command, args, options)

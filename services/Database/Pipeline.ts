@@ -16,6 +16,13 @@ export const { OID } = PgTypes
 
 export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
 
+/**
+ * What a statement reads its lists from: a row for each place in them, with these columns, from parameter `first` on. In a FROM,
+ * `unnest` of several lists would keep a copy of each before the first row is there.
+ */
+export const lists = (columns: ReadonlyArray<string>, first = 1): string =>
+  `(SELECT ${columns.map((column, index) => `unnest($${first + index}) AS ${column}`).join(", ")})`
+
 /** One execution of a statement. */
 export interface Step {
   readonly statement: Statement

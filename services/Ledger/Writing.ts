@@ -7,6 +7,20 @@ import * as EventLog from "../EventLog.ts"
 import { type CompanionRow, stepsOf } from "./Companion.ts"
 import type { Head } from "./Reading.ts"
 
+const lineColumns = [
+  "seq",
+  "command_id",
+  "step",
+  "kind",
+  "debit",
+  "credit",
+  "amount",
+  "debit_posted",
+  "debit_held",
+  "credit_posted",
+  "hold_id",
+  "code"
+]
 const insertMovements = Pipeline.statement(
   [
     OID.timestamptz,
@@ -23,9 +37,7 @@ const insertMovements = Pipeline.statement(
     OID.uuidArray,
     OID.textArray
   ],
-  `INSERT INTO movements (seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted,
-      hold_id, code, created_at)
-    SELECT *, $1 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+  `INSERT INTO movements (${lineColumns.join(", ")}, created_at) SELECT *, $1 FROM ${Pipeline.lists(lineColumns, 2)}`
 )
 const movementsOf = (movements: Decision["movements"], at: Date): Pipeline.Step => ({
   statement: insertMovements,
@@ -49,13 +61,14 @@ const movementsOf = (movements: Decision["movements"], at: Date): Pipeline.Step 
 const updateAccounts = Pipeline.statement(
   [OID.int8Array, OID.int8Array, OID.int8Array],
   `UPDATE ledger_accounts a SET posted = n.posted, held = n.held
-    FROM unnest($1, $2, $3) AS n (key, posted, held) WHERE a.key = n.key`
+    FROM ${Pipeline.lists(["key", "posted", "held"])} AS n WHERE a.key = n.key`
 )
 const accountsOf = (accounts: Decision["accounts"]): Pipeline.Step => ({
   statement: updateAccounts,
   values: [accounts.map(({ key }) => key), accounts.map(({ posted }) => posted), accounts.map(({ held }) => held)]
 })
 
+const holdColumns = ["id", "debit", "credit", "amount", "captured", "state", "expires_at"]
 const insertHolds = Pipeline.statement(
   [
     OID.timestamptz,
@@ -67,8 +80,7 @@ const insertHolds = Pipeline.statement(
     OID.textArray,
     OID.timestamptzArray
   ],
-  `INSERT INTO holds (id, debit, credit, amount, captured, state, expires_at, created_at)
-    SELECT *, $1 FROM unnest($2, $3, $4, $5, $6, $7, $8)`
+  `INSERT INTO holds (${holdColumns.join(", ")}, created_at) SELECT *, $1 FROM ${Pipeline.lists(holdColumns, 2)}`
 )
 const newHoldsOf = (holds: ReadonlyArray<Hold>, at: Date): Pipeline.Step => ({
   statement: insertHolds,
@@ -88,16 +100,17 @@ const newHoldsOf = (holds: ReadonlyArray<Hold>, at: Date): Pipeline.Step => ({
 const updateHolds = Pipeline.statement(
   [OID.uuidArray, OID.textArray, OID.int8Array],
   `UPDATE holds h SET state = n.state, captured = n.captured
-    FROM unnest($1, $2, $3) AS n (id, state, captured) WHERE h.id = n.id AND CASE h.state WHEN 'open' THEN true ELSE false END`
+    FROM ${Pipeline.lists(["id", "state", "captured"])} AS n WHERE h.id = n.id AND CASE h.state WHEN 'open' THEN true ELSE false END`
 )
 const endedHoldsOf = (holds: ReadonlyArray<Hold>): Pipeline.Step => ({
   statement: updateHolds,
   values: [holds.map(({ id }) => id), holds.map(({ state }) => state), holds.map(({ captured }) => captured)]
 })
 
+const tallyColumns = ["scope", "subject", "count", "amount"]
 const upsertTallies = Pipeline.statement(
   [OID.uuidArray, OID.uuidArray, OID.int8Array, OID.int8Array],
-  `INSERT INTO tallies (scope, subject, count, amount) SELECT * FROM unnest($1, $2, $3, $4)
+  `INSERT INTO tallies (${tallyColumns.join(", ")}) SELECT * FROM ${Pipeline.lists(tallyColumns)}
     ON CONFLICT (log, scope, subject) DO UPDATE SET count = EXCLUDED.count, amount = EXCLUDED.amount`
 )
 const talliesOf = (tallies: Decision["tallies"]): Pipeline.Step => ({
@@ -110,10 +123,10 @@ const talliesOf = (tallies: Decision["tallies"]): Pipeline.Step => ({
   ]
 })
 
+const keyColumns = ["tenant_id", "operation", "key", "fingerprint", "command_id", "result", "expires_at"]
 const upsertKeys = Pipeline.statement(
   [OID.uuidArray, OID.textArray, OID.textArray, OID.textArray, OID.uuidArray, OID.jsonbArray, OID.timestamptzArray],
-  `INSERT INTO idempotency_keys (tenant_id, operation, key, fingerprint, command_id, result, expires_at)
-    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)
+  `INSERT INTO idempotency_keys (${keyColumns.join(", ")}) SELECT * FROM ${Pipeline.lists(keyColumns)}
     ON CONFLICT (tenant_id, operation, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
       command_id = EXCLUDED.command_id, result = EXCLUDED.result, expires_at = EXCLUDED.expires_at`
 )
