@@ -3,6 +3,7 @@ import { Clock, Context, type Duration, Effect, Latch, Layer, Option, Schema } f
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventBus } from "#services/EventBus.ts"
 import { Secrets } from "#services/Secrets.ts"
+import { realTime } from "#services/RealTime.ts"
 import * as Subjects from "./BusSubjects.ts"
 import { type Client, Nats } from "./Nats.ts"
 
@@ -14,9 +15,6 @@ const unconfirmed = 32_768
 export const Patience = Context.Reference("turnpike/layers/BusNats/Patience", {
   defaultValue: (): Duration.Input => "5 seconds"
 })
-
-// A connection lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /** The connection does not carry what is written to it. */
 class Stalled extends Schema.TaggedError<Stalled>()("Stalled", { message: Schema.String }) {}

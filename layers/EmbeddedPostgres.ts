@@ -2,6 +2,7 @@ import { Clock, Deferred, Duration, Effect, Ref, Schedule } from "effect"
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { realTime } from "#services/RealTime.ts"
 import * as Cluster from "./EmbeddedPostgres/Cluster.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgres/EmbeddedPostgresError.ts"
 import * as Ownership from "./EmbeddedPostgres/Ownership.ts"
@@ -39,9 +40,6 @@ const defaults = {
   log_min_messages: "log",
   log_checkpoints: "off"
 }
-
-// A server lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /**
  * Runs a Postgres of our own on `dataDir` until the scope closes, creating the database on the first start and starting the

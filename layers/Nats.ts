@@ -1,5 +1,6 @@
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node"
 import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schema } from "effect"
+import { realTime } from "#services/RealTime.ts"
 
 /** What `NATS_URL` names. */
 export interface Servers {
@@ -61,9 +62,6 @@ const reconnects = Metric.counter("turnpike_nats_reconnects_total", {
 /** How long a server may take to greet us, in milliseconds. */
 const greeting = 2_000
 const longestPause = 2_000
-
-// A connection lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 type Connect = (options: ConnectionOptions) => Promise<NatsConnection>
 

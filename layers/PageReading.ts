@@ -1,11 +1,9 @@
 import { Clock, Effect, Layer, RcRef, Semaphore } from "effect"
 import { PageReading, PageUnread } from "#services/PageReading.ts"
+import { realTime } from "#services/RealTime.ts"
 import { PageReadingPolicy } from "./PageReading/Policy.ts"
 import type { Reply, Task } from "./PageReading/Task.ts"
 import * as Thread from "./PageReading/Thread.ts"
-
-// Who waits for a thread waits in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /**
  * Reads in one thread beside the server, started when there is something to read and ended when there has been nothing for a while.

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 import { openFront } from "./cluster/Front.ts"
 import { freePort, natsServer, type Program, start, startNats } from "./cluster/Programs.ts"
+import { startFlags, startSettings } from "./cluster/Start.ts"
 
 const count = Number(process.argv[2] ?? 3)
 if (!Number.isInteger(count) || count < 1 || count > 16) {
@@ -58,11 +59,9 @@ const serve = async () => {
   const startServer = (own: number, index: number) => {
     const program = start(
       process.execPath,
-      ["--max-semi-space-size=8", join(import.meta.dirname, "../src/main.ts")],
+      [...startFlags, join(import.meta.dirname, "../src/main.ts")],
       {
-        MALLOC_ARENA_MAX: "2",
-        MALLOC_TRIM_THRESHOLD_: "131072",
-        MALLOC_MMAP_THRESHOLD_: "131072",
+        ...startSettings,
         DATABASE_URL: databaseUrl,
         NATS_URL: natsUrl,
         HOST: "127.0.0.1",

@@ -5,6 +5,7 @@ import { DomainNotAllowed, merchantDomain } from "#domain/MerchantDomain.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { batchCredits, maxBatchTargets, progressed, type ScanBatch } from "#domain/ScanBatch.ts"
 import type { InsufficientCredits } from "#domain/ScannerRefusal.ts"
+import * as DueWork from "./DueWork.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { ScanBatchPolicy } from "./ScanBatches/Policy.ts"
 import * as Records from "./ScanBatches/Records.ts"
@@ -142,27 +143,7 @@ export class ScanBatches extends Context.Service<
     Effect.gen(function* () {
       const { takeDue, untilDue } = yield* ScanBatches
       const { atOnce } = yield* ScanBatchPolicy
-      const scope = yield* Effect.scope
-      const room = Latch.makeUnsafe(true)
-      let scanning = 0
-      const left = Effect.sync(() => {
-        scanning -= 1
-        room.openUnsafe()
-      })
-      const turn = Effect.gen(function* () {
-        yield* room.await
-        const limit = atOnce - scanning
-        const works = yield* takeDue(limit)
-        scanning += works.length
-        if (scanning >= atOnce) room.closeUnsafe()
-        for (const work of works) yield* Effect.forkIn(Effect.ensuring(work, left), scope)
-        if (works.length < limit) yield* untilDue
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Effect.andThen(Effect.logError("Batches could not be scanned on", cause), Effect.sleep("1 second"))
-        )
-      )
-      yield* Effect.forkScoped(Effect.forever(turn))
+      yield* DueWork.drive({ failed: "Batches could not be scanned on", atOnce, batch: atOnce, takeDue, untilDue })
     })
   )
 }

@@ -13,6 +13,7 @@ import {
   stateAfter,
   underWay
 } from "#domain/Settlement.ts"
+import * as DueWork from "./DueWork.ts"
 import { Ledger } from "./Ledger.ts"
 import { newUuid } from "./NewId.ts"
 import { SettlementPolicy } from "./Settlements/Policy.ts"
@@ -242,27 +243,7 @@ export class Settlements extends Context.Service<
     Effect.gen(function* () {
       const { isAvailable, takeDue, untilDue } = yield* Settlements
       if (!isAvailable) return
-      const scope = yield* Effect.scope
-      const room = Latch.makeUnsafe(true)
-      let asking = 0
-      const left = Effect.sync(() => {
-        asking -= 1
-        room.openUnsafe()
-      })
-      const turn = Effect.gen(function* () {
-        yield* room.await
-        const limit = Math.min(batch, atOnce - asking)
-        const works = yield* takeDue(limit)
-        asking += works.length
-        if (asking >= atOnce) room.closeUnsafe()
-        for (const work of works) yield* Effect.forkIn(Effect.ensuring(work, left), scope)
-        if (works.length < limit) yield* untilDue
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Effect.andThen(Effect.logError("Settlements could not be driven on", cause), Effect.sleep("1 second"))
-        )
-      )
-      yield* Effect.forkScoped(Effect.forever(turn))
+      yield* DueWork.drive({ failed: "Settlements could not be driven on", atOnce, batch, takeDue, untilDue })
     })
   )
 }

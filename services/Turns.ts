@@ -1,6 +1,6 @@
 import { Duration, Effect, Semaphore } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
-import { realTime } from "./Database/RealTime.ts"
+import { realTime } from "./RealTime.ts"
 import { LanePolicy } from "./Ledger/Lane.ts"
 
 const stripes = 256

@@ -1,6 +1,7 @@
 import { Clock, Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { PageUnread } from "#services/PageReading.ts"
+import { realTime } from "#services/RealTime.ts"
 import type { PageReadingPolicy } from "./Policy.ts"
 import type { Reply, Task } from "./Task.ts"
 
@@ -10,9 +11,6 @@ export interface Thread {
   /** Its answer; when it ends before that, the document was too much for it. */
   readonly ask: (task: Task) => Effect.Effect<Reply, PageUnread>
 }
-
-// A thread lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 const ended = new PageUnread({ reason: "Ended" })
 const slow = Effect.fail(new PageUnread({ reason: "Slow" }))

@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect } from "effect"
 import { unknown } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import type { CartOutcome, CheckoutOutcome, PaymentOutcome } from "#services/ShoppingEngine/Rail.ts"
+import { realTime } from "#services/RealTime.ts"
 import { addToCart } from "./CartStep.ts"
 import { checkOut } from "./CheckoutStep.ts"
 import type { BrowserFailed } from "./Chromium.ts"
@@ -14,9 +15,6 @@ export const FlowTime = Context.Reference("turnpike/layers/ShopBrowser/FlowTime"
   defaultValue: () => Duration.seconds(20)
 })
 const mostRemovals = 5
-
-// A browser lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /** Ends a flow after its time. Whatever goes wrong in the browser, or takes too long in it, says nothing about the site. */
 export const bounded = Effect.fnUntraced(function* <A, B>(

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser, BrowserContext, BrowserContextOptions, Locator } from "playwright-core"
+import { realTime } from "#services/RealTime.ts"
 import { commandLine, parentOf, processes, signal } from "../EmbeddedPostgres/Processes.ts"
 
 /** The browser cannot be asked, or did not answer. It says nothing about the site. `message` is a sentence that anybody may read. */
@@ -17,9 +18,6 @@ const contextsPerProcess = 50
 const idleTime = "60 seconds"
 /** Longest wait for a turn, for a start, and for an end. */
 const patience = { turn: "60 seconds", start: 15_000, end: "5 seconds" } as const
-
-// A browser lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /**
  * Nothing of the browser's own goes out: what it asks for itself meets a proxy that is not there, and every context has its own.

@@ -5,6 +5,7 @@ import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
 import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { realTime } from "#services/RealTime.ts"
 import { ask, type BrowserFailed } from "./Chromium.ts"
 import { type Leaving, watchDetours } from "./Detours.ts"
 import { isTracker } from "./Trackers.ts"
@@ -18,9 +19,6 @@ const mostKept = 120
 /** What a page waits for, in milliseconds. */
 const pulse = 100
 const patience = { action: 4_000, navigation: 12_000, quiet: 3_000 }
-
-// A browser lives in real time, also where a test has stopped the clock.
-const realTime = Clock.Clock.defaultValue()
 
 /** A change that a page asked for, and how it was answered. */
 export interface Write {

@@ -4,7 +4,7 @@ import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Data, type Duration, Effect, Exit, Result, Scope } from "effect"
 import { Duplex } from "node:stream"
-import { within } from "./RealTime.ts"
+import { within } from "../RealTime.ts"
 
 /** SQL with the types of its parameters. Each connection prepares it once. */
 export interface Statement {

@@ -1,7 +1,7 @@
 import { type Duration, Effect, Option, PubSub, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "../EventBus.ts"
-import { sleep } from "../Database/RealTime.ts"
+import { sleep } from "../RealTime.ts"
 import { appendedSubject } from "./Appended.ts"
 
 /** Facts after `after` up to and with `upTo`; all of them are committed and there are no gaps. */

@@ -4,7 +4,7 @@ import type { Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
-import { realTime, sleep, within } from "../Database/RealTime.ts"
+import { realTime, sleep, within } from "../RealTime.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
 
 /**

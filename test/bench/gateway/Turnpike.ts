@@ -2,21 +2,14 @@ import { Cause, Effect, Exit, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import { freePort } from "../../../scripts/cluster/Programs.ts"
+import { startFlags, startSettings } from "../../../scripts/cluster/Start.ts"
 import * as ProcessUse from "./ProcessUse.ts"
-
-/** The flags that `npm start` gives to node, and the settings of its environment. */
-const { startFlags, startSettings } = (() => {
-  const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"))
-  const start = String(scripts.start)
-  const settings = [...start.matchAll(/\b(MALLOC_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value])
-  return { startFlags: start.match(/--\S+/g) ?? [], startSettings: Object.fromEntries(settings) }
-})()
 
 /** A Turnpike that runs as a process of its own. */
 export interface Turnpike {
@@ -168,11 +161,3 @@ const stop = async (child: ChildProcess) => {
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
-}

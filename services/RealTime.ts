@@ -1,8 +1,8 @@
 import { Clock, Duration, Effect } from "effect"
 
 /**
- * The time in which a database answers, also where the clock is another one: a test that moves virtual time by an hour while a
- * statement is under way has not waited an hour for it.
+ * The time in which databases, browsers and threads live, also where the clock is another one: a test that moves virtual time by
+ * an hour while a statement is under way has not waited an hour for it.
  */
 export const realTime = Clock.Clock.defaultValue()
 
