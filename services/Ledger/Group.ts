@@ -5,7 +5,7 @@ import { decide } from "#domain/Posting.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import type { CompanionRow } from "./Companion.ts"
-import { reading } from "./Reading.ts"
+import { type Head, headOf, locking, reading } from "./Reading.ts"
 import { writing } from "./Writing.ts"
 
 /**
@@ -25,23 +25,36 @@ const rollback = [{ statement: Pipeline.statement([], "ROLLBACK"), values: [] }]
 /** Leaves the transaction of a group that could not be posted. */
 export const abandon = (pipeline: Pipeline.Pipeline) => pipeline.fly(rollback)
 
+/** Where a posted group left the log, and its answers in order. */
+export interface PostedGroup {
+  readonly head: Head
+  /** Where the log stood before; not where we left it, if others write too. */
+  readonly found: Head
+  readonly answers: ReadonlyArray<Answer>
+}
+
 /**
- * Posts a group on a connection of its own: two round trips, all or nothing, answers in order. `meanwhile` is done while the
- * database reads.
+ * Posts a group on a connection of its own: two round trips, all or nothing. `meanwhile` is done while the database reads. Where
+ * others write to the log too, its head is waited for first, and then `commands` are asked for: what has come until then goes
+ * along, instead of waiting for the others once more.
  */
 export const postGroup = Effect.fnUntraced(function* (
   pipeline: Pipeline.Pipeline,
-  commands: ReadonlyArray<LedgerCommand>,
-  meanwhile: () => void
-): Effect.fn.Return<ReadonlyArray<Answer>, Pipeline.FlightFailure> {
+  commands: () => ReadonlyArray<LedgerCommand>,
+  meanwhile: () => void,
+  isShared: boolean
+): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure> {
+  const locked = isShared ? yield* pipeline.fly(locking, meanwhile) : undefined
+  const group = commands()
   const now = yield* DateTime.now
   const at = DateTime.toDate(now)
-  const { steps, understand } = reading(commands)
-  const read = understand(yield* pipeline.fly(steps, meanwhile))
-  if (read === undefined) return yield* Effect.die("The ledger has no head row")
-  const { head, ...book } = read
+  const { steps, understand } = reading(group)
+  const answers = yield* locked === undefined ? pipeline.fly([...locking, ...steps], meanwhile) : pipeline.fly(steps)
+  const found = headOf(locked ?? answers)
+  if (found === undefined) return yield* Effect.die("The ledger has no head row")
+  const book = understand(locked === undefined ? answers.slice(locking.length) : answers)
   const keysExpireAt = DateTime.toDate(DateTime.add(now, { hours: 24 }))
-  const decision = decide({ ...book, seq: head.movements, at, keysExpireAt }, commands)
+  const decision = decide({ ...book, seq: found.movements, at, keysExpireAt }, group)
   const events: Array<EventDraft> = []
   const rows: Array<CompanionRow> = []
   const collect = (command: LedgerCommand | undefined, answer: Answer | undefined) => {
@@ -52,9 +65,13 @@ export const postGroup = Effect.fnUntraced(function* (
     if (command.events !== undefined) events.push(...command.events(posted))
     if (command.rows !== undefined) rows.push(...command.rows(posted))
   }
-  for (const [index, answer] of decision.answers.entries()) collect(commands[index], answer)
+  for (const [index, answer] of decision.answers.entries()) collect(group[index], answer)
   const { keys, movements, tallies } = decision
   const isEmpty = movements.length + keys.length + tallies.length + rows.length + events.length === 0
-  yield* isEmpty ? abandon(pipeline) : pipeline.fly(writing(decision, book.holds, { events, rows }, head, at))
-  return decision.answers
+  yield* isEmpty ? abandon(pipeline) : pipeline.fly(writing(decision, book.holds, { events, rows }, found, at))
+  const head = {
+    movements: found.movements + BigInt(movements.length),
+    events: found.events + BigInt(events.length)
+  }
+  return { answers: decision.answers, found, head }
 })

@@ -6,6 +6,7 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
+import type { Head } from "./Reading.ts"
 
 /**
  * How many commands may wait (and how many items of commands, unless one has more and waits alone), how many commands share a
@@ -96,10 +97,11 @@ export const make = Effect.fnUntraced(function* (
       return Deferred.await(job.done)
     })
 
-  const take = Effect.map(arrived.await, () => {
-    const jobs: Array<Job> = []
+  /** Takes what waits, behind those who were taken before. */
+  const takeMore = (before: ReadonlyArray<Job>): ReadonlyArray<Job> => {
+    const jobs = [...before]
     const left: Array<Job> = []
-    let items = 0
+    let items = jobs.reduce((sum, { command }) => sum + itemsOf(command), 0)
     let place = 0
     for (; place < waiting.length && jobs.length < policy.group; place++) {
       const job = waiting[place]
@@ -114,24 +116,37 @@ export const make = Effect.fnUntraced(function* (
     }
     keepWaiting(left.concat(waiting.slice(place)))
     return jobs
-  })
+  }
+  const take = Effect.map(arrived.await, () => takeMore([]))
 
-  const postAll = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: ReadonlyArray<Job>) {
-    const answers = yield* within(
-      postGroup(
-        pipeline,
-        jobs.map((job) => job.command),
-        settleAnswered
-      ).pipe(Effect.catchDefect((cause) => Effect.fail(undecided(cause)))),
+  /** Where we left the log. Who finds it elsewhere shares it with others, at this moment at least. */
+  let leftAt: Head | undefined
+  let isShared = false
+
+  const postAll = Effect.fnUntraced(function* (
+    pipeline: Pipeline.Pipeline,
+    jobs: () => ReadonlyArray<Job>
+  ): Effect.fn.Return<void, GroupFailure> {
+    let group: ReadonlyArray<Job> = []
+    const commands = () => {
+      group = jobs()
+      return group.map((job) => job.command)
+    }
+    const { answers, found, head } = yield* within(
+      postGroup(pipeline, commands, settleAnswered, isShared).pipe(
+        Effect.catchDefect((cause) => Effect.fail(undecided(cause)))
+      ),
       {
         duration: policy.groupTimeout,
         orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
       }
     )
+    isShared = leftAt !== undefined && (found.movements !== leftAt.movements || found.events !== leftAt.events)
+    leftAt = head
     committed()
-    yield* Metric.update(groupSizes, jobs.length)
+    yield* Metric.update(groupSizes, group.length)
     answered = answers.flatMap((answer, index) => {
-      const job = jobs[index]
+      const job = group[index]
       return job === undefined ? [] : [[job, answer] as const]
     })
   })
@@ -141,21 +156,24 @@ export const make = Effect.fnUntraced(function* (
     const pipeline = yield* Pipeline.make(Pipeline.byKey(config, "turnpike-ledger"))
     while (true) {
       if (waiting.length === 0) settleAnswered()
-      const jobs = yield* take
-      posting = jobs
-      const outcome = yield* Effect.result(postAll(pipeline, jobs))
+      posting = yield* take
+      const withThoseWhoCame = () => {
+        if (waiting.length > 0 && posting.length < policy.group) posting = takeMore(posting)
+        return posting
+      }
+      const outcome = yield* Effect.result(postAll(pipeline, withThoseWhoCame))
       if (Result.isSuccess(outcome)) continue
       yield* Effect.logWarning("A ledger group failed", outcome.failure)
       if (endsConnection(outcome.failure)) return
       yield* abandon(pipeline)
       if (isPassing(outcome.failure)) {
-        giveUp(jobs)
+        giveUp(posting)
         if (isElsewhere(outcome.failure)) return
         continue
       }
       // A broken row of one command must not take its neighbours down: each goes alone.
-      for (const job of jobs) {
-        const alone = yield* Effect.result(postAll(pipeline, [job]))
+      for (const job of posting) {
+        const alone = yield* Effect.result(postAll(pipeline, () => [job]))
         if (Result.isSuccess(alone)) continue
         if (endsConnection(alone.failure)) return
         yield* Effect.logError("A ledger command could not be written", alone.failure)

@@ -15,6 +15,13 @@ const head = {
   statement: Pipeline.statement([], "SELECT movement_seq, event_seq FROM ledger_head WHERE log = 1 FOR UPDATE"),
   values: []
 }
+/** Begins the transaction and takes the head's lock. */
+export const locking: ReadonlyArray<Pipeline.Step> = [begin, head]
+/** What the head is, by the answers to `locking`; undefined when there is none. */
+export const headOf = (answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>): Head | undefined => {
+  const row = answers[1]?.[0]
+  return row === undefined ? undefined : asHead(row)
+}
 const asHead = ([movements, events]: Pipeline.Row): Head => ({
   movements: Pipeline.bigint(movements),
   events: Pipeline.bigint(events)
@@ -124,12 +131,12 @@ const touched = (commands: ReadonlyArray<Command>) => {
 }
 
 export interface Reading {
-  /** Begins the transaction, takes the head's lock, and reads everything the group touches under it. */
+  /** Reads everything the group touches. */
   readonly steps: ReadonlyArray<Pipeline.Step>
-  /** What the answers to these steps say; undefined when there is no head. */
+  /** What the answers to these steps say. */
   readonly understand: (
     answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>
-  ) => (Omit<Book, "seq" | "at" | "keysExpireAt"> & { readonly head: Head }) | undefined
+  ) => Omit<Book, "seq" | "at" | "keysExpireAt">
 }
 
 export const reading = (group: ReadonlyArray<Command>): Reading => {
@@ -138,7 +145,7 @@ export const reading = (group: ReadonlyArray<Command>): Reading => {
     : group
   const { accounts, holds, tallies } = touched(commands)
   const claims = commands.flatMap(({ idempotency }) => idempotency ?? [])
-  const steps: Array<Pipeline.Step> = [begin, head]
+  const steps: Array<Pipeline.Step> = []
   const ask = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) => steps.push({ statement, values }) - 1
   const places = {
     accounts: ask(accountsById, [accounts]),
@@ -160,18 +167,14 @@ export const reading = (group: ReadonlyArray<Command>): Reading => {
   return {
     steps,
     understand: (answers) => {
-      const row = answers[1]?.[0]
       const rows = (place: number) => answers[place] ?? []
-      return row === undefined
-        ? undefined
-        : {
-            head: asHead(row),
-            accounts: rows(places.accounts).map(asAccount),
-            posted: rows(places.posted).map(asMovement),
-            holds: rows(places.holds).map(asHold),
-            tallies: rows(places.tallies).map(asTally),
-            keys: rows(places.keys).map(asKey)
-          }
+      return {
+        accounts: rows(places.accounts).map(asAccount),
+        posted: rows(places.posted).map(asMovement),
+        holds: rows(places.holds).map(asHold),
+        tallies: rows(places.tallies).map(asTally),
+        keys: rows(places.keys).map(asKey)
+      }
     }
   }
 }

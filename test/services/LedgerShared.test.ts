@@ -1,0 +1,59 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Latch } from "effect"
+import { SqlClient } from "effect/sql"
+import { EventLog } from "#services/EventLog.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { newUuid } from "#services/NewId.ts"
+import { eventually } from "./CredentialsHarness.ts"
+import { balance, Test, transfer, wallet } from "./LedgerHarness.ts"
+
+/** Whether somebody waits for the head of this log. */
+const waitsForHead = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT EXISTS (
+    SELECT FROM pg_locks l WHERE NOT l.granted AND EXISTS (
+      SELECT FROM pg_locks h WHERE h.pid = l.pid AND h.relation = 'ledger_head'::regclass)) AS waits`
+  return row?.["waits"] === true
+})
+
+layer(Test, { timeout: "60 seconds" })("a log that others write to as well", (it) => {
+  it.effect("is waited for once: what comes until it is free goes along in one transaction", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { post } = yield* Ledger
+      const { append } = yield* EventLog
+      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      // Somebody wrote between two of our groups, so there are others.
+      yield* append([{ tenant_id: newUuid(), type: "transfer.created", data: {} }])
+      yield* post(transfer(payer, payee, 1n))
+
+      const [held, free] = [yield* Latch.make(false), yield* Latch.make(false)]
+      const other = sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`.pipe(
+        Effect.andThen(held.open),
+        Effect.andThen(free.await),
+        sql.withTransaction
+      )
+      const holder = yield* Effect.forkScoped(other)
+      yield* held.await
+      const [first, second, third] = [
+        transfer(payer, payee, 1n),
+        transfer(payer, payee, 2n),
+        transfer(payer, payee, 99n)
+      ]
+      const early = yield* Effect.forkScoped(post(first))
+      yield* eventually(waitsForHead, (waits) => waits)
+      const late = yield* Effect.forkScoped(post(second))
+      const refused = yield* Effect.forkScoped(Effect.flip(post(third)))
+      yield* eventually(waitsForHead, (waits) => waits)
+      yield* free.open
+      yield* Fiber.joinAll([holder, early, late])
+      assert.strictEqual((yield* Fiber.join(refused))._tag, "INSUFFICIENT_BALANCE")
+
+      const [row] =
+        yield* sql`SELECT count(*)::int AS made, count(DISTINCT xmin::text)::int AS transactions FROM movements
+        WHERE command_id IN (${first.id}, ${second.id})`
+      assert.deepStrictEqual(row, { made: 2, transactions: 1 })
+      assert.deepStrictEqual(yield* balance(payee), { posted: 4n, held: 0n })
+    })
+  )
+})
