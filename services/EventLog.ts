@@ -11,21 +11,30 @@ const Recorded = Schema.toType(RecordedEvent)
 const insertEvents = Pipeline.statement(
   [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonbArray],
   `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
-    SELECT *, $1 FROM ${Pipeline.lists(["seq", "id", "tenant_id", "type", "data"], 2)}`
+    SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data, $1
+    FROM ${Pipeline.lists(["behind", "id", "tenant_id", "type", "data"], 2)} AS r`
 )
 
-/** Writes facts after sequence `last`. The caller holds the log head's lock and moves it by `events.length`. */
-export const insertion = (last: bigint, at: Date, events: ReadonlyArray<EventDraft>): Pipeline.Step => ({
+/** Writes facts as the last ones of the log. Its head was moved by `events.length` in the same transaction before. */
+export const insertion = (at: Date, events: ReadonlyArray<EventDraft>): Pipeline.Step => ({
   statement: insertEvents,
   values: [
     at,
-    events.map((_, place) => last + BigInt(place + 1)),
+    events.map((_, place) => BigInt(events.length - 1 - place)),
     events.map(() => newUuid()),
     events.map(({ tenant_id }) => tenant_id),
     events.map(({ type }) => type),
     events.map(({ data }) => data)
   ]
 })
+
+const moveHead = Pipeline.statement([OID.int8], "UPDATE ledger_head SET event_seq = event_seq + $1 WHERE log = 1")
+
+/** Makes room for facts at the end of the log, and writes them there. Until the commit nobody else can. */
+export const appending = (at: Date, events: ReadonlyArray<EventDraft>): ReadonlyArray<Pipeline.Step> => [
+  { statement: moveHead, values: [BigInt(events.length)] },
+  insertion(at, events)
+]
 
 /** The durable record of what happened, in one order for everybody. */
 export class EventLog extends Context.Service<
@@ -43,22 +52,15 @@ export class EventLog extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { announce } = yield* Appended
 
-      const moveHead = SqlSchema.findOne({
-        Request: Schema.Int,
-        Result: Schema.Struct({ event_seq: Schema.BigInt }),
-        execute: (count) =>
-          sql`UPDATE ledger_head SET event_seq = event_seq + ${count} WHERE log = 1 RETURNING event_seq`
-      })
       const append = Effect.fn("EventLog.append")(
         function* (events: ReadonlyArray<EventDraft>) {
           if (events.length === 0) return
-          const at = yield* DateTime.nowAsDate
-          const head = yield* moveHead(events.length)
-          const { statement, values } = insertion(head.event_seq - BigInt(events.length), at, events)
-          yield* sql.unsafe(
-            statement.text,
-            values.map((value, index) => Pipeline.parameter(statement, value, index))
-          )
+          for (const { statement, values } of appending(yield* DateTime.nowAsDate, events)) {
+            yield* sql.unsafe(
+              statement.text,
+              values.map((value, index) => Pipeline.parameter(statement, value, index))
+            )
+          }
           yield* sql.afterCommit(Effect.sync(announce))
         },
         sql.withTransaction,

@@ -5,8 +5,8 @@ import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
-import { abandon, type Answer, type LedgerCommand, postGroup } from "./Group.ts"
-import type { Head } from "./Reading.ts"
+import { abandon, type Answer, type LedgerCommand, postGroup, postKnown } from "./Group.ts"
+import * as Known from "./Known.ts"
 
 /**
  * How many commands may wait (and how many items of commands, unless one has more and waits alone), how many commands share a
@@ -119,21 +119,55 @@ export const make = Effect.fnUntraced(function* (
   }
   const take = Effect.map(arrived.await, () => takeMore([]))
 
-  /** Where we left the log. Who finds it elsewhere shares it with others, at this moment at least. */
-  let leftAt: Head | undefined
+  const known = Known.make()
+  /** Whether others write to the log, at this moment at least. */
   let isShared = false
+  /** For how many groups more we look everything up: the more often memory did not do, the longer. */
+  let doubts = 0
+  let doubtsNext = 1
+
+  /** From memory, when that does. */
+  const postFast = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: () => ReadonlyArray<Job>) {
+    if (isShared) return undefined
+    if (doubts > 0) {
+      doubts--
+      return undefined
+    }
+    const group = jobs()
+    const outcome = yield* Effect.result(
+      postKnown(
+        pipeline,
+        known,
+        group.map(({ command }) => command),
+        settleAnswered
+      )
+    )
+    if (Result.isSuccess(outcome)) {
+      if (outcome.success !== undefined) doubtsNext = 1
+      return outcome.success
+    }
+    if (outcome.failure._tag === "ConnectionLost") return yield* outcome.failure
+    // Not as we knew it, or posted before: nothing was written.
+    doubts = doubtsNext
+    doubtsNext = Math.min(2 * doubtsNext, 64)
+    return undefined
+  })
 
   const postAll = Effect.fnUntraced(function* (
     pipeline: Pipeline.Pipeline,
     jobs: () => ReadonlyArray<Job>
   ): Effect.fn.Return<void, GroupFailure> {
     let group: ReadonlyArray<Job> = []
-    const commands = () => {
+    const taken = () => {
       group = jobs()
-      return group.map((job) => job.command)
+      return group
     }
-    const { answers, found, head } = yield* within(
-      postGroup(pipeline, commands, settleAnswered, isShared).pipe(
+    const looked = Effect.suspend(() =>
+      postGroup(pipeline, known, () => taken().map((job) => job.command), settleAnswered, isShared)
+    )
+    const posted = yield* within(
+      postFast(pipeline, taken).pipe(
+        Effect.flatMap((done) => (done === undefined ? looked : Effect.succeed(done))),
         Effect.catchDefect((cause) => Effect.fail(undecided(cause)))
       ),
       {
@@ -141,11 +175,10 @@ export const make = Effect.fnUntraced(function* (
         orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
       }
     )
-    isShared = leftAt !== undefined && (found.movements !== leftAt.movements || found.events !== leftAt.events)
-    leftAt = head
+    isShared = posted.isShared
     committed()
     yield* Metric.update(groupSizes, group.length)
-    answered = answers.flatMap((answer, index) => {
+    answered = posted.answers.flatMap((answer, index) => {
       const job = group[index]
       return job === undefined ? [] : [[job, answer] as const]
     })
@@ -154,6 +187,8 @@ export const make = Effect.fnUntraced(function* (
   /** Serves on one connection until that connection is in doubt; commands whose outcome is unknown wait again, and their ids decide. */
   const serve = Effect.gen(function* () {
     const pipeline = yield* Pipeline.make(Pipeline.byKey(config, "turnpike-ledger"))
+    // It may lead to a server that never heard of the last things we wrote.
+    known.forget()
     while (true) {
       if (waiting.length === 0) settleAnswered()
       posting = yield* take

@@ -3,29 +3,19 @@ import { everyone, type Hold, type LedgerAccount, type Movement, type Tally, ver
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 
-/** Where the log stands: the last sequence of movements and that of events. */
-export interface Head {
-  readonly movements: bigint
-  readonly events: bigint
-}
-
 const begin = { statement: Pipeline.statement([], "BEGIN"), values: [] }
 
 const head = {
-  statement: Pipeline.statement([], "SELECT movement_seq, event_seq FROM ledger_head WHERE log = 1 FOR UPDATE"),
+  statement: Pipeline.statement([], "SELECT movement_seq FROM ledger_head WHERE log = 1 FOR UPDATE"),
   values: []
 }
 /** Begins the transaction and takes the head's lock. */
 export const locking: ReadonlyArray<Pipeline.Step> = [begin, head]
-/** What the head is, by the answers to `locking`; undefined when there is none. */
-export const headOf = (answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>): Head | undefined => {
+/** The last sequence of the log, by the answers to `locking`; undefined when there is none. */
+export const headOf = (answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>): bigint | undefined => {
   const row = answers[1]?.[0]
-  return row === undefined ? undefined : asHead(row)
+  return row === undefined ? undefined : Pipeline.bigint(row[0])
 }
-const asHead = ([movements, events]: Pipeline.Row): Head => ({
-  movements: Pipeline.bigint(movements),
-  events: Pipeline.bigint(events)
-})
 
 const accountsById = Pipeline.statement(
   [OID.uuidArray],
@@ -110,8 +100,14 @@ const asKey = ([tenant_id, operation, key, fingerprint, command_id, result, expi
   expires_at: Pipeline.date(expires_at)
 })
 
+export interface Touched {
+  readonly accounts: ReadonlyArray<string>
+  readonly holds: ReadonlyArray<string>
+  readonly tallies: ReadonlyArray<TallyRef>
+}
+
 /** What the commands touch, each thing once. */
-const touched = (commands: ReadonlyArray<Command>) => {
+export const touchedBy = (commands: ReadonlyArray<Command>): Touched => {
   const accounts = new Set<string>()
   const holds = new Set<string>()
   const tallies = new Map<string, TallyRef>()
@@ -131,7 +127,7 @@ const touched = (commands: ReadonlyArray<Command>) => {
 }
 
 export interface Reading {
-  /** Reads everything the group touches. */
+  /** Reads everything that is touched. */
   readonly steps: ReadonlyArray<Pipeline.Step>
   /** What the answers to these steps say. */
   readonly understand: (
@@ -139,11 +135,15 @@ export interface Reading {
   ) => Omit<Book, "seq" | "at" | "keysExpireAt">
 }
 
-export const reading = (group: ReadonlyArray<Command>): Reading => {
-  const commands = group.some(({ items }) => items !== undefined)
+/** The commands of a group and the items of those that have some. */
+export const flat = <A extends { readonly items?: ReadonlyArray<A> | undefined }>(
+  group: ReadonlyArray<A>
+): ReadonlyArray<A> =>
+  group.some(({ items }) => items !== undefined)
     ? group.flatMap((command) => [command, ...(command.items ?? [])])
     : group
-  const { accounts, holds, tallies } = touched(commands)
+
+export const reading = (commands: ReadonlyArray<Command>, { accounts, holds, tallies }: Touched): Reading => {
   const claims = commands.flatMap(({ idempotency }) => idempotency ?? [])
   const steps: Array<Pipeline.Step> = []
   const ask = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) => steps.push({ statement, values }) - 1

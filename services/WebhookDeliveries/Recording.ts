@@ -5,7 +5,7 @@ import { TenantId } from "#domain/Ids.ts"
 import { Webhook, webhookOnWire } from "#domain/Webhook.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
-import { insertion } from "../EventLog.ts"
+import { appending } from "../EventLog.ts"
 import { Appended } from "../EventLog/Appended.ts"
 import { newUuid } from "../NewId.ts"
 import { begin, commit, type Connection, unhurried } from "./Connection.ts"
@@ -64,11 +64,6 @@ const writeStreaks = Pipeline.statement(
     status_reason = r.status_reason, updated_at = r.updated_at
   FROM unnest($1, $2, $3, $4, $5, $6) AS r (id, failures, failing_since, status, status_reason, updated_at) WHERE w.id = r.id`
 )
-const moveHead = Pipeline.statement(
-  [OID.int8],
-  "UPDATE ledger_head SET event_seq = event_seq + $1 WHERE log = 1 RETURNING event_seq"
-)
-
 const dateOf = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
 
 const Holding = Schema.Struct({ ...Webhook.fields, tenant_id: TenantId.to })
@@ -167,8 +162,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
   const { announce } = yield* Appended
 
   const append = Effect.fnUntraced(function* (events: ReadonlyArray<EventDraft>, at: Date) {
-    const [[head = []] = []] = yield* fly([{ statement: moveHead, values: [BigInt(events.length)] }])
-    yield* fly([insertion(Pipeline.bigint(head[0]) - BigInt(events.length), at, events), hurried, commit])
+    yield* fly([...appending(at, events), hurried, commit])
     announce()
   })
 

@@ -1,4 +1,4 @@
-import { DateTime, Deferred, type Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Deferred, type Duration, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { flat } from "#domain/Price.ts"
@@ -9,6 +9,9 @@ import { newUuid } from "#services/NewId.ts"
 
 export const issuance = systemAccount("issuance", "USDC")
 export const Test = Layer.mergeAll(Ledger.layer, EventLog.layer).pipe(Layer.provideMerge(Postgres.layerTest))
+
+/** The ledger of another process on the same database. */
+export const elsewhere = Effect.map(Layer.build(Layer.fresh(Ledger.layer)), (context) => Context.get(context, Ledger))
 
 export const transfer = (debit: string, credit: string, amount: bigint, id = newUuid()) => ({
   id,

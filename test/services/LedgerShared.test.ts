@@ -1,11 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
-import { EventLog } from "#services/EventLog.ts"
 import { Ledger } from "#services/Ledger.ts"
-import { newUuid } from "#services/NewId.ts"
 import { eventually } from "./CredentialsHarness.ts"
-import { balance, Test, transfer, wallet } from "./LedgerHarness.ts"
+import { balance, elsewhere, Test, transfer, wallet } from "./LedgerHarness.ts"
 
 /** Whether somebody waits for the head of this log. */
 const waitsForHead = Effect.gen(function* () {
@@ -21,19 +19,19 @@ layer(Test, { timeout: "60 seconds" })("a log that others write to as well", (it
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { post } = yield* Ledger
-      const { append } = yield* EventLog
-      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      const other = yield* elsewhere
+      const [payer, payee] = [yield* wallet(10n), yield* wallet(1n)]
       // Somebody wrote between two of our groups, so there are others.
-      yield* append([{ tenant_id: newUuid(), type: "transfer.created", data: {} }])
+      yield* other.post(transfer(payee, payer, 1n))
       yield* post(transfer(payer, payee, 1n))
 
       const [held, free] = [yield* Latch.make(false), yield* Latch.make(false)]
-      const other = sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`.pipe(
+      const holding = sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`.pipe(
         Effect.andThen(held.open),
         Effect.andThen(free.await),
         sql.withTransaction
       )
-      const holder = yield* Effect.forkScoped(other)
+      const holder = yield* Effect.forkScoped(holding)
       yield* held.await
       const [first, second, third] = [
         transfer(payer, payee, 1n),
