@@ -72,7 +72,7 @@ export class Transfers extends Context.Service<
         return yield* new NotFound({ resource: "transfer", id: toTypeId("tx", id) })
       })
 
-      const create = Effect.fn("Transfers.create")(function* (
+      const create = Effect.fnUntraced(function* (
         caller: Principal,
         { amount, currency, from_wallet_id, memo = null, to_wallet_id, type }: PlainTransfer,
         claim?: IdempotencyClaim

@@ -3,7 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type Additions, additionsOf, Ended } from "./Counting.ts"
 
 /** The most events counted in one transaction: what it keeps in memory and how long it holds its locks. */
-export const batch = 250n
+export const batch = 1000n
 
 /**
  * Counts the event log, in its order and each event once: what is counted and how far commit together. Any number of processes

@@ -1,26 +1,33 @@
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-const digits = new Map([...alphabet].map((letter, index) => [letter, BigInt(index)]))
+const codesOf = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0))
+const letters = codesOf(alphabet)
+/** What a letter stands for, by its code; -1 when it is none. */
+const digits = new Int8Array(128).fill(-1)
+for (const [digit, code] of letters.entries()) digits[code] = digit
+const hex = codesOf("0123456789abcdef")
+const hyphen = 45
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The TypeID of a uuid: prefix, underscore, 26 characters of Crockford base32 (the public TypeID specification). */
 export const toTypeId = (prefix: string, uuid: string): string => {
-  // 26 letters carry 130 bits: two spare ones lead. Small numbers only, because every record shows several ids.
-  let text = `${prefix}_`
+  // 26 letters carry 130 bits: two spare ones lead. As codes, because every record shows several ids, and a text that grows letter
+  // by letter costs a text for each of them.
+  const codes: Array<number> = []
   let pending = 0
   let bits = 2
   for (let index = 0; index < uuid.length; index++) {
     const code = uuid.charCodeAt(index)
-    if (code === 45) continue
+    if (code === hyphen) continue
     pending = (pending << 4) | (code < 58 ? code - 48 : code - 87)
     bits += 4
     if (bits < 5) continue
     bits -= 5
-    text += alphabet.charAt((pending >> bits) & 31)
+    codes.push(letters[(pending >> bits) & 31] ?? 0)
     pending &= (1 << bits) - 1
   }
-  return text
+  return `${prefix}_${String.fromCharCode(...codes)}`
 }
 
 /** The uuid behind a TypeID of this prefix or behind a plain uuid in any case; undefined when it is neither. */
@@ -28,15 +35,24 @@ export const fromTypeId = (prefix: string, text: string): string | undefined => 
   const lower = text.toLowerCase()
   if (uuidPattern.test(lower)) return lower
   if (text.length !== prefix.length + 27 || !text.startsWith(`${prefix}_`)) return undefined
-  let value = 0n
-  for (const letter of text.slice(prefix.length + 1)) {
-    const digit = digits.get(letter)
-    if (digit === undefined) return undefined
-    value = (value << 5n) | digit
+  const codes: Array<number> = []
+  let pending = 0
+  let bits = -2
+  for (let index = prefix.length + 1; index < text.length; index++) {
+    const digit = digits[text.charCodeAt(index)] ?? -1
+    // The two bits that lead stand for nothing and may not be there.
+    if (digit < 0 || (bits < 0 && digit > 7)) return undefined
+    pending = (pending << 5) | digit
+    bits += 5
+    while (bits >= 4) {
+      bits -= 4
+      const { length } = codes
+      if (length === 8 || length === 13 || length === 18 || length === 23) codes.push(hyphen)
+      codes.push(hex[(pending >> bits) & 15] ?? 0)
+    }
+    pending &= (1 << bits) - 1
   }
-  if (value >> 128n !== 0n) return undefined
-  const hex = value.toString(16).padStart(32, "0")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return String.fromCharCode(...codes)
 }
 
 const uuid = Schema.String.check(Schema.isPattern(uuidPattern, { expected: "a uuid" }))

@@ -142,7 +142,7 @@ export const layer = HttpRouter.middleware(
         const source = sourceOf(request)
         const clock = fiber.getRef(Clock.Clock)
         const started = clock.currentTimeMillisUnsafe()
-        const exchange = new Exchange(RequestId.of(source, started), started, source)
+        const exchange = new Exchange(RequestId.of(source), started, source)
         const context = fiber.context.pipe(
           Context.add(CurrentExchange, exchange),
           Context.add(HttpIncomingMessage.MaxBodySize, maxBody),

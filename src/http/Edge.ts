@@ -112,7 +112,7 @@ export const layer = Layer.effectDiscard(
       const route = refused === undefined ? routes.find(request) : undefined
       if (refused === undefined && route === undefined) return false
       const started = clock.currentTimeMillisUnsafe()
-      const exchange = exchangeOf(request, response, RequestId.of(request, started))
+      const exchange = exchangeOf(request, response, RequestId.of(request))
       response.once("close", () => {
         const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
         observe(request.method ?? "", name, response.statusCode, clock.currentTimeMillisUnsafe() - started)
@@ -138,7 +138,7 @@ export const layer = Layer.effectDiscard(
         answer.shouldKeepAlive = false
         return
       }
-      const { status, headers, body } = render(ofParser(error), RequestId.fresh(clock.currentTimeMillisUnsafe()))
+      const { status, headers, body } = render(ofParser(error), RequestId.fresh())
       const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`)
     }

@@ -1,4 +1,4 @@
-import { Context, DateTime, Deferred, type Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Deferred, type Duration, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { flat } from "#domain/Price.ts"
@@ -48,6 +48,20 @@ export const hold = (debit: string, credit: string, amount: bigint, id = newUuid
       }
     ]
   }))
+
+/** A command that ends a hold. */
+export const ended = (hold: string, debit: string, credit: string, kind: "capture" | "release") => ({
+  id: newUuid(),
+  steps: [
+    kind === "capture"
+      ? { kind, hold, debit, credit, currency: "USDC", code: "payment" }
+      : { kind, hold, debit, credit, currency: "USDC", code: "released", as: "released" as const }
+  ]
+})
+
+/** What became of a command, in a word. */
+export const outcome = (result: Result.Result<unknown, { readonly _tag: string }>) =>
+  Result.isSuccess(result) ? "posted" : result.failure._tag
 
 /**
  * Cuts the ledger's connection again and again until `finished`, a moment after the other, and never twice with nothing posted in
