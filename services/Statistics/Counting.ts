@@ -1,20 +1,21 @@
 import { Schema } from "effect"
-import { Micros } from "#domain/Money.ts"
 import { bucketStart, bucketWidth, isSliding, latencyBin, StatisticsWindow, windowStart } from "#domain/Statistics.ts"
 
-/** What a recorded end of a call says that is counted. */
+export type Kind = "payer" | "latency" | "failure"
+
+/**
+ * What ends of calls to one endpoint in one minute have in common: so many of them, and what they charged together. Each end is
+ * counted as a `completed` or `failed` one, and under its payer or reason and its milliseconds, as far as they are known.
+ */
 export const Ended = Schema.Struct({
-  type: Schema.Literals(["x402.payment.completed", "x402.payment.failed"]),
-  created_at: Schema.Date,
   endpoint_id: Schema.String,
-  payer: Schema.String,
-  charged: Schema.NullOr(Micros),
-  failure: Schema.NullOr(Schema.String),
-  origin_ms: Schema.NullOr(Schema.Finite)
+  minute: Schema.Date,
+  kind: Schema.Literals(["completed", "failed", "payer", "failure", "latency"]),
+  key: Schema.String,
+  count: Schema.BigInt,
+  amount: Schema.BigInt
 })
 export type Ended = typeof Ended.Type
-
-export type Kind = "payer" | "latency" | "failure"
 
 interface Place {
   readonly endpoint_id: string
@@ -45,14 +46,10 @@ export interface Additions {
 }
 
 /** Reasons are words of ours; whatever is none is counted under one name, so that their number stays small. */
-const reason = (failure: string | null) => (failure !== null && /^[a-z0-9_]{1,64}$/.test(failure) ? failure : "other")
-
-const marks = ({ charged, failure, origin_ms, payer, type }: Ended) => {
-  const found: Array<{ readonly kind: Kind; readonly key: string; readonly amount: bigint }> = []
-  if (type === "x402.payment.completed") found.push({ kind: "payer", key: payer, amount: charged ?? 0n })
-  else found.push({ kind: "failure", key: reason(failure), amount: 0n })
-  if (origin_ms !== null) found.push({ kind: "latency", key: String(latencyBin(origin_ms)), amount: 0n })
-  return found
+const keyOf = (kind: Kind, key: string): string => {
+  if (kind === "payer") return key
+  if (kind === "latency") return String(latencyBin(Number(key)))
+  return /^[a-z0-9_]{1,64}$/.test(key) ? key : "other"
 }
 
 /** Counts by key, in memory: as many entries as there are different keys in one stretch. */
@@ -77,28 +74,26 @@ export const additionsOf = (ended: ReadonlyArray<Ended>, now: number): Additions
   const buckets = sumsBy<At>()
   const cells = sumsBy<At & Keyed>()
   const sums = sumsBy<Keyed>()
-  for (const one of ended) {
-    const { created_at, endpoint_id } = one
-    const calls = one.type === "x402.payment.completed" ? 1n : 0n
-    const revenue = calls === 0n ? 0n : (one.charged ?? 0n)
-    const marked = marks(one)
+  for (const { amount, count, endpoint_id, key: told, kind, minute } of ended) {
     for (const span of StatisticsWindow.literals) {
-      const at = bucketStart(created_at.getTime(), bucketWidth(span))
+      const at = bucketStart(minute.getTime(), bucketWidth(span))
       const place = `${endpoint_id} ${span}`
       const from = isSliding(span) ? windowStart(span, now) : 0
       if (at < from) {
         windows.add(place, { endpoint_id, span, since: 0, oldest: null }, 0n, 0n).since = from
         continue
       }
-      const window = windows.add(place, { endpoint_id, span, since: 0, oldest: null }, calls, revenue)
-      if (isSliding(span)) window.oldest = Math.min(window.oldest ?? at, at)
-      if (calls > 0n) buckets.add(`${place} ${at}`, { endpoint_id, span, at }, calls, revenue)
-      for (const { amount, key, kind } of marked) {
-        sums.add(`${place} ${kind} ${key}`, { endpoint_id, span, kind, key }, 1n, amount)
-        if (!isSliding(span)) continue
-        const id = `${place} ${at} ${kind} ${key}`
-        cells.add(id, { endpoint_id, span, at, kind, key }, 1n, amount)
+      if (kind === "completed" || kind === "failed") {
+        const [calls, revenue] = kind === "completed" ? [count, amount] : [0n, 0n]
+        const window = windows.add(place, { endpoint_id, span, since: 0, oldest: null }, calls, revenue)
+        if (isSliding(span)) window.oldest = Math.min(window.oldest ?? at, at)
+        if (calls > 0n) buckets.add(`${place} ${at}`, { endpoint_id, span, at }, calls, revenue)
+        continue
       }
+      const key = keyOf(kind, told)
+      const paid = kind === "payer" ? amount : 0n
+      sums.add(`${place} ${kind} ${key}`, { endpoint_id, span, kind, key }, count, paid)
+      if (isSliding(span)) cells.add(`${place} ${at} ${kind} ${key}`, { endpoint_id, span, at, kind, key }, count, paid)
     }
   }
   return { windows: windows.sorted(), buckets: buckets.sorted(), cells: cells.sorted(), sums: sums.sorted() }

@@ -28,18 +28,29 @@ export const make = Effect.gen(function* () {
       sql`SELECT c.seq, h.event_seq AS head FROM statistics_cursor c JOIN ledger_head h USING (log)
         WHERE c.log = 1 FOR UPDATE OF c`
   })
-  // The numbers of events have no gaps, so a range of them is known to be whole.
+  // The numbers of events have no gaps, so a range of them is known to be whole. Counted here, because there are far fewer different
+  // ends than ends.
   const endedIn = SqlSchema.findAll({
     Request: Schema.Struct({ after: Schema.BigInt, upTo: Schema.BigInt }),
     Result: Ended,
     execute: ({ after, upTo }) =>
-      sql`SELECT type, created_at, p ->> 'endpoint_id' AS endpoint_id,
-          coalesce(p ->> 'payer_wallet_id', p ->> 'payer_address', '') AS payer, p ->> 'charged' AS charged,
-          p ->> 'failure' AS failure, (p ->> 'origin_ms')::float8 AS origin_ms
-        FROM events, jsonb_extract_path(data, 'payment') AS p
-        WHERE log = 1 AND seq > ${after} AND seq <= ${upTo}
-          AND type IN ('x402.payment.completed', 'x402.payment.failed')
-        ORDER BY seq`
+      sql`WITH ends AS MATERIALIZED (
+          SELECT p ->> 'endpoint_id' AS endpoint_id, date_bin('1 minute', created_at, 'epoch') AS minute,
+            type = 'x402.payment.completed' AS done, coalesce(p ->> 'payer_wallet_id', p ->> 'payer_address', '') AS payer,
+            coalesce(p ->> 'charged', '0') AS charged, coalesce(p ->> 'failure', '') AS failure,
+            p ->> 'origin_ms' AS millis, count(*) AS count
+          FROM events, jsonb_extract_path(data, 'payment') AS p
+          WHERE log = 1 AND seq > ${after} AND seq <= ${upTo}
+            AND type IN ('x402.payment.completed', 'x402.payment.failed')
+          GROUP BY 1, 2, 3, 4, 5, 6, 7
+        )
+        SELECT endpoint_id, minute, kind, key, sum(count)::bigint AS count, sum(micros * count)::bigint AS amount
+        FROM ends, LATERAL (SELECT charged::numeric * 1000000 AS micros OFFSET 0) AS money, LATERAL (VALUES
+          (CASE WHEN done THEN 'completed' ELSE 'failed' END, ''), (CASE WHEN done THEN 'payer' END, payer),
+          (CASE WHEN NOT done THEN 'failure' END, failure), ('latency', millis)
+        ) AS counted (kind, key)
+        WHERE kind IS NOT NULL AND key IS NOT NULL
+        GROUP BY 1, 2, 3, 4`
   })
 
   // All parts of a statement see the rows from before it: a payer without one is new to the window.
