@@ -16,6 +16,13 @@ const acquainted = Effect.gen(function* () {
   return [payer, payee] as const
 })
 
+/** Something that is counted, once with each of the commands it makes. */
+const countable = (payer: string, payee: string) => {
+  const ref = { scope: newUuid(), subject: newUuid() }
+  const step = { kind: "count" as const, debit: payer, credit: payee, currency: "USDC", code: "call", tally: ref }
+  return { ref, counted: () => ({ id: newUuid(), steps: [step] }) }
+}
+
 layer(Test, { timeout: "60 seconds" })("a ledger that remembers the books", (it) => {
   it.effect("posts a group between accounts that it knows in one statement after another, without asking first", () =>
     Effect.gen(function* () {
@@ -62,11 +69,7 @@ layer(Test, { timeout: "60 seconds" })("a ledger that remembers the books", (it)
       const { post, tally } = yield* Ledger
       const other = yield* elsewhere
       const [payer, payee] = yield* acquainted
-      const ref = { scope: newUuid(), subject: newUuid() }
-      const counted = () => ({
-        id: newUuid(),
-        steps: [{ kind: "count" as const, debit: payer, credit: payee, currency: "USDC", code: "call", tally: ref }]
-      })
+      const { counted, ref } = countable(payer, payee)
       yield* post(counted())
       yield* other.post(counted())
       for (let again = 0; again < 3; again++) yield* post(transfer(payer, payee, 1n))
@@ -105,11 +108,7 @@ layer(Test, { timeout: "60 seconds" })("a ledger that remembers the books", (it)
       const sql = yield* SqlClient.SqlClient
       const { post, tally } = yield* Ledger
       const [payer, payee] = yield* acquainted
-      const ref = { scope: newUuid(), subject: newUuid() }
-      const counted = () => ({
-        id: newUuid(),
-        steps: [{ kind: "count" as const, debit: payer, credit: payee, currency: "USDC", code: "call", tally: ref }]
-      })
+      const { counted, ref } = countable(payer, payee)
       yield* post(counted())
       yield* sql`UPDATE tallies SET count = 10 WHERE scope = ${ref.scope}`
       yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
