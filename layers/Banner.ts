@@ -24,7 +24,8 @@ const text = Effect.gen(function* () {
     rows.push(["Bus", `NATS at ${nats.names.join(", ")}${nats.current() === undefined ? ", away" : ""}`])
   if (allowLoopback) rows.push(["Origins", "public addresses, and loopback ones because this is a sandbox of your own"])
   if (allowHosts.length > 0) rows.push(["Also allowed", allowHosts.join(", ")])
-  if (environment === "sandbox") rows.push(["Try it", "npm run demo"])
+  // The API that the demo puts a price on is on loopback.
+  if (allowLoopback) rows.push(["Try it", "npm run demo"])
   const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(14)}${value}`)
   return `\n  Turnpike is open (${environment}, ready in ${process.uptime().toFixed(1)} s)\n\n${lines.join("\n")}\n`
 })

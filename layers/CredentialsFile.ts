@@ -1,9 +1,9 @@
-import { Config, Effect, Layer, Option, Schema } from "effect"
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { Config, Effect, Layer, Option, Predicate, Schema } from "effect"
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 import { EnvironmentWord } from "#domain/Credential.ts"
 import { AccountId, TenantTypeId } from "#domain/Ids.ts"
-import { Bootstrap } from "#services/Bootstrap.ts"
+import { Bootstrap, type Bootstrapped } from "#services/Bootstrap.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { newUuid } from "#services/NewId.ts"
@@ -33,59 +33,83 @@ export class CredentialsFileUnusable extends Schema.TaggedError<CredentialsFileU
 }) {}
 
 const Text = Schema.fromJsonString(Contents, { space: 2 })
-/** Where the file is. */
-export const path = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
+/** Where this installation keeps what it keeps in files. */
+export const dataDir = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
   Config.withDefault(".turnpike"),
-  Config.map((dataDir) => resolve(join(dataDir, "credentials.json")))
+  Config.map((directory) => resolve(directory))
 )
+/** Where the file is. */
+export const path = Config.map(dataDir, (directory) => join(directory, "credentials.json"))
 
 /**
  * Makes sure that the database has its first tenant and that `credentials.json` in `TURNPIKE_DATA_DIR` opens it. Keys that
- * work stay; a file that is lost or belongs to another database is written again with new keys.
+ * work stay; a file that is lost or belongs to another database is written again with new keys. Where the file can be neither
+ * read nor written nothing is made: a password that nobody kept would be lost.
  */
 export const ensure = Effect.gen(function* () {
-  const bootstrap = yield* Bootstrap
+  const { ensureKept, issueKeys } = yield* Bootstrap
+  const { authenticate } = yield* Credentials
   const { environment, publicUrl, scannerUrl } = yield* Deployment
   const file = yield* path
-  const { account_id, issued, owner_email, tenant_id } = yield* bootstrap.ensure
-  const known = issued === undefined ? yield* read(file) : Option.none<Contents>()
-  const ours = Option.filter(known, (contents) => contents.tenant_id === tenant_id)
-  const working = Option.isSome(ours) && (yield* works(ours.value)) ? ours.value : undefined
-  const { api_key, scanner_key } = issued ?? working ?? (yield* bootstrap.issueKeys(tenant_id))
-  const sameOwner = Option.filter(ours, (contents) => contents.owner_email === owner_email)
-  const owner_password = issued?.owner_password ?? Option.getOrNull(sameOwner)?.owner_password ?? null
-  const contents: Contents = {
-    base_url: publicUrl,
-    scanner_url: scannerUrl,
-    dashboard_url: `${publicUrl}/dashboard`,
-    environment,
-    tenant_id,
-    account_id,
-    api_key,
-    scanner_key,
-    owner_email,
-    owner_password
-  }
-  yield* write(file, contents)
-  return { path: file, contents }
+
+  const works = Effect.fnUntraced(function* ({ api_key, scanner_key, tenant_id }: Contents) {
+    const holders = yield* Effect.forEach([api_key, scanner_key], (key) => Effect.option(authenticate(key)))
+    return holders.every((holder) => Option.isSome(holder) && holder.value.tenant_id === tenant_id)
+  })
+  const keep = Effect.fnUntraced(function* ({ account_id, issued, owner_email, tenant_id }: Bootstrapped) {
+    // Read when it is our turn: another starter on this directory may have written it meanwhile.
+    const known = yield* read(file)
+    const ours = Option.filter(known, (contents) => contents.tenant_id === tenant_id)
+    const working = Option.isSome(ours) && (yield* works(ours.value)) ? ours.value : undefined
+    const { api_key, scanner_key } = issued ?? working ?? (yield* issueKeys(tenant_id))
+    const sameOwner = Option.filter(ours, (contents) => contents.owner_email === owner_email)
+    const owner_password = issued?.owner_password ?? Option.getOrNull(sameOwner)?.owner_password ?? null
+    const contents: Contents = {
+      base_url: publicUrl,
+      scanner_url: scannerUrl,
+      dashboard_url: `${publicUrl}/dashboard`,
+      environment,
+      tenant_id,
+      account_id,
+      api_key,
+      scanner_key,
+      owner_email,
+      owner_password
+    }
+    yield* write(file, contents)
+    return { path: file, contents }
+  })
+
+  yield* makeDirectory(file)
+  return yield* ensureKept(keep)
 }).pipe(Effect.withSpan("CredentialsFile.ensure"))
 
 /** What stands behind this layer serves a database that somebody can log in to. */
 export const layer = Layer.effectDiscard(ensure)
 
-const works = Effect.fnUntraced(function* ({ api_key, scanner_key, tenant_id }: Contents) {
-  const { authenticate } = yield* Credentials
-  const holders = yield* Effect.forEach([api_key, scanner_key], (key) => Effect.option(authenticate(key)))
-  return holders.every((holder) => Option.isSome(holder) && holder.value.tenant_id === tenant_id)
-})
+const makeDirectory = (path: string) =>
+  Effect.try({
+    try: () => mkdirSync(dirname(path), { recursive: true, mode: 0o700 }),
+    catch: (cause) => failure(path, "written", cause)
+  })
 
+/** None is a file that is not there, or that is none of ours. One that cannot be looked at may be ours, and stays. */
 const read = Effect.fnUntraced(function* (path: string) {
   const text = yield* Effect.try({
-    try: () => readFileSync(path, "utf8"),
+    try: () => textOf(path),
     catch: (cause) => failure(path, "read", cause)
-  }).pipe(Effect.option)
-  return Option.isSome(text) ? yield* Effect.option(Schema.decodeUnknownEffect(Text)(text.value)) : Option.none()
+  })
+  return yield* Effect.option(Schema.decodeUnknownEffect(Text)(text))
 })
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (cause) {
+    if (Predicate.hasProperty(cause, "code") && cause.code === "ENOENT") return ""
+    throw cause
+  }
+}
 
 /** The file is whole at every instant, and nobody but its owner can read it. */
 const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
@@ -93,15 +117,8 @@ const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
   const draft = `${path}.${newUuid()}`
   return yield* Effect.try({
     try: () => {
-      mkdirSync(resolve(path, ".."), { recursive: true, mode: 0o700 })
       try {
-        const file = openSync(draft, "wx", 0o600)
-        try {
-          writeSync(file, `${text}\n`)
-          fsyncSync(file)
-        } finally {
-          closeSync(file)
-        }
+        writeDurably(draft, `${text}\n`)
         renameSync(draft, path)
       } finally {
         rmSync(draft, { force: true })
@@ -110,6 +127,16 @@ const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
     catch: (cause) => failure(path, "written", cause)
   })
 })
+
+const writeDurably = (path: string, text: string) => {
+  const file = openSync(path, "wx", 0o600)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
 
 const failure = (path: string, what: string, cause: unknown) =>
   new CredentialsFileUnusable({

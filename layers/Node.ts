@@ -1,20 +1,22 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
+import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { Socket } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
+import * as DurationSetting from "./DurationSetting.ts"
+import * as Lines from "./Node/Lines.ts"
+import * as Starting from "./Node/Starting.ts"
 
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
 const port = Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })), "PORT").pipe(
   Config.withDefault(4020)
 )
 const connections = Config.Int("TURNPIKE_MAX_CONNECTIONS").pipe(Config.withDefault(10_000))
-const drainDelay = Config.Duration("TURNPIKE_DRAIN_DELAY").pipe(Config.withDefault(Duration.zero))
+const drainDelay = DurationSetting.duration("TURNPIKE_DRAIN_DELAY").pipe(Config.withDefault(Duration.zero))
 const environment = Config.schema(Environment, "TURNPIKE_ENVIRONMENT").pipe(Config.withDefault("sandbox"))
 const withoutSlash = (url: URL) => url.href.replace(/\/+$/, "")
 const address = (name: string) => Config.option(Config.map(Config.URL(name), withoutSlash))
@@ -22,9 +24,21 @@ const address = (name: string) => Config.option(Config.map(Config.URL(name), wit
 /** How long requests that are under way may take when the process is asked to stop. */
 export const patience = Duration.seconds(10)
 
-const sayStarting = (response: ServerResponse) => {
-  response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1", connection: "close" })
-  response.end('{"title":"Starting","status":503,"detail":"Try again shortly","code":"SERVICE_UNAVAILABLE"}')
+/** Nobody can be listened to there. `message` is a sentence for the operator. */
+export class ListenerUnusable extends Schema.TaggedError<ListenerUnusable>()("ListenerUnusable", {
+  message: Schema.String
+}) {}
+
+const unusable = (place: string, cause: unknown) => {
+  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
+  const known: Record<string, string> = {
+    EADDRINUSE: `${place} is taken by another program; set PORT.`,
+    EACCES: `This user may not listen on ${place}; set PORT to 1024 or above.`,
+    EADDRNOTAVAIL: `${place} is no address of this machine; set HOST.`,
+    ENOTFOUND: `${place} is no address of this machine; set HOST.`
+  }
+  const message = known[code] ?? `${place} cannot be listened on: ${cause instanceof Error ? cause.message : cause}`
+  return new ListenerUnusable({ message })
 }
 
 const open = (maxConnections: number) => {
@@ -46,50 +60,20 @@ const open = (maxConnections: number) => {
   return server
 }
 
-/** How many requests may wait behind one another on a connection. */
-const pipelined = 100
-
-/**
- * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request
- * whose answer ends the connection is not carried out, because nobody would be told what became of it.
- */
-const oneAtATime = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
-  const lines = new WeakMap<Socket, Array<() => void>>()
-  const begin = (event: string, request: IncomingMessage, response: ServerResponse, waiting: Array<() => void>) => {
-    const { socket } = request
-    lines.set(socket, waiting)
-    response.once("close", () => {
-      const next = waiting.shift()
-      const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
-      if (next === undefined || isLast) lines.delete(socket)
-      else next()
-    })
-    return dispatch(event, request, response)
-  }
-  return (event: string, request: IncomingMessage, response: ServerResponse): boolean => {
-    const waiting = lines.get(request.socket)
-    if (waiting === undefined) return begin(event, request, response, [])
-    if (waiting.length >= pipelined) request.socket.destroy()
-    else waiting.push(() => begin(event, request, response, waiting))
-    return true
-  }
-}
-
 /** Puts `first` before whatever else listens for requests. */
-const interceptable = (server: Server) => {
+const interceptable = (server: Server, starting: (request: IncomingMessage, response: ServerResponse) => void) => {
   const state = {
     stopping: false,
     first: undefined as ((q: IncomingMessage, a: ServerResponse) => boolean) | undefined
   }
   const emit = server.emit.bind(server)
-  const take = oneAtATime((event, request, response) => {
+  const { cutStalled, take } = Lines.make((event, request, response) => {
     // Connections that are still busy when the process stops must not bring another request.
     if (state.stopping) response.shouldKeepAlive = false
-    if (state.first === undefined) {
-      sayStarting(response)
-      return true
-    }
-    return state.first(request, response) || emit(event, request, response)
+    if (state.first?.(request, response) === true) return true
+    if (state.first === undefined) starting(request, response)
+    else emit(event, request, response)
+    return false
   })
   const intercepting = (event: string, ...args: Array<unknown>): boolean => {
     if (event !== "request" && event !== "checkContinue") return emit(event, ...args)
@@ -97,7 +81,12 @@ const interceptable = (server: Server) => {
     return take(event, request, response)
   }
   server.emit = intercepting
-  return state
+  return { cutStalled, state }
+}
+
+const boundPort = (server: Server): number | undefined => {
+  const bound = server.address()
+  return typeof bound === "object" ? bound?.port : undefined
 }
 
 /** The listener, and how it stops: readiness first, then new connections, then what is under way, at most `patience`. */
@@ -105,7 +94,15 @@ const listener = Layer.unwrap(
   Effect.gen(function* () {
     const server = open(yield* connections)
     const delay = yield* drainDelay
-    const state = interceptable(server)
+    const place = { host: yield* host, port: yield* port }
+    const configured = yield* address("TURNPIKE_PUBLIC_URL")
+    const publicUrl = () => Option.getOrElse(configured, () => origin(place.host, boundPort(server) ?? place.port))
+    const { cutStalled, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
+    yield* Clock.currentTimeMillis.pipe(
+      Effect.map(cutStalled),
+      Effect.repeat(Schedule.spaced("5 seconds")),
+      Effect.forkScoped
+    )
 
     const closed = Effect.callback<void>((resume) => {
       if (!server.listening) return resume(Effect.void)
@@ -144,11 +141,11 @@ const listener = Layer.unwrap(
           )
         )
     })
-    const http = NodeHttpServer.layer(() => server, {
-      host: yield* host,
-      port: yield* port,
-      gracefulShutdownTimeout: patience
-    })
+    const http = NodeHttpServer.layer(() => server, { ...place, gracefulShutdownTimeout: patience }).pipe(
+      Layer.catchTag("ServeError", ({ cause }) =>
+        Layer.effectContext(Effect.fail(unusable(authority(place.host, place.port), cause)))
+      )
+    )
     return Layer.merge(announced, http)
   })
 )
@@ -159,7 +156,8 @@ const named = Effect.fnUntraced(function* (bound: string) {
   return { environment: yield* environment, publicUrl, scannerUrl }
 })
 
-const origin = (name: string, number: number) => `http://${name.includes(":") ? `[${name}]` : name}:${number}`
+const authority = (name: string, number: number) => `${name.includes(":") ? `[${name}]` : name}:${number}`
+const origin = (name: string, number: number) => `http://${authority(name, number)}`
 
 /** Which Turnpike this is when it listens; without `TURNPIKE_PUBLIC_URL` it is named by the address it got. */
 const deployment = Layer.effect(

@@ -1,10 +1,20 @@
-import { Config, Effect, Layer, Schema } from "effect"
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import type { Server } from "node:http"
 import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 
 /** Exact `host:port` pairs that may be called although they are private. */
-const allowHosts = Config.Array(Schema.String, "TURNPIKE_ALLOW_HOSTS").pipe(Config.withDefault([]))
+const allowHosts = Config.Array(Schema.String, "TURNPIKE_ALLOW_HOSTS").pipe(
+  Config.withDefault([]),
+  // Compared with hosts as a parsed URL spells them.
+  Config.map((hosts) => hosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ""))
+)
+
+/** The listener is reached on loopback too, whatever the public address is. */
+const onLoopback = (bound: ReturnType<Server["address"]>): ReadonlyArray<string> =>
+  typeof bound === "object" && bound !== null ? [`127.0.0.1:${bound.port}`] : []
 
 /**
  * Whom we may call: public addresses, never ourselves, plus `TURNPIKE_ALLOW_HOSTS`. A sandbox over its own embedded database is
@@ -15,11 +25,14 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { environment, publicUrl, scannerUrl } = yield* Deployment
     const { embedded } = yield* Database
+    const bound = Option.map(yield* Effect.serviceOption(HttpListener), ({ server }) => server.address())
     return {
       ...PublicHttpPolicy.defaultValue(),
       allowHosts: yield* allowHosts,
       allowLoopback: environment === "sandbox" && embedded,
-      ownHosts: [...new Set([publicUrl, scannerUrl])].map((url) => new URL(url).host)
+      ownHosts: [...new Set([publicUrl, scannerUrl])]
+        .map((url) => new URL(url).host)
+        .concat(Option.isSome(bound) ? onLoopback(bound.value) : [])
     }
   })
 )

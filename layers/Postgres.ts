@@ -9,12 +9,9 @@ import { dirname, join } from "node:path"
 import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
+import { partsOf, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
 
-/** Why the database cannot be used. `message` is a sentence for the operator. */
-export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
-  reason: Schema.Literals(["Unreachable", "TooOld", "Encoding"]),
-  message: Schema.String
-}) {}
+export { PostgresUnusable }
 
 /** Session defaults: no statement and no idle transaction holds locks for long, and every instant is UTC. */
 export const session = {
@@ -28,7 +25,7 @@ export const session = {
 
 /** Settings for a connection URL. As in libpq, `?host=/directory` means the unix socket in that directory. */
 export const fromUrl = (url: Redacted.Redacted): PgClient.PgClientConfig => {
-  const parsed = URL.canParse(Redacted.value(url)) ? new URL(Redacted.value(url)) : undefined
+  const parsed = partsOf(url)
   const host = parsed?.searchParams.get("host")
   const port = parsed?.searchParams.get("port") ?? (parsed?.port || "5432")
   return { ...session, url, ...(host?.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : {}) }
@@ -57,9 +54,9 @@ const database = <E, R>(embedded: Effect.Effect<EmbeddedPostgres.Connection, E, 
     Database,
     Effect.gen(function* () {
       const url = yield* Config.option(Config.Redacted("DATABASE_URL"))
-      return Option.isSome(url)
-        ? { config: fromUrl(url.value), embedded: false }
-        : { config: fromEmbedded(yield* embedded), embedded: true }
+      if (Option.isNone(url)) return { config: fromEmbedded(yield* embedded), embedded: true }
+      if (partsOf(url.value) === undefined) return yield* unreadable()
+      return { config: fromUrl(url.value), embedded: false }
     })
   )
 
@@ -91,7 +88,7 @@ export const prepare = Effect.fn("Postgres.prepare")(
         statement_timeout: "0",
         idle_in_transaction_session_timeout: "0"
       }
-    }).pipe(Effect.mapError(unreachable))
+    }).pipe(Effect.mapError(unreachable(config)))
     yield* checkServer(client)
     return yield* Migrations.run().pipe(Effect.provideService(SqlClient.SqlClient, client))
   },
@@ -125,12 +122,6 @@ const checkServer = Effect.fnUntraced(
 const ServerFacts = Schema.Tuple([
   Schema.Struct({ version: Schema.String, number: Schema.String, encoding: Schema.String })
 ])
-
-const unreachable = (error: SqlError) =>
-  new PostgresUnusable({
-    reason: "Unreachable",
-    message: `The database does not answer: ${error.reason.cause instanceof Error ? error.reason.cause.message : error.message}`
-  })
 
 const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => prepare(config)))
 

@@ -2,6 +2,7 @@ import { Cache, Config, DateTime, Duration, Effect, Layer, Option, Redacted, Sch
 import { midRate, parsePerDollar, type PerDollar, QuoteCurrency, RateUnavailable } from "#domain/Rate.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { RateSource } from "#services/RateSource.ts"
+import * as DurationSetting from "./DurationSetting.ts"
 
 /** A server that tells what a dollar is worth. */
 export interface RatesOptions {
@@ -18,7 +19,7 @@ export interface RatesOptions {
 export const config: Config.Config<RatesOptions> = Config.all({
   url: Config.URL("TURNPIKE_RATES_URL"),
   authorization: Config.option(Config.Redacted("TURNPIKE_RATES_AUTHORIZATION")),
-  maxAge: Config.Duration("TURNPIKE_RATES_MAX_AGE").pipe(Config.withDefault(Duration.seconds(60)))
+  maxAge: DurationSetting.duration("TURNPIKE_RATES_MAX_AGE").pipe(Config.withDefault(Duration.seconds(60)))
 })
 
 /** The pause between two questions, whatever the first one brought. */

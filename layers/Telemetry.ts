@@ -1,13 +1,27 @@
-import { Config, Effect, Layer, Logger, Option, References, Schema } from "effect"
+import { Config, Effect, Layer, Logger, Option, References, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
 
-const format = Config.option(Config.schema(Schema.Literals(["json", "pretty"]), "TURNPIKE_LOG_FORMAT"))
-const level = Config.schema(
-  Schema.Literals(["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
-  "TURNPIKE_LOG_LEVEL"
-).pipe(Config.withDefault("Info"))
+/** A setting that is one of these words, in whatever case. */
+const word = <const Words extends ReadonlyArray<string>>(name: string, words: Words) => {
+  const decode = (text: string): Effect.Effect<Words[number], SchemaIssue.Issue> => {
+    const found = words.find((known) => known.toLowerCase() === text.trim().toLowerCase())
+    return found === undefined
+      ? Effect.fail(new SchemaIssue.InvalidValue({ message: `must be one of ${words.join(", ")}` }))
+      : Effect.succeed(found)
+  }
+  const encode = (said: Words[number]) => Effect.succeed(said)
+  const Word = Schema.String.pipe(
+    Schema.decodeTo(Schema.Literals(words), SchemaTransformation.transformEffect({ decode, encode }))
+  )
+  return Config.schema(Word, name)
+}
+
+const format = Config.option(word("TURNPIKE_LOG_FORMAT", ["json", "pretty"]))
+const level = word("TURNPIKE_LOG_LEVEL", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]).pipe(
+  Config.withDefault("Info")
+)
 
 /** One JSON object a line, without credentials. */
 export const json = Logger.map(Logger.formatJson, redact)
@@ -27,7 +41,7 @@ export const readable = Logger.map(Logger.formatStructured, ({ level, timestamp,
 
 const logs = Layer.unwrap(
   Effect.gen(function* () {
-    const chosen = Option.getOrElse(yield* format, () => (process.stdout.isTTY ? "pretty" : "json"))
+    const chosen = Option.getOrElse(yield* format, () => (process.stderr.isTTY ? "pretty" : "json"))
     return Layer.merge(
       Logger.layer([Logger.withConsoleError(chosen === "json" ? json : readable)]),
       Layer.succeed(References.MinimumLogLevel, yield* level)

@@ -45,6 +45,11 @@ export class Bootstrap extends Context.Service<
   {
     /** Makes the first tenant, its owner, keys and scanner credits, once however many start at a time. */
     readonly ensure: Effect.Effect<Bootstrapped, OtherEnvironment>
+    /**
+     * The same for a starter that has to keep what it is told. One keeps at a time, and nothing is made that was not kept: neither
+     * a tenant nor keys that `keep` asks for.
+     */
+    ensureKept<A, E>(keep: (found: Bootstrapped) => Effect.Effect<A, E>): Effect.Effect<A, OtherEnvironment | E>
     /** Another pair of keys with every right, for an operator who lost the first. */
     issueKeys(tenant_id: TenantId): Effect.Effect<FirstKeys>
   }
@@ -106,7 +111,7 @@ export class Bootstrap extends Context.Service<
           return yield* new OtherEnvironment({ database: found.value.environment, process: environment })
         }
         return { tenant_id: id, account_id, owner_email, issued: undefined }
-      }).pipe(sql.withTransaction, Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die }))
+      }).pipe(Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die }))
       // Posted under the tenant's own id: a starter that died before this is made good by the next one, and nobody twice.
       const grantCredits = (tenant_id: TenantId) =>
         ledger
@@ -124,12 +129,21 @@ export class Bootstrap extends Context.Service<
             ]
           })
           .pipe(Effect.orDie)
-      const ensure = findOrMake.pipe(
-        Effect.tap(({ tenant_id }) => grantCredits(tenant_id)),
-        Effect.withSpan("Bootstrap.ensure")
-      )
+      const inTransaction = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
+      const ensureKept = Effect.fn("Bootstrap.ensure")(function* <A, E>(
+        keep: (found: Bootstrapped) => Effect.Effect<A, E>
+      ) {
+        // Kept before the commit: who dies in between has kept what never was, and the next starter makes it anew.
+        const { found, kept } = yield* inTransaction(
+          Effect.flatMap(findOrMake, (found) => Effect.map(keep(found), (kept) => ({ found, kept })))
+        )
+        yield* grantCredits(found.tenant_id)
+        return kept
+      })
+      const ensure = ensureKept(Effect.succeed)
 
-      return Bootstrap.of({ ensure, issueKeys })
+      return Bootstrap.of({ ensure, ensureKept, issueKeys })
     })
   )
 }

@@ -9,9 +9,13 @@ export const make = Effect.gen(function* () {
   const credentials = yield* Credentials
   const sessions = yield* UserSessions
   const bought = yield* BoughtCalls
-  return (token: string) => {
+  const authenticate = (token: string) => {
     const buyer = bought.caller(token)
     if (buyer !== undefined) return Effect.succeed(buyer)
     return readsAsJwt(token) ? sessions.authenticate(token) : credentials.authenticate(token)
   }
+  /** Whether it costs no database to refuse this token if it is nobody's: an access token that we did not sign is looked up nowhere. */
+  const isAtHand = (token: string) =>
+    bought.caller(token) !== undefined || readsAsJwt(token) ? Effect.succeed(true) : credentials.isRemembered(token)
+  return { authenticate, isAtHand }
 })

@@ -20,9 +20,10 @@ export class ChainSettlements extends Context.Service<
   {
     /**
      * Settles, and waits a while for the outcome; `Pending` when there is none yet. One id is settled once, however often it is
-     * asked for. An authorisation that is being settled under another id is refused as `duplicate_settlement`.
+     * asked for. An authorisation that is being settled under another id is refused as `duplicate_settlement`. Whoever cannot come
+     * back for the outcome waits for `longer` besides, however many others wait.
      */
-    settle(order: Records.ChainOrder): Effect.Effect<Outcome>
+    settle(order: Records.ChainOrder, longer?: Duration.Duration): Effect.Effect<Outcome>
     get(id: string): Effect.Effect<Option.Option<ChainSettlement>>
     /** Asks the rail about settlements that are due, those of dead processes among them; how many. */
     readonly reconcileDue: Effect.Effect<number>
@@ -76,17 +77,29 @@ export class ChainSettlements extends Context.Service<
       const current = (id: string) =>
         Effect.map(records.find(id), (row): Outcome => (Option.isSome(row) ? outcomeOf(row.value) : nothingKnown))
 
-      const settle = Effect.fn("ChainSettlements.settle")(function* (order: Records.ChainOrder) {
+      /** What became of a settlement that the worker asks about; `Pending` when that is not known in time. */
+      const followed = (id: string, longer: Duration.Duration) =>
+        current(id).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("1 second"), until: ({ _tag }) => _tag !== "Pending" }),
+          Effect.timeoutOrElse({ duration: longer, orElse: () => current(id) })
+        )
+
+      const settle = Effect.fn("ChainSettlements.settle")(function* (
+        order: Records.ChainOrder,
+        longer?: Duration.Duration
+      ) {
         const row = yield* records.insert(order)
         if (Option.isNone(row)) return { _tag: "Refused", reason: "duplicate_settlement" } as const
         if (!records.isOpen(row.value)) return outcomeOf(row.value)
         // What is too much to wait for is stored all the same, and the worker finds it.
-        if ((yield* FiberMap.size(drivers)) >= policy.concurrency) return outcomeOf(row.value)
+        if ((yield* FiberMap.size(drivers)) >= policy.concurrency) {
+          return longer === undefined ? outcomeOf(row.value) : yield* followed(order.id, longer)
+        }
         // The caller may go away; the settlement goes on.
         const driving = Option.getOrUndefined(FiberMap.getUnsafe(drivers, order.id))
         const driver = driving ?? (yield* FiberMap.run(drivers, order.id, drive(order.id)))
         yield* Fiber.await(driver).pipe(Effect.timeoutOption(policy.wait))
-        return yield* current(order.id)
+        return yield* longer === undefined ? current(order.id) : followed(order.id, longer)
       })
 
       const reconcileDue = Effect.gen(function* () {

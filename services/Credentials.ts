@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, PubSub, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, PubSub, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { hash as digest, timingSafeEqual } from "node:crypto"
 import {
@@ -18,16 +18,15 @@ import {
 import { type AccountId, KeyId, type TenantId, toTypeId } from "#domain/Ids.ts"
 import { type Environment, environmentWord, type Principal } from "#domain/Principal.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { type CreateScannerKey, neededFor } from "#domain/ScannerKey.ts"
 import * as Ended from "./Credentials/Ended.ts"
+import * as Memory from "./Credentials/Memory.ts"
 import { admit, Holder, noHash, Row } from "./Credentials/Records.ts"
 import { Deployment } from "./Deployment.ts"
 import { EventBus } from "./EventBus.ts"
 import { keepForgetting } from "./Forgetting.ts"
 import { newId } from "./NewId.ts"
 import { randomText } from "./RandomText.ts"
-
-/** How many answers about tokens are remembered, and how old one may get. */
-export const credentialMemory = { capacity: 10_000, longest: Duration.seconds(10) }
 
 /** Where revocations are announced: the revoked credential's hash in hex; empty when some may have been missed. */
 export const revokedSubject = "credentials.revoked"
@@ -72,8 +71,12 @@ export class Credentials extends Context.Service<
   {
     /** Whose token this is. Asks the database at most once in ten seconds, and at once after a revocation anywhere. */
     authenticate(token: string): Effect.Effect<Principal, CredentialRefused>
+    /** Whether it is remembered whose token this is, so that nobody would be asked. What is nobody's is not. */
+    isRemembered(token: string): Effect.Effect<boolean>
     /** An API key for the caller's tenant, with at most the caller's own scopes. */
     create(by: Principal, key: CreateApiKey): Effect.Effect<Issued, InsufficientScope | InvalidRequest>
+    /** A scanner key for the caller's tenant, for no more than the caller itself may do with the scanner. */
+    createScannerKey(by: Principal, key: CreateScannerKey): Effect.Effect<Issued, InsufficientScope>
     /** A credential that somebody else asked us to make. Joins the caller's transaction. */
     issue(credential: NewCredential): Effect.Effect<Issued>
     /** A page of the tenant's keys of a kind, revoked ones too, newest first, and how many there are. */
@@ -112,43 +115,31 @@ export class Credentials extends Context.Service<
             WHERE c.hash = ${hash}`
       })
       const judge = Effect.fnUntraced(function* (hex: string) {
-        const asked = yield* Clock.currentTimeMillis
         const hash = Buffer.from(hex, "hex")
         const found = yield* holderOf(hash)
         const holder = found._tag === "Some" ? found.value : undefined
         const matches = timingSafeEqual(holder?.hash ?? noHash, hash)
-        const known = holder !== undefined && matches
-        return {
-          answer: known ? admit(holder, environment) : undefined,
-          ends: known ? (holder.expires_at?.getTime() ?? Infinity) : Infinity,
-          asked,
-          answered: yield* Clock.currentTimeMillis
-        }
+        if (holder === undefined || !matches) return undefined
+        return { answer: admit(holder, environment), ends: holder.expires_at?.getTime() ?? Infinity }
       }, Effect.orDie)
-      const memory = yield* Cache.makeWith(judge, {
-        capacity: credentialMemory.capacity,
-        // What is remembered is as old as the question was, not as the answer is. Failures of the database are not remembered.
-        timeToLive: (exit) =>
-          Exit.isSuccess(exit)
-            ? Duration.subtract(credentialMemory.longest, Duration.millis(exit.value.answered - exit.value.asked))
-            : Duration.zero
-      })
+      const memory = yield* Memory.make(judge)
       const authenticate = Effect.fnUntraced(function* (token: string) {
         const read = readToken(token)
         if (read === undefined) return yield* new InvalidApiKey()
         if (read.environment !== undefined && read.environment !== environment) {
           return yield* new EnvironmentMismatch({ expected: environmentWord(environment) })
         }
-        const { answer, ends } = yield* Cache.get(memory, digest("sha256", token, "hex"))
-        if (answer === undefined) return yield* unknownCredential(read.kind)
-        const principal = yield* Effect.fromResult(answer)
-        if (ends <= (yield* Clock.currentTimeMillis)) return yield* expiredCredential(read.kind)
+        const { found } = yield* memory.get(digest("sha256", token, "hex"))
+        if (found === undefined) return yield* unknownCredential(read.kind)
+        const principal = yield* Effect.fromResult(found.answer)
+        if (found.ends <= (yield* Clock.currentTimeMillis)) return yield* expiredCredential(read.kind)
         return principal
       })
 
-      const forget = (hex: string) => (hex === "" ? Cache.invalidateAll(memory) : Cache.invalidate(memory, hex))
+      const isRemembered = (token: string) => memory.has(digest("sha256", token, "hex"))
+
       const revocations = yield* bus.subscribe(revokedSubject)
-      yield* PubSub.take(revocations).pipe(Effect.flatMap(forget), Effect.forever, Effect.forkScoped)
+      yield* PubSub.take(revocations).pipe(Effect.flatMap(memory.forget), Effect.forever, Effect.forkScoped)
 
       const insert = SqlSchema.void({
         Request: Row,
@@ -184,15 +175,28 @@ export class Credentials extends Context.Service<
         })
         return { id, name, environment, scopes, key, prefix, last_four, created_at }
       }, Effect.orDie)
+      /** Nobody makes a key that may do more than its maker: `asked` is what this one may, in the maker's scopes. */
+      const issueWithin = Effect.fnUntraced(function* (
+        { scopes: held, tenant_id }: Principal,
+        { kind, name, scopes }: Pick<NewCredential, "kind" | "name" | "scopes">,
+        asked: ReadonlyArray<string>
+      ) {
+        const required_scope = scopeBeyond(held, asked)
+        if (required_scope !== undefined) return yield* new InsufficientScope({ required_scope })
+        return yield* issue({ tenant_id, kind, name, scopes: [...new Set(scopes)] })
+      })
       const create = Effect.fn("Credentials.create")(function* (by: Principal, key: CreateApiKey) {
         if (key.environment !== undefined && key.environment !== environment) {
           const message = `this server makes ${environmentWord(environment)} keys only`
           return yield* new InvalidRequest({ errors: [{ path: "environment", message }] })
         }
-        const required_scope = scopeBeyond(by.scopes, key.scopes)
-        if (required_scope !== undefined) return yield* new InsufficientScope({ required_scope })
-        const scopes = [...new Set(key.scopes)]
-        return yield* issue({ tenant_id: by.tenant_id, kind: "api_key", name: key.name, scopes })
+        return yield* issueWithin(by, { ...key, kind: "api_key" }, key.scopes)
+      })
+      const createScannerKey = Effect.fn("Credentials.createScannerKey")(function* (
+        by: Principal,
+        key: CreateScannerKey
+      ) {
+        return yield* issueWithin(by, { ...key, kind: "scanner_key" }, neededFor(key.scopes))
       })
 
       const listPage = SqlSchema.findAll({
@@ -233,7 +237,7 @@ export class Credentials extends Context.Service<
         const hashes = (yield* Schema.decodeUnknownEffect(Hashes)(rows)).map(({ hash }) =>
           Buffer.from(hash).toString("hex")
         )
-        const tell = (hex: string) => Effect.andThen(forget(hex), bus.publish(revokedSubject, hex))
+        const tell = (hex: string) => Effect.andThen(memory.forget(hex), bus.publish(revokedSubject, hex))
         yield* sql.afterCommit(Effect.forEach(hashes, tell, { discard: true }))
         return hashes.length
       })
@@ -260,7 +264,18 @@ export class Credentials extends Context.Service<
       })
 
       const forgetEnded = yield* Ended.make
-      return Credentials.of({ authenticate, create, issue, list, revoke, revokeAll, reconsider, forgetEnded })
+      return Credentials.of({
+        authenticate,
+        isRemembered,
+        create,
+        createScannerKey,
+        issue,
+        list,
+        revoke,
+        revokeAll,
+        reconsider,
+        forgetEnded
+      })
     })
   )
 

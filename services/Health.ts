@@ -1,9 +1,16 @@
-import { Context, Effect, Layer, Option, Predicate, Schema } from "effect"
+import { Cache, Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "./EventBus.ts"
 
 /** How long a probe waits for what we stand on. */
-const patience = "1 second"
+const patience = Duration.seconds(1)
+
+/** One look at a time for all who ask: anybody may, as often as they like. Nothing is kept, because what is gone must show at once. */
+const shared = <A>(look: Effect.Effect<A>) =>
+  Effect.map(
+    Cache.makeWith(() => look, { capacity: 1, timeToLive: () => Duration.zero }),
+    (cache) => Cache.get(cache, "latest")
+  )
 
 /** Shutting down, starting up, out of connections, read-only after a failover: states of a server, not of a statement. */
 const passing = /^(?:53|55000|57P|25006)/
@@ -38,19 +45,18 @@ export class Health extends Context.Service<
         execute: () => sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS migrated`
       })
 
-      return Health.of({
-        database: migrated(undefined).pipe(
-          Effect.timeout(patience),
-          Effect.match({
-            onFailure: () => ({ postgres: "down", migrations: "unknown" }) as const,
-            onSuccess: (row) => ({ postgres: "up", migrations: row.migrated ? "done" : "pending" }) as const
-          })
-        ),
-        bus: bus.reachable.pipe(
-          Effect.timeoutOption(patience),
-          Effect.map((reachable) => (Option.getOrElse(reachable, () => false) ? "up" : "down"))
-        )
-      })
+      const database = migrated(undefined).pipe(
+        Effect.timeout(patience),
+        Effect.match({
+          onFailure: () => ({ postgres: "down", migrations: "unknown" }) as const,
+          onSuccess: (row) => ({ postgres: "up", migrations: row.migrated ? "done" : "pending" }) as const
+        })
+      )
+      const heard = bus.reachable.pipe(
+        Effect.timeoutOption(patience),
+        Effect.map((reachable) => (Option.getOrElse(reachable, () => false) ? ("up" as const) : ("down" as const)))
+      )
+      return Health.of({ database: yield* shared(database), bus: yield* shared(heard) })
     })
   )
 }

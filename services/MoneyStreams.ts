@@ -1,6 +1,6 @@
-import { Context, DateTime, Effect, Layer, Result, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
-import { type StreamId, toTypeId, type WalletId } from "#domain/Ids.ts"
+import type { StreamId } from "#domain/Ids.ts"
 import type {
   AmountExceedsAccrued,
   CancelStream,
@@ -9,11 +9,11 @@ import type {
   NothingAccrued,
   StreamExhausted,
   StreamFilter,
-  StreamState,
+  StreamMismatch,
   TopUpStream,
   WithdrawFromStream
 } from "#domain/MoneyStream.ts"
-import { StreamMismatch } from "#domain/MoneyStream.ts"
+import { asNamed } from "#domain/MoneyStream.ts"
 import * as Change from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
@@ -142,7 +142,7 @@ export class MoneyStreams extends Context.Service<
       const wallets = yield* Wallets
       const inTurn = yield* Turns.make
       const opening = yield* Opening.make(ledger, wallets, inTurn)
-      const { alertDue, change, find } = yield* Changing.make(ledger, wallets, inTurn)
+      const { alertDue, answerKept, change, find } = yield* Changing.make(ledger, wallets, inTurn)
       const records = yield* Records.reader
 
       const open = Effect.fn("MoneyStreams.open")(function* (
@@ -239,7 +239,14 @@ export class MoneyStreams extends Context.Service<
         order: StreamWithdrawOrder | StreamCancelOrder,
         claim?: IdempotencyClaim
       ) {
-        yield* Effect.fromResult(asNamed(yield* find(caller, order.stream_id), order))
+        const named = yield* Effect.result(
+          Effect.flatMap(find(caller, order.stream_id), (stream) => Effect.fromResult(asNamed(stream, order)))
+        )
+        if (named._tag === "Failure") {
+          // It may name what it does under a key of something else.
+          const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+          return yield* Option.isSome(known) ? withTransfer(yield* answerKept(known.value)) : Effect.fail(named.failure)
+        }
         return yield* order.type === "stream_withdraw"
           ? withdraw(caller, order.stream_id, order, claim)
           : cancel(caller, order.stream_id, order, claim)
@@ -262,26 +269,6 @@ export class MoneyStreams extends Context.Service<
     })
   )
 }
-
-/** Refuses an order that names something which the stream is not. */
-const asNamed = (
-  stream: StreamState,
-  { currency, from_wallet_id, to_wallet_id }: StreamWithdrawOrder | StreamCancelOrder
-): Result.Result<void, StreamMismatch> => {
-  const named = [
-    ["currency", currency, stream.currency],
-    ["from_wallet_id", idOf(from_wallet_id), idOf(stream.from_wallet_id)],
-    ["to_wallet_id", idOf(to_wallet_id), idOf(stream.to_wallet_id)]
-  ] as const
-  for (const [param, expected, actual] of named) {
-    if (expected !== undefined && actual !== undefined && expected !== actual) {
-      return Result.fail(new StreamMismatch({ param, expected, actual }))
-    }
-  }
-  return Result.succeed(undefined)
-}
-
-const idOf = (id: WalletId | undefined) => (id === undefined ? undefined : toTypeId("wal", id))
 
 /** A stream's own money is there, and no wallet is too full for it: only the key can be refused. */
 const ofKey = (refusal: Changing.LedgerRefused): Effect.Effect<never, IdempotencyKeyReused> =>

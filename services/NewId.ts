@@ -45,12 +45,14 @@ export const newUuid = (): string => {
   return `${time}-${hex16(0x7000 | high)}-${hex16(0x8000 | (low >>> 16))}-${hex16(low)}${hex32(random32())}`
 }
 
-/** Ids carry the time of this clock until the scope closes. */
+/** Ids carry the time of this clock until the scope closes, whatever those before it carried. */
 export const timedBy = (clock: Clock.Clock): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const before = realTime
       realTime = clock
+      // Ids made until now are those of requests that came too early, perhaps by a clock that is far ahead: no others go on from there.
+      millis = 0
       return before
     }),
     (before) =>

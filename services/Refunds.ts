@@ -88,16 +88,21 @@ export class Refunds extends Context.Service<
         const { tenant_id } = caller
         const id = yield* newId(RefundId)
         const transfer_id = yield* newId(TransferId)
-        const attempt = Effect.gen(function* () {
+        const judge = Effect.gen(function* () {
           const of = yield* refundable(tenant_id, order.transfer_id)
           const judged = judgeRefund(of, order.amount, yield* DateTime.nowAsDate, policy.window)
+          return { of, amount: yield* Effect.fromResult(judged) }
+        })
+        const attempt = Effect.gen(function* () {
+          const judged = yield* Effect.result(judge)
           if (Result.isFailure(judged)) {
             const earlier = claim === undefined ? Option.none() : yield* ledger.recall(claim)
             if (Option.isNone(earlier)) return yield* judged.failure
             return { refund: yield* decode(earlier.value), replayed: true }
           }
           const { reason, reason_details } = order
-          const refund = { id, amount: judged.success, reason, reason_details, dispute_id: null }
+          const { amount, of } = judged.success
+          const refund = { id, amount, reason, reason_details, dispute_id: null }
           const parts = Making.paying({ tenant_id, of, refund }, transfer_id, actorOf(caller))
           const posted = yield* ledger
             .post({

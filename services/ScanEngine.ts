@@ -9,12 +9,14 @@ import { checkoutAnswers } from "#domain/scan/Checkout.ts"
 import { findingAnswers } from "#domain/scan/Finding.ts"
 import { operationAnswers } from "#domain/scan/Operation.ts"
 import { productAnswers } from "#domain/scan/ProductData.ts"
+import { asFarAsRead } from "#domain/scan/ReadWhole.ts"
 import { businessModelOf } from "#domain/scan/ShopSigns.ts"
 import { accessibility, structuredData } from "#domain/scan/Summary.ts"
 import { unread } from "#domain/scan/Sight.ts"
 import type { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { kindOf, score } from "#domain/ScanScore.ts"
 import { PageReading } from "./PageReading.ts"
+import { unlessBusy } from "./PageReading/UnlessBusy.ts"
 import { meet, type Met } from "./ScanEngine/Meeting.ts"
 import { ScanLimits } from "./ScanEngine/Limits.ts"
 import { type Surveyed, survey } from "./ScanEngine/Survey.ts"
@@ -39,33 +41,32 @@ export class ScanEngine extends Context.Service<
       const pages = yield* PageReading
       const policy = yield* ScanLimits
 
-      const scan = Effect.fn("ScanEngine.scan")(
-        function* (site: Site, hints: ScanHints) {
-          const visit = yield* visits.open(site, policy)
-          const began = yield* Clock.currentTimeMillis
-          const met = yield* meet(visit, policy.pace)
-          const frame = Effect.map(Clock.currentTimeMillis, (now) => ({
-            rubric_version: rubricVersion,
-            requests: visit.requests(),
-            vantage: visit.vantage,
-            scan_duration_ms: Math.round(now - began)
-          }))
-          const category = hints.merchant_category
-          // A wall before everything is a finding; any other silence says nothing about the shop.
-          if (met.failure !== undefined && met.failure.reason !== "challenged") {
-            const refusal = refusalOf(site.domain, met.failure)
-            if (refusal !== undefined) return yield* refusal
-            return { ...failed(met, reasonOf(met.failure)), ...(yield* frame) }
-          }
-          if (met.home.failure === unread) return { ...failed(met, tooMuch), ...(yield* frame) }
-          const surveyed = yield* survey(visit, met, { category, requests: policy.requests })
-          const trouble = troubleOf(surveyed)
-          if (trouble !== undefined) return { ...failed(met, trouble), ...(yield* frame) }
-          // A piece of a page that is kept as evidence would keep the whole page, so all is copied out.
-          return structuredClone({ ...completed(surveyed, met, category), ...(yield* frame) })
-        },
-        Effect.scoped,
-        Effect.provideService(PageReading, pages)
+      const look = Effect.fnUntraced(function* (site: Site, hints: ScanHints) {
+        const visit = yield* visits.open(site, policy)
+        const began = yield* Clock.currentTimeMillis
+        const met = yield* meet(visit, policy.pace)
+        const frame = Effect.map(Clock.currentTimeMillis, (now) => ({
+          rubric_version: rubricVersion,
+          requests: visit.requests(),
+          vantage: visit.vantage,
+          scan_duration_ms: Math.round(now - began)
+        }))
+        const category = hints.merchant_category
+        // A wall before everything is a finding; any other silence says nothing about the shop.
+        if (met.failure !== undefined && met.failure.reason !== "challenged") {
+          const refusal = refusalOf(site.domain, met.failure)
+          if (refusal !== undefined) return yield* refusal
+          return { ...failed(met, reasonOf(met.failure)), ...(yield* frame) }
+        }
+        if (met.home.failure === unread) return { ...failed(met, tooMuch), ...(yield* frame) }
+        const surveyed = yield* survey(visit, met, { category, requests: policy.requests })
+        const trouble = troubleOf(surveyed)
+        if (trouble !== undefined) return { ...failed(met, trouble), ...(yield* frame) }
+        // A piece of a page that is kept as evidence would keep the whole page, so all is copied out.
+        return structuredClone({ ...completed(surveyed, met, category), ...(yield* frame) })
+      }, Effect.scoped)
+      const scan = Effect.fn("ScanEngine.scan")((site: Site, hints: ScanHints) =>
+        unlessBusy(pages, (heeding) => Effect.provideService(look(site, hints), PageReading, heeding))
       )
 
       return ScanEngine.of({ scan })
@@ -109,13 +110,16 @@ const failed = ({ home }: Met, error_message: string): Findings => ({
 
 const completed = ({ facts, protocols }: Surveyed, { answer }: Met, category: MerchantCategory | null): Findings => {
   const business_model = businessModelOf(facts, category)
-  const answers = [
-    ...accessAnswers(facts),
-    ...behaviourAnswers(facts),
+  const ofPages = [
     ...operationAnswers(facts),
     ...productAnswers(facts),
     ...findingAnswers(facts),
-    ...checkoutAnswers(facts),
+    ...checkoutAnswers(facts)
+  ]
+  const answers = [
+    ...accessAnswers(facts),
+    ...behaviourAnswers(facts),
+    ...asFarAsRead(ofPages, facts),
     ...applicable(protocols.answers, protocols.results, facts, business_model)
   ]
   return {

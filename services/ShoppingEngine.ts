@@ -6,6 +6,7 @@ import { rubricVersion } from "#domain/Rubric.ts"
 import { type Blocker, type Step, stepsOf, type TestOutcome, type TestType } from "#domain/ShoppingTest.ts"
 import { type StepTried, verdictOf } from "#domain/ShoppingVerdict.ts"
 import { PageReading } from "./PageReading.ts"
+import { unlessBusy } from "./PageReading/UnlessBusy.ts"
 import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
 import { buy } from "./ShoppingEngine/Buying.ts"
 import { discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
@@ -139,7 +140,7 @@ export class ShoppingEngine extends Context.Service<
         return { tried, chosen, platform }
       })
 
-      const test = Effect.fn("ShoppingEngine.test")(function* (site: Site, type: TestType) {
+      const shop = Effect.fnUntraced(function* (site: Site, type: TestType, pages: PageReading["Service"]) {
         const began = yield* Clock.currentTimeMillis
         const { requests, duration } = limits[type]
         const visit = yield* visits.open(site, {
@@ -168,6 +169,10 @@ export class ShoppingEngine extends Context.Service<
           test_duration_ms: (yield* Clock.currentTimeMillis) - began
         } satisfies TestOutcome
       }, Effect.scoped)
+
+      const test = Effect.fn("ShoppingEngine.test")((site: Site, type: TestType) =>
+        unlessBusy(pages, (heeding) => shop(site, type, heeding))
+      )
 
       return ShoppingEngine.of({ test })
     })

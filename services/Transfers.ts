@@ -1,19 +1,14 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import { toTypeId, TransferId } from "#domain/Ids.ts"
-import {
-  type AmountTooLarge,
-  CurrencyMismatch,
-  type IdempotencyKeyReused,
-  SameWallet,
-  type WalletFrozen
-} from "#domain/PostingRefused.ts"
+import type { AmountTooLarge, IdempotencyKeyReused, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import { codeOf, NetworkMismatch, type PlainTransfer, type Transfer, type TransferFilter } from "#domain/Transfer.ts"
+import { codeOf, type PlainTransfer, type Transfer, type TransferFilter } from "#domain/Transfer.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
+import { type Apart, endsOf } from "./Transfers/Ends.ts"
 import * as Listing from "./Transfers/Listing.ts"
 import * as Logged from "./Transfers/Logged.ts"
 import * as Records from "./Transfers/Records.ts"
@@ -26,14 +21,7 @@ export interface Created {
 }
 
 /** Why a plain transfer is refused without being made. A payer with too little is no refusal: that transfer fails. */
-export type TransferRefused =
-  | NotFound
-  | SameWallet
-  | CurrencyMismatch
-  | NetworkMismatch
-  | WalletFrozen
-  | AmountTooLarge
-  | IdempotencyKeyReused
+export type TransferRefused = Apart | WalletFrozen | AmountTooLarge | IdempotencyKeyReused
 
 /** Money from one wallet of a tenant to another. Every method sees what moves between wallets of which the caller reaches one. */
 export class Transfers extends Context.Service<
@@ -45,7 +33,7 @@ export class Transfers extends Context.Service<
       transfer: PlainTransfer,
       claim?: IdempotencyClaim
     ): Effect.Effect<Created, TransferRefused>
-    /** Also what the faucet and paid calls moved, which statements name as transfers though nobody ordered one. */
+    /** Also what the faucet, paid calls and the facilitator moved, which statements name as transfers though nobody ordered one. */
     get(caller: Principal, id: TransferId): Effect.Effect<Transfer, NotFound>
     /** Newest first, from before `before`. */
     list(
@@ -72,18 +60,20 @@ export class Transfers extends Context.Service<
         return yield* new NotFound({ resource: "transfer", id: toTypeId("tx", id) })
       })
 
-      const create = Effect.fnUntraced(function* (
-        caller: Principal,
-        { amount, currency, from_wallet_id, memo = null, to_wallet_id, type }: PlainTransfer,
-        claim?: IdempotencyClaim
-      ) {
-        const from = yield* wallets.own(caller, from_wallet_id)
-        const to = yield* wallets.known(caller, to_wallet_id)
-        if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
-        for (const { currency: actual } of [from, to]) {
-          if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
+      const again = Effect.fnUntraced(function* (caller: Principal, kept: unknown) {
+        const first = yield* Effect.flatMap(decode(kept), ({ transfer_id }) => get(caller, transfer_id))
+        return { transfer: asAnswered(first), replayed: true }
+      }, Effect.orDie)
+
+      const create = Effect.fnUntraced(function* (caller: Principal, order: PlainTransfer, claim?: IdempotencyClaim) {
+        const ends = yield* Effect.result(endsOf(wallets, caller, order))
+        if (Result.isFailure(ends)) {
+          // The ledger, which knows the keys, is not asked for what it could never do.
+          const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+          return yield* Option.isSome(known) ? again(caller, known.value) : Effect.fail(ends.failure)
         }
-        if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
+        const { from, to } = ends.success
+        const { amount, currency, memo = null, type } = order
         const id = yield* newId(TransferId)
         const made = remembered(({ at, refused }) =>
           Records.newTransfer({
@@ -113,10 +103,7 @@ export class Transfers extends Context.Service<
         if (!posted.replayed) return { transfer: made(posted), replayed: false }
         // Under its own id it was this very call, whose first answer was lost on the way from the database.
         if (posted.command_id === id) return { transfer: yield* Effect.orDie(get(caller, id)), replayed: false }
-        const first = yield* Effect.orDie(
-          Effect.flatMap(decode(posted.result), (kept) => get(caller, kept.transfer_id))
-        )
-        return { transfer: asAnswered(first), replayed: true }
+        return yield* again(caller, posted.result)
       })
 
       const list = Effect.fn("Transfers.list")((...request: Parameters<typeof listing>) => listing(...request))

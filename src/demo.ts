@@ -1,8 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Duration, Effect, FileSystem, Layer, Ref, Schedule, Schema } from "effect"
+import { Cause, Config, Console, Duration, Effect, FileSystem, Layer, Ref, Schedule, Schema } from "effect"
 import {
   HttpClient,
   HttpClientRequest,
@@ -19,11 +18,15 @@ import { Api } from "#api/Api.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal, unit } from "#domain/Money.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
+import * as Node from "#layers/Node.ts"
 
 /** One paid call and one transfer across currencies, step by step, against the running server or, when none runs, a fresh one that ends with the demo. */
 
 const network = "base-sepolia"
 const usdc = (micros: bigint) => `${formatDecimal(micros)} USDC`
+
+/** Why there is nothing to show. */
+class DemoImpossible extends Schema.TaggedError<DemoImpossible>()("DemoImpossible", { message: Schema.String }) {}
 
 /** The credentials of the server that answers here; fails when there is none. */
 const running = Effect.gen(function* () {
@@ -34,17 +37,35 @@ const running = Effect.gen(function* () {
   return status === 200 ? found : yield* Effect.fail("not ready" as const)
 })
 
-const started = Effect.gen(function* () {
+/** A server of the demo's own, that may call the customer's API wherever its database is. */
+const started = Effect.fnUntraced(function* (customer: string) {
   yield* Console.log("No Turnpike runs here: the demo starts one of its own, and stops it at the end.")
-  yield* ChildProcess.make(process.execPath, [join(import.meta.dirname, "main.ts")], {
-    env: { PORT: "0" },
+  const allowed = yield* Config.String("TURNPIKE_ALLOW_HOSTS").pipe(
+    Config.map((hosts) => [hosts]),
+    Config.withDefault([])
+  )
+  const server = yield* ChildProcess.make(process.execPath, [join(import.meta.dirname, "main.ts")], {
+    env: { PORT: "0", TURNPIKE_ALLOW_HOSTS: [...allowed, new URL(customer).host].join(",") },
     extendEnv: true,
     stdin: "ignore",
     stdout: "ignore",
     stderr: "inherit",
     killSignal: "SIGTERM"
   })
-  return yield* Effect.retry(running, Schedule.spaced("100 millis")).pipe(Effect.timeout("60 seconds"))
+  const died = Effect.flatMap(
+    server.exitCode,
+    (code) =>
+      new DemoImpossible({
+        message: `the server that it started has ended (exit code ${code}); what it said is above.`
+      })
+  )
+  return yield* Effect.retry(running, Schedule.spaced("100 millis")).pipe(
+    Effect.raceFirst(died),
+    Effect.timeoutOrElse({
+      duration: "60 seconds",
+      orElse: () => new DemoImpossible({ message: "the server that it started is not ready after 60 seconds." })
+    })
+  )
 })
 
 /** The customer's own API: it knows nothing of payments. */
@@ -69,12 +90,15 @@ const origin = Effect.gen(function* () {
 })
 
 const paidCycle = Effect.gen(function* () {
-  const server = yield* Effect.catch(running, () => started)
+  const customer = yield* origin
+  const server = yield* Effect.catch(running, () => started(customer.url))
+  if (server.environment === "live") {
+    return yield* new DemoImpossible({ message: `${server.base_url} takes real money, and the demo makes its own.` })
+  }
   const api = yield* HttpApiClient.make(Api, {
     baseUrl: server.base_url,
     transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(server.api_key))
   })
-  const customer = yield* origin
   yield* Console.log(
     `\nTurnpike at ${server.base_url}; the customer's API at ${customer.url} knows nothing of payments.\n`
   )
@@ -100,19 +124,31 @@ const paidCycle = Effect.gen(function* () {
   )
   const endpoint = yield* step(
     "and puts a price on GET /weather",
-    api.endpoints.create({
-      payload: {
-        name: "Weather",
-        path: "/weather",
-        method: "GET",
-        accountId: server.account_id,
-        basePrice: 10_000n,
-        currency: "USDC",
-        network,
-        originUrl: customer.url,
-        walletId: revenue.id
-      }
-    }),
+    api.endpoints
+      .create({
+        payload: {
+          name: "Weather",
+          path: "/weather",
+          method: "GET",
+          accountId: server.account_id,
+          basePrice: 10_000n,
+          currency: "USDC",
+          network,
+          originUrl: customer.url,
+          walletId: revenue.id
+        }
+      })
+      .pipe(
+        Effect.catchTag(
+          "ORIGIN_NOT_ALLOWED",
+          () =>
+            new DemoImpossible({
+              message:
+                `${server.base_url} calls no API on this machine, as a sandbox over DATABASE_URL does not. Stop it, or ` +
+                `give the demo a TURNPIKE_DATA_DIR of its own.`
+            })
+        )
+      ),
     ({ gatewayUrl }) => gatewayUrl
   )
   const wallet = yield* step(
@@ -207,5 +243,8 @@ const Quote = Schema.Struct({ price: Schema.String, currency: Schema.String, pay
 paidCycle.pipe(
   Effect.scoped,
   Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),
-  NodeRuntime.runMain
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\nThe demo cannot run: ${Node.reasonOf(cause)}`)
+  ),
+  Node.runMain
 )

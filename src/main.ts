@@ -18,7 +18,9 @@ import * as Workers from "#layers/Workers.ts"
 // Read from the bottom: each line stands on those below it, and stops before them.
 Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(Layer.merge(Http.layer, Workers.layer)),
-  Layer.provide(Layer.merge(CredentialsFile.layer, Sales.layer)),
+  Layer.provide(Sales.layer),
+  // First of all who make the first tenant: only who makes it learns its password.
+  Layer.provide(CredentialsFile.layer),
   Layer.provide(Platform.layer),
   Layer.provide(Rail.layer),
   Layer.provide(Fees.layer),

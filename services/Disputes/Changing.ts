@@ -44,7 +44,9 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     { claim, command_id, id, tenant_id }: Target,
     decide: (row: DisputeRow) => Effect.Effect<Decided, E>
   ) {
-    const row = yield* find(tenant_id, id)
+    const found = yield* Effect.result(find(tenant_id, id))
+    if (found._tag === "Failure") return yield* orEarlier(ledger, claim, found.failure)
+    const row = found.success
     // It was done, and the answer was lost on the way from the database.
     if (row.command_id === command_id) return { dispute: shown(row), replayed: false }
     const decided = yield* Effect.result(decide(row))

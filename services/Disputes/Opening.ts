@@ -43,7 +43,8 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     return Effect.gen(function* () {
       const found = yield* refunds.refundable(tenant_id, transfer_id)
       if (Option.isNone(found)) {
-        return yield* new NotFound({ resource: "transfer", id: toTypeId("tx", transfer_id) })
+        const refused = new NotFound({ resource: "transfer", id: toTypeId("tx", transfer_id) })
+        return yield* orEarlier(ledger, claim, refused)
       }
       const { transfer } = found.value
       const { disputed, disputes } = yield* records.ofTransfer(transfer_id)

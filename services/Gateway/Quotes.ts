@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect } from "effect"
-import { sealTerms, type TokenKey } from "#domain/PaymentToken.ts"
+import type { TokenKey } from "#domain/PaymentToken.ts"
 import { type Demand, type Demanded, prepareDemand } from "#domain/protocol/Demand.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import { Deployment } from "../Deployment.ts"
@@ -48,15 +48,13 @@ export const make = Effect.fnUntraced(function* (key: TokenKey, settlers: Effect
     return blockhash.text
   }
 
-  /** A 402 at this price. A price that is one payer's own is sealed for that payer. */
+  /** A 402 at this price. A price that is one payer's own is sealed for that payer, and there is none without one. */
   return (snapshot: Snapshot, method: string, price: bigint, error: string, payer?: string): Demanded => {
     const { issuedAt, request, terms } = payments.request(snapshot, method)
     const quote =
-      price === snapshot.endpoint.basePrice
+      payer === undefined || price === snapshot.endpoint.basePrice
         ? terms
-        : payer === undefined
-          ? sealTerms(key, { endpoint: snapshot.endpoint.id, method, limit: price, issuedAt })
-          : sealQuote(key, { endpoint: snapshot.endpoint.id, method, limit: price, issuedAt }, payer)
+        : sealQuote(key, { endpoint: snapshot.endpoint.id, method, limit: price, issuedAt }, payer)
     const recentBlockhash = blockhashOf(snapshot, clock.currentTimeMillisUnsafe())
     const salt = request.slice(-saltLength)
     return demandOf(snapshot, method, price, error)({ quote, issuedAt, request, salt, recentBlockhash })

@@ -24,17 +24,17 @@ export const companion = <Row extends object>(text: string): Companion<Row> => {
 }
 
 /**
- * Names a statement such as `UPDATE t SET … FROM unnest($1, $2) AS r (…)`, which takes a list for each column: what the server
- * reads several times as fast. `columns` are the columns in the order of the parameters, each with the type of its list.
+ * Names a statement that takes a list for each column, which the server reads several times as fast: `UPDATE t SET … FROM ${rows}
+ * AS r` or `INSERT INTO t (${names}) SELECT * FROM ${rows}`. `columns` are in the order of the parameters, each with the type of
+ * its list; `rows` has a row for each place in the lists, with columns of these `names`.
  */
 export const columnar = <Row extends object>(
-  columns: ReadonlyArray<readonly [column: keyof Row, type: number]>,
-  text: string
+  columns: ReadonlyArray<readonly [column: keyof Row & string, type: number]>,
+  text: (rows: string, names: string) => string
 ): Companion<Row> => {
-  const statement = Pipeline.statement(
-    columns.map(([, type]) => type),
-    text
-  )
+  const names = columns.map(([name]) => name)
+  const types = columns.map(([, type]) => type)
+  const statement = Pipeline.statement(types, text(Pipeline.lists(names), names.join(", ")))
   return { statement, of: (row) => ({ statement, cells: columns.map(([column]) => row[column]) }) }
 }
 

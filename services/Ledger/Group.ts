@@ -1,12 +1,12 @@
-import { DateTime, Effect, Result } from "effect"
-import type { Command, Posted } from "#domain/Command.ts"
+import { Data, DateTime, Effect, Result } from "effect"
+import type { Book, Command, Posted } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { decide } from "#domain/Posting.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import type { CompanionRow } from "./Companion.ts"
 import type { Known } from "./Known.ts"
-import { flat, headOf, locking, reading, touchedBy } from "./Reading.ts"
+import { after, asTrace, flat, headOf, locking, reading, type Touched, touchedBy } from "./Reading.ts"
 import { writing } from "./Writing.ts"
 
 /**
@@ -27,11 +27,17 @@ const commit = { statement: Pipeline.statement([], "COMMIT"), values: [] }
 /** Leaves the transaction of a group that could not be posted. */
 export const abandon = (pipeline: Pipeline.Pipeline) => pipeline.fly(rollback)
 
-/** The answers of a posted group, in order, and whether others had written to the log since the group before it. */
+/** The answers of a posted group, in order. */
 export interface PostedGroup {
-  readonly isShared: boolean
   readonly answers: ReadonlyArray<Answer>
+  /** Whether others had written to the log since the group before it. */
+  readonly isShared: boolean
+  /** Whether it was decided from memory. */
+  readonly isRemembered: boolean
 }
+
+/** What was decided from memory could not be written. Nothing of it was. */
+export class Misremembered extends Data.TaggedError("Misremembered")<{ readonly cause: Pipeline.StatementFailed }> {}
 
 /** When a group is decided, and until when the keys used in it are remembered. */
 const timing = Effect.map(DateTime.now, (now) => ({
@@ -55,66 +61,119 @@ const extraOf = (group: ReadonlyArray<LedgerCommand>, answers: ReadonlyArray<Ans
   return { events, rows }
 }
 
-/**
- * Posts a group on a connection of its own: two round trips, all or nothing. `meanwhile` is done while the database reads. Where
- * others write to the log too, its head is waited for first, and then `commands` are asked for: what has come until then goes
- * along, instead of waiting for the others once more.
- */
-export const postGroup = Effect.fnUntraced(function* (
-  pipeline: Pipeline.Pipeline,
-  known: Known,
-  commands: () => ReadonlyArray<LedgerCommand>,
-  meanwhile: () => void,
-  isShared: boolean
-): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure> {
-  const locked = isShared ? yield* pipeline.fly(locking, meanwhile) : undefined
-  const group = commands()
-  const all = flat(group)
-  const touched = touchedBy(all)
-  const { steps, understand } = reading(all, touched)
-  const { at, keysExpireAt } = yield* timing
-  const answers = yield* locked === undefined ? pipeline.fly([...locking, ...steps], meanwhile) : pipeline.fly(steps)
-  const found = headOf(locked ?? answers)
-  if (found === undefined) return yield* Effect.die("The ledger has no head row")
-  const book = {
-    ...understand(locked === undefined ? answers.slice(locking.length) : answers),
-    seq: found,
-    at,
-    keysExpireAt
-  }
-  const decision = decide(book, group)
-  const extra = extraOf(group, decision.answers)
-  const { keys, movements, tallies } = decision
-  const isEmpty = movements.length + keys.length + tallies.length + extra.rows.length + extra.events.length === 0
-  yield* isEmpty ? abandon(pipeline) : pipeline.fly([...writing(decision, book, extra), commit])
-  const others = known.read(book, touched.tallies)
-  known.wrote(decision)
-  return { answers: decision.answers, isShared: others }
-})
+type Time = Effect.Success<typeof timing>
 
 /**
- * Posts a group from what is known, in one round trip. Undefined when not all of it is known, or when something about it has to be
- * looked up: somebody else has written since, a command may have been posted before. Nothing has happened then.
+ * What is decided of a group from what is known. Undefined when not all of it is known, or when something about it has to be looked
+ * up: a command may have been posted before.
+ */
+const remembering = (known: Known, group: ReadonlyArray<LedgerCommand>, time: Time) => {
+  const all = flat(group)
+  // Versions of things may change without a movement, so that the head does not tell.
+  if (all.some(({ fences }) => fences !== undefined)) return undefined
+  const recalled = known.recall(touchedBy(all))
+  if (recalled === undefined) return undefined
+  const book = { ...recalled, posted: [], keys: [], ...time }
+  const decision = decide(book, group)
+  return decision.movements.length > 0 && decision.answers.every((answer, index) => isNew(answer, group[index]))
+    ? { decision, steps: writing(decision, book, extraOf(group, decision.answers)) }
+    : undefined
+}
+
+const write = (pipeline: Pipeline.Pipeline, steps: ReadonlyArray<Pipeline.Step>, meanwhile?: () => void) =>
+  Effect.catchTag(pipeline.fly(steps, meanwhile), "StatementFailed", (cause) =>
+    Effect.fail(new Misremembered({ cause }))
+  )
+
+/**
+ * Posts a group from what is known, in one round trip. Undefined when that does not do; nothing has happened then. `meanwhile` is
+ * done while the database writes.
  */
 export const postKnown = Effect.fnUntraced(function* (
   pipeline: Pipeline.Pipeline,
   known: Known,
   group: ReadonlyArray<LedgerCommand>,
   meanwhile: () => void
-): Effect.fn.Return<PostedGroup | undefined, Pipeline.FlightFailure> {
-  const all = flat(group)
-  // Versions of things may change without a movement, so that the head does not tell.
-  if (all.some(({ fences }) => fences !== undefined)) return undefined
-  const recalled = known.recall(touchedBy(all))
-  if (recalled === undefined) return undefined
-  const book = { ...recalled, posted: [], keys: [], ...(yield* timing) }
-  const decision = decide(book, group)
-  if (decision.movements.length === 0 || !decision.answers.every((answer, index) => isNew(answer, group[index])))
-    return undefined
+): Effect.fn.Return<PostedGroup | undefined, Pipeline.ConnectionLost | Misremembered> {
+  const remembered = remembering(known, group, yield* timing)
+  if (remembered === undefined) return undefined
   // Without a BEGIN all of a flight is one transaction, which ends with it.
-  yield* pipeline.fly(writing(decision, book, extraOf(group, decision.answers)), meanwhile)
+  yield* write(pipeline, remembered.steps, meanwhile)
+  known.wrote(remembered.decision)
+  return { answers: remembered.decision.answers, isShared: false, isRemembered: true }
+})
+
+/**
+ * Posts a group where others write to the log too, in two round trips: its head is waited for, and what the others did meanwhile
+ * is read; then `commands` are asked for, because what has come until then can go along instead of waiting for the others once
+ * more. What is known is enough to decide most of them; otherwise, or without `trust`, what they touch is read first.
+ */
+export const postShared = Effect.fnUntraced(function* (
+  pipeline: Pipeline.Pipeline,
+  known: Known,
+  commands: () => ReadonlyArray<LedgerCommand>,
+  meanwhile: () => void,
+  trust: boolean
+): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure | Misremembered> {
+  const answers = yield* pipeline.fly([...locking, ...after(known.seq())], meanwhile)
+  const { isShared, seq } = yield* following(known, answers)
+  const group = commands()
+  const time = yield* timing
+  const remembered = trust ? remembering(known, group, time) : undefined
+  if (remembered !== undefined) {
+    yield* write(pipeline, [...remembered.steps, commit])
+    known.wrote(remembered.decision)
+    return { answers: remembered.decision.answers, isShared, isRemembered: true }
+  }
+  const asked = reading(group)
+  const found = asked.understand(yield* pipeline.fly(asked.steps))
+  const posted = yield* postRead(pipeline, known, group, { ...found, seq, ...time }, asked.touched)
+  return { answers: posted, isShared, isRemembered: false }
+})
+
+/** Posts a group in two round trips: what it touches is read, and it is written. `meanwhile` is done while the database reads. */
+export const postGroup = Effect.fnUntraced(function* (
+  pipeline: Pipeline.Pipeline,
+  known: Known,
+  group: ReadonlyArray<LedgerCommand>,
+  meanwhile: () => void
+): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure> {
+  const asked = reading(group)
+  const time = yield* timing
+  const first = [...locking, ...after(known.seq())]
+  const answers = yield* pipeline.fly([...first, ...asked.steps], meanwhile)
+  const { isShared, seq } = yield* following(known, answers)
+  const book = { ...asked.understand(answers.slice(first.length)), seq, ...time }
+  return {
+    answers: yield* postRead(pipeline, known, group, book, asked.touched),
+    isShared,
+    isRemembered: false
+  }
+})
+
+/** Goes along with the log, by the answers to what locks its head and reads the movements after what is known. */
+const following = (known: Known, answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>) =>
+  Effect.map(headOf(answers), (seq) => {
+    const traces = known.seq() === undefined ? [] : (answers[locking.length] ?? []).map(asTrace)
+    return { seq, isShared: known.follow(seq, traces) }
+  })
+
+/** Writes what is decided of what was read, all or nothing. */
+const postRead = Effect.fnUntraced(function* (
+  pipeline: Pipeline.Pipeline,
+  known: Known,
+  group: ReadonlyArray<LedgerCommand>,
+  book: Book,
+  touched: Touched
+): Effect.fn.Return<ReadonlyArray<Answer>, Pipeline.FlightFailure> {
+  const decision = decide(book, group)
+  const extra = extraOf(group, decision.answers)
+  const { keys, movements, tallies } = decision
+  const isEmpty = movements.length + keys.length + tallies.length + extra.rows.length + extra.events.length === 0
+  yield* isEmpty ? abandon(pipeline) : pipeline.fly([...writing(decision, book, extra), commit])
+  known.read(book, touched.tallies)
   known.wrote(decision)
-  return { answers: decision.answers, isShared: false }
+  return decision.answers
 })
 
 /**

@@ -1,7 +1,6 @@
-import { tallyName } from "#domain/Posting.ts"
 import type { Book, Decision, TallyRef } from "#domain/Command.ts"
-import type { Hold, LedgerAccount, Tally } from "#domain/LedgerAccount.ts"
-import type { Touched } from "./Reading.ts"
+import { type Hold, type LedgerAccount, type Tally, tallyName } from "#domain/LedgerAccount.ts"
+import type { Touched, Trace } from "./Reading.ts"
 
 /** How many accounts, open holds and tallies are remembered, each. */
 export const knownPolicy = { capacity: 20_000 }
@@ -16,8 +15,15 @@ export type KnownBook = Pick<Book, "accounts" | "holds" | "tallies">
 export const make = () => {
   let seq: bigint | undefined
   const accounts = new Map<string, LedgerAccount>()
+  /** What accounts are called, by the keys that movements name them with. */
+  const ids = new Map<bigint, string>()
   const holds = new Map<string, Hold>()
   const tallies = new Map<string, Tally>()
+
+  const remember = (account: LedgerAccount) => {
+    accounts.set(account.id, account)
+    ids.set(account.key, account.id)
+  }
 
   /** All that is touched; undefined when some of it is not known. */
   const recall = (touched: Touched): (KnownBook & Pick<Book, "seq">) | undefined => {
@@ -29,37 +35,65 @@ export const make = () => {
     return { seq, accounts: ofAccounts, holds: ofHolds, tallies: ofTallies }
   }
 
-  /** What the database said before a decision; whether the log had gone on without us. */
-  const read = (book: KnownBook & Pick<Book, "seq">, asked: ReadonlyArray<TallyRef>): boolean => {
-    const isMoved = seq !== undefined && seq !== book.seq
-    if (isMoved) forget()
+  /** What the database said before a decision. */
+  const read = (book: KnownBook & Pick<Book, "seq">, asked: ReadonlyArray<TallyRef>) => {
     seq = book.seq
-    for (const account of book.accounts) accounts.set(account.id, account)
+    for (const account of book.accounts) remember(account)
     for (const hold of book.holds) if (hold.state === "open") holds.set(hold.id, hold)
     // Of what was never counted there is no row.
     for (const tally of asked) tallies.set(tallyName(tally), { ...tally, count: 0n, amount: 0n })
     for (const tally of book.tallies) tallies.set(tallyName(tally), tally)
-    return isMoved
+  }
+
+  /**
+   * Goes along with the log to `head`, by the movements behind what we know of it; whether it had gone on without us. What they do
+   * not tell is forgotten: the counts, and everything when there were more of them.
+   */
+  const follow = (head: bigint, traces: ReadonlyArray<Trace>): boolean => {
+    if (seq === undefined || seq === head) return false
+    if (head - seq !== BigInt(traces.length)) {
+      forget()
+      return true
+    }
+    const leave = (key: bigint, balance: Partial<LedgerAccount>) => {
+      const account = accounts.get(ids.get(key) ?? "")
+      if (account !== undefined) accounts.set(account.id, { ...account, ...balance })
+    }
+    for (const { credit, credit_posted, debit, debit_held, debit_posted, ended } of traces) {
+      leave(debit, { posted: debit_posted, held: debit_held })
+      leave(credit, { posted: credit_posted })
+      if (ended !== null) holds.delete(ended)
+    }
+    tallies.clear()
+    seq = head
+    return true
   }
 
   /** What a decision made of them, when it is committed. */
   const wrote = (decision: Decision) => {
     if (seq !== undefined) seq += BigInt(decision.movements.length)
-    for (const account of decision.accounts) accounts.set(account.id, account)
-    for (const tally of decision.tallies) tallies.set(tallyName(tally), tally)
+    for (const account of decision.accounts) remember(account)
+    for (const raise of decision.tallies) {
+      const tally = tallies.get(tallyName(raise))
+      const { amount, count } = raise
+      // The others are not known, only by how much they went up.
+      if (tally !== undefined)
+        tallies.set(tallyName(raise), { ...tally, count: tally.count + count, amount: tally.amount + amount })
+    }
     for (const hold of decision.holds) {
       if (hold.state === "open") holds.set(hold.id, hold)
       else holds.delete(hold.id)
     }
     for (const known of [accounts, holds, tallies]) shrink(known)
+    shrink(ids)
   }
 
   const forget = () => {
     seq = undefined
-    for (const known of [accounts, holds, tallies]) known.clear()
+    for (const known of [accounts, ids, holds, tallies]) known.clear()
   }
 
-  return { recall, read, wrote, forget }
+  return { seq: () => seq, recall, read, follow, wrote, forget }
 }
 export type Known = ReturnType<typeof make>
 
@@ -74,7 +108,7 @@ const all = <A>(known: ReadonlyMap<string, A>, names: ReadonlyArray<string>): Re
 }
 
 /** Forgets what has been known for longest. */
-const shrink = (known: Map<string, unknown>) => {
+const shrink = <Name>(known: Map<Name, unknown>) => {
   let surplus = known.size - knownPolicy.capacity
   for (const name of known.keys()) {
     if (surplus-- <= 0) return

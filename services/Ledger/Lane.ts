@@ -5,7 +5,15 @@ import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
-import { abandon, type Answer, type LedgerCommand, postGroup, postKnown } from "./Group.ts"
+import {
+  abandon,
+  type Answer,
+  type LedgerCommand,
+  type PostedGroup,
+  postGroup,
+  postKnown,
+  postShared
+} from "./Group.ts"
 import * as Known from "./Known.ts"
 
 /**
@@ -32,6 +40,9 @@ interface Job {
 const groupSizes = Metric.histogram("turnpike_ledger_group_size", {
   description: "Commands posted in one transaction",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+})
+const misremembered = Metric.counter("turnpike_ledger_misremembered", {
+  description: "Groups decided from memory that the database refused, and that were decided again"
 })
 const unavailable = new ServiceUnavailable({ retry_after: 1 })
 
@@ -117,41 +128,56 @@ export const make = Effect.fnUntraced(function* (
     keepWaiting(left.concat(waiting.slice(place)))
     return jobs
   }
-  const take = Effect.map(arrived.await, () => takeMore([]))
+  const take = Effect.map(arrived.await, () => {
+    posting = takeMore([])
+  })
 
   const known = Known.make()
-  /** Whether others write to the log, at this moment at least. */
-  let isShared = false
+  /** For how many groups more the log counts as one that others write to as well: those who do need not come each time. */
+  let shared = 0
   /** For how many groups more we look everything up: the more often memory did not do, the longer. */
   let doubts = 0
   let doubtsNext = 1
 
-  /** From memory, when that does. */
-  const postFast = Effect.fnUntraced(function* (pipeline: Pipeline.Pipeline, jobs: () => ReadonlyArray<Job>) {
-    if (isShared) return undefined
-    if (doubts > 0) {
-      doubts--
-      return undefined
-    }
-    const group = jobs()
-    const outcome = yield* Effect.result(
-      postKnown(
-        pipeline,
-        known,
-        group.map(({ command }) => command),
-        settleAnswered
-      )
+  /** The group, from memory when that does. */
+  const postTaken = Effect.fnUntraced(function* (
+    pipeline: Pipeline.Pipeline,
+    taken: () => ReadonlyArray<LedgerCommand>
+  ): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure> {
+    const isShared = shared > 0
+    const trust = doubts === 0
+    if (!trust) doubts--
+    const looked = Effect.suspend(() => postGroup(pipeline, known, taken(), settleAnswered))
+    const remembered = isShared
+      ? postShared(pipeline, known, taken, settleAnswered, trust)
+      : trust
+        ? Effect.flatMap(postKnown(pipeline, known, taken(), settleAnswered), (posted) =>
+            posted === undefined ? looked : Effect.succeed(posted)
+          )
+        : looked
+    const posted = yield* Effect.catchTag(remembered, "Misremembered", () =>
+      Effect.gen(function* () {
+        yield* Metric.update(misremembered, 1)
+        if (isShared) yield* abandon(pipeline)
+        const posted = yield* looked
+        // Where others have just written that was why, and now we know.
+        if (isShared || !posted.isShared) {
+          doubts = doubtsNext
+          doubtsNext = Math.min(2 * doubtsNext, 64)
+        }
+        return posted
+      })
     )
-    if (Result.isSuccess(outcome)) {
-      if (outcome.success !== undefined) doubtsNext = 1
-      return outcome.success
-    }
-    if (outcome.failure._tag === "ConnectionLost") return yield* outcome.failure
-    // Not as we knew it, or posted before: nothing was written.
-    doubts = doubtsNext
-    doubtsNext = Math.min(2 * doubtsNext, 64)
-    return undefined
+    if (posted.isRemembered) doubtsNext = 1
+    shared = posted.isShared ? 16 : Math.max(shared - 1, 0)
+    return posted
   })
+
+  const inTime = <A, E>(effect: Effect.Effect<A, E>) =>
+    within(effect, {
+      duration: policy.groupTimeout,
+      orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
+    })
 
   const postAll = Effect.fnUntraced(function* (
     pipeline: Pipeline.Pipeline,
@@ -160,22 +186,11 @@ export const make = Effect.fnUntraced(function* (
     let group: ReadonlyArray<Job> = []
     const taken = () => {
       group = jobs()
-      return group
+      return group.map(({ command }) => command)
     }
-    const looked = Effect.suspend(() =>
-      postGroup(pipeline, known, () => taken().map((job) => job.command), settleAnswered, isShared)
+    const posted = yield* inTime(
+      Effect.catchDefect(postTaken(pipeline, taken), (cause) => Effect.fail(undecided(cause)))
     )
-    const posted = yield* within(
-      postFast(pipeline, taken).pipe(
-        Effect.flatMap((done) => (done === undefined ? looked : Effect.succeed(done))),
-        Effect.catchDefect((cause) => Effect.fail(undecided(cause)))
-      ),
-      {
-        duration: policy.groupTimeout,
-        orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
-      }
-    )
-    isShared = posted.isShared
     committed()
     yield* Metric.update(groupSizes, group.length)
     answered = posted.answers.flatMap((answer, index) => {
@@ -191,7 +206,7 @@ export const make = Effect.fnUntraced(function* (
     known.forget()
     while (true) {
       if (waiting.length === 0) settleAnswered()
-      posting = yield* take
+      yield* take
       const withThoseWhoCame = () => {
         if (waiting.length > 0 && posting.length < policy.group) posting = takeMore(posting)
         return posting
@@ -199,8 +214,9 @@ export const make = Effect.fnUntraced(function* (
       const outcome = yield* Effect.result(postAll(pipeline, withThoseWhoCame))
       if (Result.isSuccess(outcome)) continue
       yield* Effect.logWarning("A ledger group failed", outcome.failure)
+      known.forget()
       if (endsConnection(outcome.failure)) return
-      yield* abandon(pipeline)
+      yield* inTime(abandon(pipeline))
       if (isPassing(outcome.failure)) {
         giveUp(posting)
         if (isElsewhere(outcome.failure)) return
@@ -213,7 +229,7 @@ export const make = Effect.fnUntraced(function* (
         if (endsConnection(alone.failure)) return
         yield* Effect.logError("A ledger command could not be written", alone.failure)
         settle(job, Effect.die(isPassing(alone.failure) ? unavailable : alone.failure))
-        yield* abandon(pipeline)
+        yield* inTime(abandon(pipeline))
       }
     }
   }).pipe(Effect.scoped)

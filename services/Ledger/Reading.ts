@@ -1,5 +1,6 @@
-import type { Book, Command, TallyRef } from "#domain/Command.ts"
-import { everyone, type Hold, type LedgerAccount, type Movement, type Tally, version } from "#domain/LedgerAccount.ts"
+import { Effect } from "effect"
+import { type Book, type Command, consultedBy, type TallyRef } from "#domain/Command.ts"
+import { type Hold, type LedgerAccount, type Movement, type Tally, tallyName, version } from "#domain/LedgerAccount.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 
@@ -11,11 +12,40 @@ const head = {
 }
 /** Begins the transaction and takes the head's lock. */
 export const locking: ReadonlyArray<Pipeline.Step> = [begin, head]
-/** The last sequence of the log, by the answers to `locking`; undefined when there is none. */
-export const headOf = (answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>): bigint | undefined => {
+/** The last sequence of the log, by the answers to `locking`. */
+export const headOf = (answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>): Effect.Effect<bigint> => {
   const row = answers[1]?.[0]
-  return row === undefined ? undefined : Pipeline.bigint(row[0])
+  return row === undefined ? Effect.die("The ledger has no head row") : Effect.succeed(Pipeline.bigint(row[0]))
 }
+
+/**
+ * How many movements of others are read to bring memory up to date, at most: several times the largest group. Were there more, none
+ * is read.
+ */
+const followed = 4096
+
+const movementsAfter = Pipeline.statement(
+  [OID.int8],
+  `SELECT debit, debit_posted, debit_held, credit, credit_posted, CASE WHEN kind <> 'hold' THEN hold_id END
+    FROM movements
+    WHERE log = 1 AND seq > $1 AND (SELECT movement_seq FROM ledger_head WHERE log = 1) <= $1 + ${followed}
+    ORDER BY seq`
+)
+/** What a movement says about how its accounts were left, and which hold it ended. */
+export interface Trace extends Pick<Movement, "debit" | "debit_posted" | "debit_held" | "credit" | "credit_posted"> {
+  readonly ended: string | null
+}
+/** Reads the movements behind a sequence of the log, as far as it is known. */
+export const after = (seq: bigint | undefined): ReadonlyArray<Pipeline.Step> =>
+  seq === undefined ? [] : [{ statement: movementsAfter, values: [seq] }]
+export const asTrace = ([debit, debit_posted, debit_held, credit, credit_posted, ended]: Pipeline.Row): Trace => ({
+  debit: Pipeline.bigint(debit),
+  debit_posted: Pipeline.bigint(debit_posted),
+  debit_held: Pipeline.bigint(debit_held),
+  credit: Pipeline.bigint(credit),
+  credit_posted: Pipeline.bigint(credit_posted),
+  ended: Pipeline.nullable(Pipeline.text)(ended)
+})
 
 const accountsById = Pipeline.statement(
   [OID.uuidArray],
@@ -112,21 +142,20 @@ export const touchedBy = (commands: ReadonlyArray<Command>): Touched => {
   const holds = new Set<string>()
   const tallies = new Map<string, TallyRef>()
   for (const { fences, steps } of commands) {
-    if (fences !== undefined) for (const { scope } of fences) tallies.set(scope + version, { scope, subject: version })
+    if (fences !== undefined)
+      for (const { scope } of fences) tallies.set(`${scope} ${version}`, { scope, subject: version })
     for (const step of steps) {
       accounts.add(step.debit).add(step.credit)
       if (step.kind === "capture" || step.kind === "release") holds.add(step.hold)
-      if ("tally" in step && step.tally !== undefined) {
-        const { scope, subject } = step.tally
-        tallies.set(scope + subject, step.tally)
-        tallies.set(scope + everyone, { scope, subject: everyone })
-      }
+      const consulted = consultedBy(step)
+      if (consulted !== undefined) tallies.set(tallyName(consulted), consulted)
     }
   }
   return { accounts: [...accounts], holds: [...holds], tallies: [...tallies.values()] }
 }
 
 export interface Reading {
+  readonly touched: Touched
   /** Reads everything that is touched. */
   readonly steps: ReadonlyArray<Pipeline.Step>
   /** What the answers to these steps say. */
@@ -143,7 +172,10 @@ export const flat = <A extends { readonly items?: ReadonlyArray<A> | undefined }
     ? group.flatMap((command) => [command, ...(command.items ?? [])])
     : group
 
-export const reading = (commands: ReadonlyArray<Command>, { accounts, holds, tallies }: Touched): Reading => {
+export const reading = (group: ReadonlyArray<Command>): Reading => {
+  const commands = flat(group)
+  const touched = touchedBy(commands)
+  const { accounts, holds, tallies } = touched
   const claims = commands.flatMap(({ idempotency }) => idempotency ?? [])
   const steps: Array<Pipeline.Step> = []
   const ask = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>) => steps.push({ statement, values }) - 1
@@ -165,6 +197,7 @@ export const reading = (commands: ReadonlyArray<Command>, { accounts, holds, tal
           ])
   }
   return {
+    touched,
     steps,
     understand: (answers) => {
       const rows = (place: number) => answers[place] ?? []

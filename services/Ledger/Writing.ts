@@ -92,15 +92,15 @@ const updateHolds = over<Hold>(
     FROM ${rows} AS n WHERE h.id = n.id`
 )
 
-const upsertTallies = over<Tally>(
+const raiseTallies = over<Tally>(
   [
     ["scope", OID.uuidArray],
     ["subject", OID.uuidArray],
     ["count", OID.int8Array],
     ["amount", OID.int8Array]
   ],
-  (names, rows) => `INSERT INTO tallies (${names}) SELECT ${names} FROM ${rows} AS n
-    ON CONFLICT (log, scope, subject) DO UPDATE SET count = EXCLUDED.count, amount = EXCLUDED.amount`
+  (names, rows) => `INSERT INTO tallies AS t (${names}) SELECT ${names} FROM ${rows} AS n
+    ON CONFLICT (log, scope, subject) DO UPDATE SET count = t.count + EXCLUDED.count, amount = t.amount + EXCLUDED.amount`
 )
 
 // A key that still stands for something else gets no end, and it may not be without: the statement fails.
@@ -146,7 +146,7 @@ export const writing = (
   add(updateAccounts, changesOf(accounts, book.accounts))
   add(insertHolds, opened)
   add(updateHolds, ended)
-  add(upsertTallies, tallies)
+  add(raiseTallies, tallies)
   add(upsertKeys, keys)
   add(EventLog.insertion, events)
   steps.push(...stepsOf(rows))

@@ -62,6 +62,15 @@ export const make = Effect.fnUntraced(function* (
     return yield* new NotFound({ resource: "stream", id: toTypeId("str", id) })
   })
 
+  /** The stream with its wallets, when it is the caller's to do this to it. */
+  const reach = Effect.fnUntraced(function* (caller: Principal, id: StreamId, by: "sender" | "recipient") {
+    const before = yield* find(caller, id)
+    const from = yield* Effect.orDie(wallets.known(caller, before.from_wallet_id))
+    const to = yield* Effect.orDie(wallets.known(caller, before.to_wallet_id))
+    yield* Effect.fromResult(actFor(caller, by === "sender" ? from : to, `this is for the ${by} of the stream to do`))
+    return { before, from, to }
+  })
+
   const answerKept = Effect.fnUntraced(function* (result: unknown) {
     const { stream, transfer } = yield* readKept(result)
     if (stream === null) return yield* Effect.die("An answer about a stream was kept without the stream")
@@ -73,18 +82,19 @@ export const make = Effect.fnUntraced(function* (
     id: StreamId,
     { by = "sender", claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>
   ): Effect.fn.Return<Changed | undefined, NotFound | Forbidden | Refused | Denied> {
-    const before = yield* find(caller, id)
-    const from = yield* Effect.orDie(wallets.known(caller, before.from_wallet_id))
-    const to = yield* Effect.orDie(wallets.known(caller, before.to_wallet_id))
-    yield* Effect.fromResult(actFor(caller, by === "sender" ? from : to, `this is for the ${by} of the stream to do`))
-    const now = yield* DateTime.nowAsDate
-    const decided = decide(before, now)
+    const decided = yield* Effect.result(
+      Effect.gen(function* () {
+        const reached = yield* reach(caller, id, by)
+        const now = yield* DateTime.nowAsDate
+        return { ...reached, now, change: yield* Effect.fromResult(decide(reached.before, now)) }
+      })
+    )
     if (Result.isFailure(decided)) {
       // What cannot be done now may be what was done by the same request before.
       const known = claim === undefined ? Option.none() : yield* Effect.catch(ledger.recall(claim), refuse)
       return yield* Option.isSome(known) ? answerKept(known.value) : Effect.fail(decided.failure)
     }
-    const change = decided.success
+    const { before, change, from, now, to } = decided.success
     const movings = yield* Effect.forEach(transfers?.(change) ?? [], ([action, amount]) =>
       Effect.map(newId(TransferId), (transfer_id) =>
         moving(action, transfer_id, amount, before, { caller, from, to, memo })
@@ -155,5 +165,5 @@ export const make = Effect.fnUntraced(function* (
     return alerts
   })
 
-  return { find, change, alertDue }
+  return { find, answerKept, change, alertDue }
 })

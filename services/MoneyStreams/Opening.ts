@@ -10,17 +10,15 @@ import { start } from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
 import {
   type AmountTooLarge,
-  CurrencyMismatch,
   type IdempotencyKeyReused,
   InsufficientBalance,
-  SameWallet,
   WalletFrozen
 } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
-import type { NotFound } from "#domain/Refusal.ts"
-import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
+import type { Transfer } from "#domain/Transfer.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newId } from "../NewId.ts"
+import { type Apart, endsOf } from "../Transfers/Ends.ts"
 import type * as Turns from "../Turns.ts"
 import type { Wallets } from "../Wallets.ts"
 import { moving, opening, readKept } from "./Moving.ts"
@@ -47,10 +45,7 @@ export interface Opened {
 }
 
 export type OpenRefused =
-  | NotFound
-  | SameWallet
-  | CurrencyMismatch
-  | NetworkMismatch
+  | Apart
   | BufferTooLarge
   | WalletFrozen
   | InsufficientBalance
@@ -64,18 +59,6 @@ export const make = Effect.fnUntraced(function* (
   inTurn: Effect.Success<typeof Turns.make>
 ) {
   const sql = yield* SqlClient.SqlClient
-
-  const ends = Effect.fnUntraced(function* (caller: Principal, wanted: Wanted) {
-    const { currency } = wanted
-    const from = yield* wallets.own(caller, wanted.from_wallet_id)
-    const to = yield* wallets.known(caller, wanted.to_wallet_id)
-    if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
-    for (const { currency: actual } of [from, to]) {
-      if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
-    }
-    if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
-    return { from, to }
-  })
 
   /** Refuses what the ledger would refuse, before an account is opened for it. */
   const checkPayer = Effect.fnUntraced(function* (id: WalletId, { deposit: amount, mayFail }: Wanted) {
@@ -91,16 +74,16 @@ export const make = Effect.fnUntraced(function* (
     wanted: Wanted,
     claim: IdempotencyClaim | undefined
   ): Effect.fn.Return<Opened, OpenRefused> {
+    const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+    if (Option.isSome(known)) return yield* answerKept(known.value)
     const { deposit, mayFail, memo, ...given } = wanted
-    const { from, to } = yield* ends(caller, wanted)
+    const { from, to } = yield* endsOf(wallets, caller, wanted)
     const id = yield* newId(StreamId)
     const transfer_id = yield* newId(TransferId)
     const now = yield* DateTime.nowAsDate
     const change = yield* Effect.fromResult(
       start({ id, tenant_id: caller.tenant_id, deposit, transfer_id, ...given }, now)
     )
-    const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
-    if (Option.isSome(known)) return yield* answerKept(known.value)
     yield* checkPayer(from.id, wanted)
     yield* sql.withTransaction(ledger.open({ id, purpose: "stream", currency: wanted.currency })).pipe(Effect.orDie)
     const setting = { caller, from, to, memo }

@@ -33,9 +33,13 @@ const take = Pipeline.statement(
     FROM ${Pipeline.lists(["payment", "endpoint", "method", "fingerprint", "until"])} AS a
     WHERE p.id = a.payment AND p.endpoint_id = a.endpoint AND p.method IN ('ANY', a.method) AND p.proof_expires_at > $6
       AND CASE p.state WHEN 'authorized' THEN true WHEN 'released' THEN p.hold_id IS NULL ELSE false END
-    RETURNING ${paymentColumns}`
+    RETURNING ${paymentColumns}, a.method`
 )
 const look = Pipeline.statement([OID.uuidArray], `SELECT ${paymentColumns} FROM payments p WHERE p.id = ANY($1)`)
+
+/** What the statement tells claims apart by: of those that are alike in it, all would be given the payment, or none. */
+const kindOf = ({ endpoint, method, payment }: Pick<Claim, "payment" | "endpoint" | "method">): string =>
+  `${payment} ${endpoint} ${method}`
 
 /** How long a call waits for its turn with the database. */
 const patience = Duration.seconds(8)
@@ -45,29 +49,26 @@ export const make = Effect.gen(function* () {
   const { config } = yield* Database
   const pipeline = yield* Pipeline.lasting(Pipeline.byKey(config, "turnpike-claims"), patience)
 
-  const fly = Effect.fnUntraced(function* (
-    statement: Pipeline.Statement,
-    values: ReadonlyArray<unknown>,
-    meanwhile?: () => void
-  ) {
-    const [rows = []] = yield* pipeline.fly([{ statement, values }], meanwhile)
-    const payments = new Map<string, PaymentRow>()
-    for (const row of rows) {
-      const payment = paymentOf(row)
-      payments.set(payment.id, payment)
-    }
-    return payments
-  })
+  const fly = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>, meanwhile?: () => void) =>
+    Effect.map(pipeline.fly([{ statement, values }], meanwhile), ([rows = []]) => rows)
 
   const takeAll = Effect.fnUntraced(
     function* (claims: ReadonlyArray<Claim>, meanwhile: () => void) {
       const now = yield* DateTime.now
       const at = DateTime.toDate(now)
-      // Of several claims for one payment the first is asked for; the others see that it was taken. In the order of their ids,
-      // so that two processes that ask for the same payments never wait for each other.
+      // Of several claims of the same kind for one payment the first is asked for; the others see that it was taken. A claim of
+      // another kind, which may be the wrong one, takes no place from it. In the order of the payments' ids, so that two processes
+      // that ask for the same payments never wait for each other.
       const first = new Map<string, Claim>()
-      for (const claim of claims) if (!first.has(claim.payment)) first.set(claim.payment, claim)
-      const asked = [...first.values()].toSorted((one, other) => (one.payment < other.payment ? -1 : 1))
+      for (const claim of claims) {
+        const kind = kindOf(claim)
+        if (!first.has(kind)) first.set(kind, claim)
+      }
+      const asked = [...first.values()].toSorted((one, other) =>
+        one.payment < other.payment ? -1 : one.payment > other.payment ? 1 : 0
+      )
+      const won = new Set<Claim | undefined>()
+      const known = new Map<string, PaymentRow>()
       const taken = yield* fly(
         take,
         [
@@ -80,14 +81,18 @@ export const make = Effect.gen(function* () {
         ],
         meanwhile
       )
-      const missed = asked.filter(({ payment }) => !taken.has(payment))
-      const others = missed.length === 0 ? taken : yield* fly(look, [missed.map(({ payment }) => payment)])
-      return claims.map((claim): Claimed => {
-        const row = taken.get(claim.payment)
-        return row === undefined
-          ? { row: others.get(claim.payment), won: false, at }
-          : { row, won: first.get(claim.payment) === claim, at }
-      })
+      for (const row of taken) {
+        const payment = paymentOf(row)
+        const method = Pipeline.text(row.at(-1))
+        won.add(first.get(kindOf({ payment: payment.id, endpoint: payment.endpoint_id, method })))
+        known.set(payment.id, payment)
+      }
+      const missed = [...new Set(asked.map(({ payment }) => payment))].filter((payment) => !known.has(payment))
+      for (const row of missed.length === 0 ? [] : yield* fly(look, [missed])) {
+        const payment = paymentOf(row)
+        known.set(payment.id, payment)
+      }
+      return claims.map((claim): Claimed => ({ row: known.get(claim.payment), won: won.has(claim), at }))
     },
     Effect.tapError((failure) => Effect.logWarning("Payments could not be claimed", failure)),
     Effect.mapError(unavailableIfAway),

@@ -8,7 +8,7 @@ import { priceAt } from "#domain/Price.ts"
 import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
-import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { type Authorization, settlingSeconds } from "#domain/protocol/Authorization.ts"
 import { uuidFrom } from "#domain/Uuid.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
 import { EventLog } from "../EventLog.ts"
@@ -26,8 +26,6 @@ export const payerIdOf = (network: string, address: string): string => uuidFrom(
 /** How the step is called that takes one attempt's money, and whose id the settlement has. */
 const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")
 
-/** What settling takes at least (seconds). */
-const settlingSeconds = 6
 /** The published reasons for an authorisation that ends before it could be settled. */
 const endsTooSoon: Record<Authorization["method"], string> = {
   eip3009: "invalid_exact_evm_payload_authorization_valid_before",
@@ -171,7 +169,6 @@ export const make = Effect.fnUntraced(function* (options: {
     return DateTime.formatIso(DateTime.max(until, DateTime.makeUnsafe(payment.proof_expires_at)))
   }
 
-  // A refusal moves nothing, so the ledger would not know it the second time: the row does.
   const failedEvent = (payment: PaymentRow, failure: string) =>
     paymentEvent("x402.payment.failed", payment, {
       status: "released",
@@ -182,9 +179,13 @@ export const make = Effect.fnUntraced(function* (options: {
       failure,
       completed_at: null
     })
-  const refuse = (payment: PaymentRow) =>
-    ledger.post({
-      id: stepId(payment.id, payment.attempt, "refuse"),
+  // A refusal moves nothing, so the ledger would not know it the second time, after a lost connection: its key does.
+  const refuse = (payment: PaymentRow) => {
+    const id = stepId(payment.id, payment.attempt, "refuse")
+    return ledger.post({
+      id,
+      idempotency: { tenant_id: payment.tenant_id, operation: "x402.refuse", key: id, fingerprint: id },
+      result: () => ({ payment_id: payment.id }),
       steps: [],
       rows: (posted) => [
         refusePayment.of({ id: payment.id, attempt: payment.attempt, failure: "settlement_refused" }),
@@ -193,6 +194,7 @@ export const make = Effect.fnUntraced(function* (options: {
       ],
       events: () => [failedEvent(payment, "settlement_refused")]
     })
+  }
 
   const conclude = (
     payment: PaymentRow,
@@ -207,7 +209,11 @@ export const make = Effect.fnUntraced(function* (options: {
     return Effect.map(ledger.tally(payment.endpoint_id, payment.payer_id), ({ count }) => priceAt(payment.price, count))
   }
 
-  /** Takes the money. Refused when the lease had ended, or when the chain did not give it. */
+  /**
+   * Takes the money. Refused when the lease had ended, or when the chain did not give it. Whoever asks again has the answer that was
+   * kept; one that was not is in its call's hands only, so that call waits. Where a chain takes longer than `holdLife` as well, that
+   * answer is lost, and its payer may yet be charged: what is kept has no such end.
+   */
   const capture = Effect.fnUntraced(function* (
     payment: PaymentRow,
     answer: OriginAnswer,
@@ -230,7 +236,8 @@ export const make = Effect.fnUntraced(function* (options: {
       yield* charge(row, 0n, null, true)
       return { charged: 0n, transaction: null }
     }
-    const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount })
+    const longer = answer.kept === undefined ? policy.holdLife : undefined
+    const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount }, longer)
     if (outcome._tag === "Pending") {
       const transaction = outcome.transaction ?? null
       return yield* new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })

@@ -14,6 +14,8 @@ export interface PaymentPolicy {
   readonly repeatLife: Duration.Duration
   /** How long an answer waits for a chain to decide about its payment. */
   readonly settlementLife: Duration.Duration
+  /** How long an answer that cannot be kept is held back while a chain has not decided; then it is lost. */
+  readonly holdLife: Duration.Duration
   /** How long a signed payment may be tried again after the origin failed, at most. */
   readonly retryLife: Duration.Duration
   /** The platform's share of a charge, in basis points. */
@@ -29,6 +31,7 @@ export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services
     answerLife: Duration.minutes(15),
     repeatLife: Duration.minutes(5),
     settlementLife: Duration.hours(24),
+    holdLife: Duration.minutes(5),
     retryLife: Duration.minutes(15),
     feeBasisPoints: 0
   })

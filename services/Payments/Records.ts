@@ -4,7 +4,7 @@ import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import type { Posted } from "#domain/Command.ts"
 import type { Price } from "#domain/Price.ts"
-import { lists, OID } from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
 import { columnar, companion } from "../Ledger/Companion.ts"
 
 /** A payment as it begins: to be used later, or by the call that brought it. */
@@ -39,12 +39,11 @@ const newColumns = [
   ["request_fingerprint", OID.textArray],
   ["created_at", OID.timestamptzArray]
 ] as const satisfies ReadonlyArray<readonly [keyof NewPayment, number]>
-const newNames = newColumns.map(([name]) => name)
 
 /** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
 export const insertPayment = columnar<StoredPayment>(
   newColumns,
-  `INSERT INTO payments (${newNames.join(", ")}, attempt) SELECT r.*, 1 FROM ${lists(newNames)} AS r ON CONFLICT DO NOTHING`
+  (rows, names) => `INSERT INTO payments (${names}, attempt) SELECT r.*, 1 FROM ${rows} AS r ON CONFLICT DO NOTHING`
 )
 
 /** The same payment as it will be read. */
@@ -90,9 +89,11 @@ export const capturePayment = columnar<{
     ["transaction", OID.textArray],
     ["completed_at", OID.timestamptzArray]
   ],
-  `UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status, origin_ms = r.origin_ms,
+  (
+    rows
+  ) => `UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status, origin_ms = r.origin_ms,
     transaction = r.transaction, failure = NULL, completed_at = r.completed_at
-  FROM ${lists(["id", "charged", "origin_status", "origin_ms", "transaction", "completed_at"])} AS r
+  FROM ${rows} AS r
   WHERE p.id = r.id`
 )
 
@@ -130,8 +131,7 @@ export const insertAnswer = columnar<{
     ["body", OID.byteaArray],
     ["expires_at", OID.timestamptzArray]
   ],
-  `INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
-  SELECT * FROM ${lists(["payment_id", "status", "headers", "body", "expires_at"])} ON CONFLICT (payment_id) DO NOTHING`
+  (rows, names) => `INSERT INTO payment_answers (${names}) SELECT * FROM ${rows} ON CONFLICT (payment_id) DO NOTHING`
 )
 
 const storedPrice = (price: Price) => ({

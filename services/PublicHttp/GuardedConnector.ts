@@ -24,7 +24,7 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
   const tls = { timeout, allowH2: false, autoSelectFamily: true }
   // A host the deployment listed may stand in /etc/hosts or on a private name server; only for those is the system asked.
   const listed = buildConnector({ ...tls, lookup: lookup as LookupFunction })
-  const judged = buildConnector({ ...tls, lookup: judgedLookup(resolver, mayReach) })
+  const judged = buildConnector({ ...tls, lookup: judgedLookup(resolver, mayReach, timeout * lookupShare) })
 
   return (options, callback) => {
     const { hostname, protocol, port } = options
@@ -52,12 +52,15 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
   }
 }
 
+/** How much of the time for a connection its name may take, so that a name server that hangs is told from an address that does. */
+const lookupShare = 0.75
+
 /** What name servers say of a name without an address. */
 const noAddress = new Set(["ENOTFOUND", "ENODATA"])
 
 /** Answers with every address of a name, or refuses if one of them may not be reached: a mixed answer is an attack. */
 const judgedLookup =
-  (resolver: Resolver, mayReach: (address: string) => boolean): LookupFunction =>
+  (resolver: Resolver, mayReach: (address: string) => boolean, timeout: number): LookupFunction =>
   (hostname, options, callback) => {
     const found: Array<LookupAddress> = []
     let failure: NodeJS.ErrnoException = new Error(`No address for ${hostname}`)
@@ -76,12 +79,21 @@ const judgedLookup =
     }
     let waiting = 2
     let answers = 0
+    // The resolver's own limit is for each of its servers, and these may be many. Real time, because it is a matter of sockets.
+    // @effect-diagnostics-next-line globalTimers:off
+    const late = setTimeout(() => {
+      waiting = 0
+      callback(Object.assign(new Error(`No answer about ${hostname}`), { code: "ETIMEOUT", syscall: "query" }), [])
+    }, timeout)
     const collect = (family: number) => (error: NodeJS.ErrnoException | null, addresses?: ReadonlyArray<string>) => {
+      if (waiting === 0) return
       // One that gave no answer says more than one that knows of no address: the name may have one after all.
       if (error !== null && (answers === 0 || !noAddress.has(error.code ?? ""))) failure = error
       answers++
       for (const address of addresses ?? []) found.push({ address, family })
-      if (--waiting === 0) answer()
+      if (--waiting > 0) return
+      clearTimeout(late)
+      answer()
     }
     // c-ares, not `dns.lookup`: a name server that hangs would hold the process's few threads for files and lookups.
     resolver.resolve4(hostname, collect(4))

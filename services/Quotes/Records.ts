@@ -19,6 +19,6 @@ export const useQuote = columnar<QuoteUse>(
     ["transfer_id", OID.uuidArray],
     ["used_at", OID.timestamptzArray]
   ],
-  `UPDATE quotes q SET transfer_id = r.transfer_id, used_at = r.used_at
-  FROM unnest($1, $2, $3) AS r (id, transfer_id, used_at) WHERE q.id = r.id`
+  (rows) => `UPDATE quotes q SET transfer_id = r.transfer_id, used_at = r.used_at
+  FROM ${rows} AS r WHERE q.id = r.id`
 )

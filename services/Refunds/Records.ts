@@ -7,6 +7,7 @@ import { Transfer } from "#domain/Transfer.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { columnar } from "../Ledger/Companion.ts"
 import { idRange } from "../Transfers/Listing.ts"
+import * as Logged from "../Transfers/Logged.ts"
 import { transferColumns } from "../Transfers/Records.ts"
 
 export const RefundRow = Schema.toType(Refund)
@@ -40,12 +41,10 @@ const columns = [
   ["created_at", OID.timestamptzArray],
   ["completed_at", OID.timestamptzArray]
 ] as const
-const names = columns.map(([name]) => name).join(", ")
 
 const write = columnar<Stored>(
   columns,
-  `INSERT INTO refunds (${names})
-  SELECT * FROM unnest(${columns.map((_, index) => `$${index + 1}`).join(", ")})
+  (rows, names) => `INSERT INTO refunds (${names}) SELECT * FROM ${rows}
   ON CONFLICT (id) DO UPDATE SET status = EXCLUDED.status, failure_reason = EXCLUDED.failure_reason,
     refund_transfer_id = EXCLUDED.refund_transfer_id, due_at = EXCLUDED.due_at, completed_at = EXCLUDED.completed_at`
 )
@@ -67,8 +66,10 @@ const update = columnar<Pick<Transfer, "id" | "refunded_amount" | "updated_at"> 
     ["updated_at", OID.timestamptzArray],
     ["version", OID.int8Array]
   ],
-  `UPDATE transfers t SET refunded_amount = r.refunded_amount, updated_at = r.updated_at, refunds_version = r.version
-  FROM unnest($1, $2, $3, $4) AS r (id, refunded_amount, updated_at, version) WHERE t.id = r.id`
+  (
+    rows
+  ) => `UPDATE transfers t SET refunded_amount = r.refunded_amount, updated_at = r.updated_at, refunds_version = r.version
+  FROM ${rows} AS r WHERE t.id = r.id`
 )
 
 /** Writes what of a transfer was refunded, and how often that changed. */
@@ -96,7 +97,7 @@ const Search = Schema.toType(
 type Search = typeof Search.Type
 
 /** Reads refunds, and transfers as far as refunds go. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.map(Effect.all([SqlClient.SqlClient, Logged.reader]), ([sql, readLog]) => {
   const ofTransfer = SqlSchema.findOneOption({
     Request: OfTenant,
     Result: Schema.toType(
@@ -156,13 +157,19 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const postpone = ({ id }: Refund, due_at: Date) =>
     Effect.orDie(sql`UPDATE refunds SET due_at = ${due_at} WHERE id = ${id} AND status = 'pending'`)
 
+  const refundable = Effect.fnUntraced(function* (tenant_id: TenantId, id: TransferId) {
+    const ordered = yield* Effect.orDie(ofTransfer({ tenant_id, id }))
+    if (Option.isSome(ordered)) {
+      const { refunds_version: version, reserved, ...transfer } = ordered.value
+      return Option.some<Refundable>({ transfer, reserved, version })
+    }
+    const logged = yield* readLog(tenant_id, id)
+    return Option.map(logged, (transfer): Refundable => ({ transfer, reserved: 0n, version: 0n }))
+  })
+
   return {
-    /** The transfer of the tenant, with everything that decides about refunds of it. */
-    refundable: (tenant_id: TenantId, id: TransferId): Effect.Effect<Option.Option<Refundable>> =>
-      Effect.map(
-        Effect.orDie(ofTransfer({ tenant_id, id })),
-        Option.map(({ refunds_version: version, reserved, ...transfer }) => ({ transfer, reserved, version }))
-      ),
+    /** The transfer of the tenant, with everything that decides about refunds of it; also one that nobody ordered. */
+    refundable,
     find: (tenant_id: TenantId, id: RefundId) => Effect.orDie(byId({ tenant_id, id })),
     /** From before `before`. */
     list: ({ before, ...request }: Omit<Search, "below" | "above"> & { readonly before?: RefundId | undefined }) =>

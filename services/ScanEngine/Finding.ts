@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { readLlmsTxt } from "#domain/page/LlmsTxt.ts"
+import { isProductSitemap } from "#domain/page/ProductUrl.ts"
 import type { Sitemap } from "#domain/page/Sitemap.ts"
+import { addressAt } from "#domain/scan/SiteAddress.ts"
 import type { DocumentFacts } from "#domain/scan/SiteFacts.ts"
 import type { Sight } from "#domain/scan/Sight.ts"
 import { PageReading } from "../PageReading.ts"
@@ -20,6 +22,8 @@ export interface SitemapSeen {
   readonly read: Sitemap | undefined
   /** Of an index, the part that is most likely about products. */
   readonly part: string | undefined
+  /** By its address it lists products. */
+  readonly isOfProducts: boolean
 }
 
 /** Paths that nobody has; always the same, so that two scans are alike. */
@@ -52,8 +56,8 @@ export const findDocuments = Effect.fnUntraced(function* (
 /** The first that robots.txt names, else where sitemaps are by custom. */
 const sitemapOf = ({ robots }: RobotsRead, origin: string): URL => {
   const named = robots.sitemaps.flatMap((address) => URL.parse(address, origin) ?? [])
-  const own = named.filter((url) => url.origin === origin)
-  return own.find(({ pathname }) => /product/i.test(pathname)) ?? own[0] ?? named[0] ?? new URL("/sitemap.xml", origin)
+  const own = named.flatMap(({ href }) => addressAt(origin, href) ?? [])
+  return own.find(({ href }) => isProductSitemap(href)) ?? own[0] ?? named[0] ?? new URL("/sitemap.xml", origin)
 }
 
 /** Asks for a sitemap or for a part of one. */
@@ -69,7 +73,8 @@ export const askSitemap = (
     ({ read, sight }): SitemapSeen => ({
       sight,
       read,
-      part: read?.kind === "index" ? (read.locs.find((loc) => /product/i.test(loc)) ?? read.locs[0]) : undefined
+      part: read?.kind === "index" ? (read.locs.find(isProductSitemap) ?? read.locs[0]) : undefined,
+      isOfProducts: isProductSitemap(String(url))
     })
   )
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Document, letGo, openingOf } from "#domain/page/Document.ts"
+import { type Document, openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { clip, type Sight, unread } from "#domain/scan/Sight.ts"
 import { PageReading, type PageUnread } from "../PageReading.ts"
@@ -26,7 +26,7 @@ export const look = Effect.fnUntraced(function* <A = never>(
   return yield* Effect.ensuring(
     reduced,
     Effect.sync(() => {
-      if (outcome._tag === "Answered") letGo(outcome.document)
+      if (outcome._tag === "Answered") visit.letGo(outcome)
     })
   )
 })
@@ -48,7 +48,7 @@ const reduce = Effect.fnUntraced(function* <A>(
 })
 
 /** Enough bytes for a thousand characters of any charset. */
-const openingLength = 4096
+export const openingLength = 4096
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
@@ -91,7 +91,7 @@ export const sightOf = (
       headers: new Map(kept.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""] as const] : []))),
       redirects: redirects.length,
       challenge: challenge ?? null,
-      isTruncated,
+      isTruncated: isTruncated || page?.isCut === true,
       page,
       opening: clip(openingOf(document, openingLength).slice(0, 1000).replace(/\s+/g, " ").trim()) ?? ""
     })

@@ -1,10 +1,10 @@
 import { type Duration, Effect } from "effect"
 import { readContentSignals } from "#domain/page/ContentSignals.ts"
-import { isNamed, type Robots, robotsAllows, robotsOf } from "#domain/Robots.ts"
+import { isMarkup, isNamed, type Robots, robotsAllows, robotsOf } from "#domain/Robots.ts"
 import type { RobotsFacts } from "#domain/scan/SiteFacts.ts"
 import type { Sight } from "#domain/scan/Sight.ts"
 import type { NoAnswer, SiteAnswer, SiteOutcome, Visit } from "../SiteVisits.ts"
-import { isHtml, noReading, sightOf } from "./Looking.ts"
+import { noReading, openingLength, sightOf } from "./Looking.ts"
 
 /** How the site met us: its home page and its robots.txt, before anything else is asked. */
 export interface Met {
@@ -73,7 +73,7 @@ const rulesIn = (sight: Sight, outcome: SiteOutcome): RobotsRead => {
   const { status, text } = outcome
   if (status >= 500) return { ...none, state: "fault" }
   // A page instead of the file says nothing, so everybody may come.
-  if (status < 200 || status >= 300 || isHtml(outcome)) return { ...none, state: "none" }
+  if (status < 200 || status >= 300 || isMarkup(text.slice(0, openingLength))) return { ...none, state: "none" }
   return { sight, state: "rules", robots: robotsOf(status, text), text }
 }
 

@@ -5,8 +5,9 @@ import { productCandidates } from "#domain/scan/Candidates.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { apiAddress, jsonOf, platformApi } from "#domain/scan/PlatformApis.ts"
 import { cartLink, checkoutLink } from "#domain/scan/ShopSigns.ts"
+import { addressAt } from "#domain/scan/SiteAddress.ts"
 import type { CatalogueFacts, Shop, SiteFacts } from "#domain/scan/SiteFacts.ts"
-import { isFine, isPage, type Page, type Sight } from "#domain/scan/Sight.ts"
+import { apiFault, isFine, isPage, type Page, type Sight } from "#domain/scan/Sight.ts"
 import type { Visit } from "../SiteVisits.ts"
 import { askSitemap, type SitemapSeen } from "./Finding.ts"
 import { look, sightOf, unanswered } from "./Looking.ts"
@@ -53,10 +54,11 @@ const findProduct = Effect.fnUntraced(function* (ground: Ground) {
       findCatalogue(ground),
       part === undefined || shop.answer === "no"
         ? Effect.succeed(ground.sitemap)
-        : askPart(visit, ground.sitemap, part, platform)
+        : askPart(visit, ground.sitemap, addressAt(origin, part) ?? part, platform)
     ],
     { concurrency: 2 }
   )
+  const locations = sitemap.read?.kind === "urlset" ? sitemap.read.locs.slice(0, 100) : []
   const candidates = productCandidates({
     origin,
     platform,
@@ -64,7 +66,8 @@ const findProduct = Effect.fnUntraced(function* (ground: Ground) {
     catalogue: catalogue?.items ?? [],
     sitemap: {
       products: sitemap.read?.products ?? [],
-      locations: sitemap.read?.kind === "urlset" ? sitemap.read.locs.slice(0, 100) : []
+      listed: sitemap.isOfProducts ? locations : [],
+      locations
     },
     isShop: shop.answer !== "no"
   })
@@ -75,7 +78,7 @@ const findProduct = Effect.fnUntraced(function* (ground: Ground) {
 })
 
 /** A part that cannot be read leaves what the index says. */
-const askPart = (visit: Visit, index: SitemapSeen, part: string, platform: string | null) =>
+const askPart = (visit: Visit, index: SitemapSeen, part: string | URL, platform: string | null) =>
   Effect.map(askSitemap(visit, part, platform), (seen) =>
     seen.read?.kind === "urlset" ? { ...seen, part: undefined } : { ...index, part: undefined }
   )
@@ -91,11 +94,14 @@ const findCatalogue = Effect.fnUntraced(function* ({ home, origin, platform, vis
   if (catalogue === undefined) return undefined
   const request = { url: apiAddress(catalogue.path, home, origin), accept: "application/json", obeysRobots: true }
   const { read, sight } = yield* look(visit, request, ({ text }) =>
-    Effect.sync(() => ({ items: catalogue.read(jsonOf(text), origin) }))
+    Effect.sync(() => {
+      const answer = jsonOf(text)
+      return { items: catalogue.read(answer, origin), isFault: catalogue.isFault?.(answer) === true }
+    })
   )
   return {
     source: `${platform} ${catalogue.path.replace(/\?.*/, "")}`,
-    sight,
+    sight: read?.isFault === true ? unanswered(sight.asked, apiFault, sight.ms) : sight,
     items: read?.items
   } satisfies CatalogueFacts
 })

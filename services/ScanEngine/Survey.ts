@@ -1,9 +1,11 @@
 import { DateTime, Effect } from "effect"
 import type { Document } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import type { MerchantCategory } from "#domain/Scan.ts"
 import { isTurnedAway } from "#domain/scan/Access.ts"
 import { shopOf } from "#domain/scan/ShopSigns.ts"
+import { addressAt } from "#domain/scan/SiteAddress.ts"
 import type { SiteFacts, SitemapFacts } from "#domain/scan/SiteFacts.ts"
 import { isFine, isPage, type Sight } from "#domain/scan/Sight.ts"
 import { PageReading } from "../PageReading.ts"
@@ -77,6 +79,10 @@ export const survey = Effect.fnUntraced(function* (
     { home: met.home, platform, catalogue, products, protocols: handled, listed: sitemap.read?.productEntries ?? 0 },
     category
   )
+  // Of what was only tried, a page that nothing calls a product's says nothing about those.
+  const isNamed = ({ asked }: Sight) =>
+    looksLikeProduct(asked, id) ||
+    (catalogue?.items ?? []).some(({ url }) => url !== undefined && addressAt(origin, url)?.href === asked)
   const facts: SiteFacts = {
     domain: visit.site.domain,
     now: yield* DateTime.nowAsDate,
@@ -85,8 +91,8 @@ export const survey = Effect.fnUntraced(function* (
     home: met.home,
     browserHome: browser.sight,
     wall: visit.challenge(),
-    robots: robotsFacts(met.robots, (products[0] ?? tried[0])?.asked),
-    sitemap: sitemapFacts(sitemap, products[0]?.asked),
+    robots: robotsFacts(met.robots, (products[0] ?? tried.find(isNamed))?.asked),
+    sitemap: sitemapFacts(sitemap, origin, products[0]?.asked),
     nowhere,
     llms: found.llms,
     platform,
@@ -133,12 +139,12 @@ const platformSeen = Effect.fnUntraced(function* ({ document, headers, setCookie
   return isKnown ? { name: platform.id, marker: platform.marker } : undefined
 })
 
-const sitemapFacts = ({ read, sight }: SitemapSeen, product: string | undefined): SitemapFacts => ({
+const sitemapFacts = ({ read, sight }: SitemapSeen, origin: string, product: string | undefined): SitemapFacts => ({
   sight,
   isRead: read !== undefined,
   locations: read?.entries ?? 0,
   products: read?.productEntries ?? 0,
-  proven: read?.locs.find((loc) => loc === product),
+  proven: product === undefined ? undefined : read?.locs.find((loc) => addressAt(origin, loc)?.href === product),
   newest: read?.newest == null ? undefined : DateTime.toDate(DateTime.makeUnsafe(read.newest)),
   problem: read?.problem ?? undefined
 })

@@ -70,34 +70,23 @@ const stored = (schedule: Schedule): Stored => ({
   due_at: dueAt(schedule)
 })
 
-const names = (columns: ReadonlyArray<readonly [string, number]>) => columns.map(([name]) => name).join(", ")
-const places = (columns: ReadonlyArray<unknown>) => columns.map((_, index) => `$${index + 1}`).join(", ")
-
 const all = [...terms, ...progress]
 const insert = columnar<Stored>(
   all,
-  `INSERT INTO scheduled_transfers (${names(all)}) SELECT * FROM unnest(${places(all)}) ON CONFLICT DO NOTHING`
+  (rows, names) => `INSERT INTO scheduled_transfers (${names}) SELECT * FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 /** Writes a new schedule. */
 export const insertSchedule = (schedule: Schedule) => insert.of(stored(schedule))
 
-const identified = [["id", OID.uuidArray], ...progress] as const
 const update = columnar<Stored>(
-  identified,
-  `UPDATE scheduled_transfers s SET ${progress.map(([name]) => `${name} = r.${name}`).join(", ")}
-  FROM unnest(${places(identified)}) AS r (${names(identified)}) WHERE s.id = r.id`
+  [["id", OID.uuidArray], ...progress],
+  (rows) => `UPDATE scheduled_transfers s SET ${progress.map(([name]) => `${name} = r.${name}`).join(", ")}
+  FROM ${rows} AS r WHERE s.id = r.id`
 )
 
 /** Writes how far a schedule has come, and the end of whatever lease there was. */
 export const updateSchedule = (schedule: Schedule) => update.of(stored(schedule))
-
-const attempted = [
-  ["transfer_id", OID.uuidArray],
-  ["schedule_id", OID.uuidArray],
-  ["occurrence", OID.int4Array],
-  ["attempt", OID.int4Array]
-] as const
 
 /** Notes which transfer was which attempt at which occurrence. */
 export const insertExecution = columnar<{
@@ -106,8 +95,13 @@ export const insertExecution = columnar<{
   readonly occurrence: number
   readonly attempt: number
 }>(
-  attempted,
-  `INSERT INTO scheduled_executions (${names(attempted)}) SELECT * FROM unnest(${places(attempted)}) ON CONFLICT DO NOTHING`
+  [
+    ["transfer_id", OID.uuidArray],
+    ["schedule_id", OID.uuidArray],
+    ["occurrence", OID.int4Array],
+    ["attempt", OID.int4Array]
+  ],
+  (rows, names) => `INSERT INTO scheduled_executions (${names}) SELECT * FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 /** The facts of what happened to a schedule, with the schedule as it is then. */

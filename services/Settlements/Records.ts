@@ -21,10 +21,8 @@ export const insertSettlement = columnar<{
     ["due_at", OID.timestamptzArray],
     ["created_at", OID.timestamptzArray]
   ],
-  `INSERT INTO settlements (transfer_id, tenant_id, state, due_at, created_at)
-  SELECT transfer_id, tenant_id, 'pending', due_at, created_at FROM unnest($1, $2, $3, $4)
-    AS r (transfer_id, tenant_id, due_at, created_at)
-  ON CONFLICT DO NOTHING`
+  (rows, names) =>
+    `INSERT INTO settlements (${names}, state) SELECT r.*, 'pending' FROM ${rows} AS r ON CONFLICT DO NOTHING`
 )
 
 const moveSettlement = columnar<{
@@ -45,10 +43,11 @@ const moveSettlement = columnar<{
     ["rail_reference", OID.textArray],
     ["concluded_at", OID.timestamptzArray]
   ],
-  `UPDATE settlements s SET version = r.version, state = r.state, submitted_at = coalesce(r.submitted_at, s.submitted_at),
+  (
+    rows
+  ) => `UPDATE settlements s SET version = r.version, state = r.state, submitted_at = coalesce(r.submitted_at, s.submitted_at),
     give_up_at = coalesce(r.give_up_at, s.give_up_at), rail_reference = r.rail_reference, concluded_at = r.concluded_at
-  FROM unnest($1, $2, $3, $4, $5, $6, $7)
-    AS r (transfer_id, version, state, submitted_at, give_up_at, rail_reference, concluded_at)
+  FROM ${rows} AS r
   WHERE s.transfer_id = r.transfer_id`
 )
 
@@ -63,9 +62,9 @@ const moveTransfer = columnar<
     ["completed_at", OID.timestamptzArray],
     ["protocol_metadata", OID.jsonbArray]
   ],
-  `UPDATE transfers t SET status = r.status, failure_reason = r.failure_reason, updated_at = r.updated_at,
+  (rows) => `UPDATE transfers t SET status = r.status, failure_reason = r.failure_reason, updated_at = r.updated_at,
     completed_at = r.completed_at, protocol_metadata = r.protocol_metadata
-  FROM unnest($1, $2, $3, $4, $5, $6) AS r (id, status, failure_reason, updated_at, completed_at, protocol_metadata)
+  FROM ${rows} AS r
   WHERE t.id = r.id`
 )
 

@@ -4,7 +4,7 @@ import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { PlatformId } from "#domain/page/Platform.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import { type Offered, rarestWords } from "#domain/ProductChoice.ts"
-import { robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import { isMarkup, robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { budgetOf, lookAt } from "../ScanEngine/protocols/Look.ts"
 import * as Ucp from "../ScanEngine/protocols/UcpClient.ts"
@@ -94,7 +94,7 @@ const rules = Effect.fnUntraced(function* (errand: Errand) {
     // The home page will meet the same.
     return { robots: robotsOf(404, ""), outcome }
   }
-  const isPage = outcome.status < 300 && /^\s*<(?:!doctype|html)/i.test(openingOf(outcome.document, 4096))
+  const isPage = outcome.status < 300 && isMarkup(openingOf(outcome.document, 4096))
   return { robots: isPage ? robotsOf(404, "") : robotsOf(outcome.status, outcome.text), outcome }
 })
 
@@ -195,7 +195,7 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const fromUcp = ucp === undefined ? [] : yield* inCatalogue(ucp.client, base, facts.headings[0]?.text ?? "")
   const allowed = (url: URL) => robotsAllows(robots, agentName, url.pathname + url.search)
   const isNameless = named.length === 0 && fromPlatform.length === 0 && fromUcp.length === 0
-  const urls = isNameless ? yield* proven(errand, home, sitemap.locations, allowed) : named
+  const urls = isNameless ? yield* proven(errand, home, sitemap, allowed) : named
   const open = urls.filter(allowed)
   const offers = fromUcp.length > 0 ? fromUcp : fromPlatform
 

@@ -3,6 +3,7 @@ import { productCandidates } from "#domain/scan/Candidates.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
+import type { SitemapSeen } from "./Sitemaps.ts"
 
 /** How many pages are looked at to find one product, where no address tells which is one. */
 const maxLooked = 8
@@ -13,11 +14,11 @@ const enough = 3
 export const proven = Effect.fnUntraced(function* (
   errand: Errand,
   home: PageSeen,
-  locations: ReadonlyArray<string>,
+  { listed, locations }: Pick<SitemapSeen, "listed" | "locations">,
   allows: (url: URL) => boolean
 ) {
   const origin = home.answer.url.origin
-  const sitemap = { products: [], locations }
+  const sitemap = { products: [], listed, locations }
   const candidates = productCandidates({
     origin,
     platform: null,

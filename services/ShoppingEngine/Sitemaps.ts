@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import { isProductSitemap } from "#domain/page/ProductUrl.ts"
 import type { Robots } from "#domain/Robots.ts"
 import type { Errand } from "./Errand.ts"
 import { evidenceOf } from "./Outcomes.ts"
@@ -12,14 +13,15 @@ export interface SitemapSeen {
   /** No document is a sitemap; not when we could not ask. */
   readonly isMissing: boolean
   readonly products: ReadonlyArray<string>
-  /** The first of the others, where no address looks like a product's. */
+  /** The first of the others, where no address looks like a product's; `listed` are those in a sitemap of products. */
   readonly locations: ReadonlyArray<string>
+  readonly listed: ReadonlyArray<string>
   readonly evidence: string | null
 }
 
 /** Those that name products first, then in order. */
 const sorted = (addresses: ReadonlyArray<string>): ReadonlyArray<string> =>
-  addresses.toSorted((a, b) => Number(/product/i.test(b)) - Number(/product/i.test(a)) || (a < b ? -1 : 1))
+  addresses.toSorted((a, b) => Number(isProductSitemap(b)) - Number(isProductSitemap(a)) || (a < b ? -1 : 1))
 
 /** Reads the sitemaps that robots.txt names, or else the usual one, and what they refer to, until products are found. */
 export const read = Effect.fnUntraced(function* (errand: Errand, robots: Robots, base: URL, platform: string | null) {
@@ -27,6 +29,7 @@ export const read = Effect.fnUntraced(function* (errand: Errand, robots: Robots,
   const queue = named.length > 0 ? [...sorted(named)] : [new URL("/sitemap.xml", base).href]
   const seen = new Set<string>()
   const locations: Array<string> = []
+  const listed: Array<string> = []
   let isFound = false
   let wasAsked = false
   let evidence: string | null = null
@@ -45,9 +48,17 @@ export const read = Effect.fnUntraced(function* (errand: Errand, robots: Robots,
     if (map === undefined) continue
     isFound = true
     if (map.products.length > 0)
-      return { isMissing: false, products: map.products, locations: [], evidence: null } satisfies SitemapSeen
-    if (map.kind === "urlset") locations.push(...map.locs.slice(0, maxLocations - locations.length))
+      return {
+        isMissing: false,
+        products: map.products,
+        locations: [],
+        listed: [],
+        evidence: null
+      } satisfies SitemapSeen
+    const locs = map.kind === "urlset" ? map.locs.slice(0, maxLocations - locations.length) : []
+    locations.push(...locs)
+    if (isProductSitemap(next)) listed.push(...locs)
     if (map.kind === "index") queue.unshift(...sorted(map.locs).slice(0, maxDocuments))
   }
-  return { isMissing: wasAsked && !isFound, products: [], locations, evidence } satisfies SitemapSeen
+  return { isMissing: wasAsked && !isFound, products: [], locations, listed, evidence } satisfies SitemapSeen
 })

@@ -90,6 +90,11 @@ export class Budget {
     this.#kept.add(bytes)
   }
 
+  /** What was kept was let go. It counts among what the visit reads all the same. */
+  release(bytes: number) {
+    this.#kept.add(-bytes)
+  }
+
   /** A wall for us ends the visit; one for a browser only ends the comparison. */
   challenged(as: Turn["as"], challenge: Challenge) {
     if (as === "agent") this.#challenge ??= challenge

@@ -55,10 +55,12 @@ export const visit = Effect.fnUntraced(function* (
   const robotsFiles = new Map<string, Deferred.Deferred<SiteOutcome>>()
   const robotsRead = new Map<SiteAnswer, Robots>()
   const documents = yield* Effect.acquireRelease(
-    Effect.sync((): Array<Document> => []),
+    Effect.sync(() => new Set<Document>()),
     (all) => Effect.sync(() => all.forEach(letGo))
   )
   let base: URL | undefined
+
+  const reached = () => base ?? site.home
 
   const allowed = (turn: Turn) => {
     const refusal = budget.refusal(turn)
@@ -137,7 +139,7 @@ export const visit = Effect.fnUntraced(function* (
       Effect.tap(({ document }) =>
         Effect.sync(() => {
           budget.read(document.bytes.length)
-          documents.push(document)
+          documents.add(document)
         })
       )
     )
@@ -228,11 +230,11 @@ export const visit = Effect.fnUntraced(function* (
   const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
     Effect.suspend(() => {
       const began = now()
-      const hop = firstHop(request, base ?? site.home, policy.urlLength)
+      const hop = firstHop(request, reached(), policy.urlLength)
       if (typeof hop === "string") return outcome(began, fail("bad_request", hop))
       const turn = budget.turn(request.as ?? "agent")
       if (isRobotsFile(hop, request)) return outcome(began, robotsFile(hop.url.origin, turn))
-      const isHome = hop.url.href === site.home.href && turn.as === "agent"
+      const isHome = turn.as === "agent" && isDoor(hop.url, site.home)
       return outcome(began, follow(hop, request, turn)).pipe(
         Effect.tap((found) =>
           Effect.sync(() => {
@@ -247,6 +249,13 @@ export const visit = Effect.fnUntraced(function* (
     vantage,
     profiles,
     ask,
+    reached,
+    letGo: ({ document }) => {
+      // What is asked for once for all, such as robots.txt, may be let go by several.
+      if (!documents.delete(document)) return
+      budget.release(document.bytes.length)
+      letGo(document)
+    },
     requests: () => [...budget.made],
     challenge: () => budget.challenge,
     cookies: (url) => cookies.header(url, wallNow()),
@@ -269,6 +278,10 @@ const firstHop = (request: SiteRequest, base: URL, longest: number): Hop | strin
   url.hash = ""
   return { method: request.method ?? "GET", url, headers, body: request.body ?? null }
 }
+
+/** Also over http, where https does not answer. */
+const isDoor = (url: URL, home: URL): boolean =>
+  url.host === home.host && url.pathname === home.pathname && url.search === home.search
 
 const isRobotsFile = ({ headers, method, url }: Hop, { as, followsRedirects }: SiteRequest): boolean =>
   url.pathname === "/robots.txt" &&

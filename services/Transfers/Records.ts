@@ -4,7 +4,7 @@ import type { EventDraft } from "#domain/Event.ts"
 import { type TenantId, TransferId } from "#domain/Ids.ts"
 import type { InsufficientBalance, PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import { type FailureReason, Transfer, transferOnWire } from "#domain/Transfer.ts"
-import { lists, OID } from "../Database/Pipeline.ts"
+import { OID } from "../Database/Pipeline.ts"
 import { columnar } from "../Ledger/Companion.ts"
 import type { KnownWallet } from "../Wallets/Known.ts"
 
@@ -85,7 +85,6 @@ const columns = [
   ["created_at", OID.timestamptzArray],
   ["completed_at", OID.timestamptzArray]
 ] as const
-const names = columns.map(([name]) => name)
 
 type Stored = Omit<Transfer, "initiated_by" | "refunded_amount" | "updated_at"> & {
   readonly tenant_id: TenantId
@@ -96,8 +95,8 @@ type Stored = Omit<Transfer, "initiated_by" | "refunded_amount" | "updated_at"> 
 
 const insert = columnar<Stored>(
   columns,
-  `INSERT INTO transfers (${names.join(", ")}, updated_at)
-  SELECT r.*, coalesce(r.completed_at, r.created_at) FROM ${lists(names)} AS r ON CONFLICT DO NOTHING`
+  (rows, names) => `INSERT INTO transfers (${names}, updated_at)
+  SELECT r.*, coalesce(r.completed_at, r.created_at) FROM ${rows} AS r ON CONFLICT DO NOTHING`
 )
 
 /** Writes a new transfer in the transaction of its movements. */

@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
   AlreadyDisputed,
@@ -86,7 +87,8 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
       documented({
         summary: "Open a dispute",
         description:
-          "Objects to a `completed` transfer, of whatever kind money can be refunded, within 120 days of completion. `amount_disputed` " +
+          "Objects to a `completed` transfer within 120 days of completion. What cannot be refunded cannot be disputed: refunds, " +
+          "transfers of streams, paid calls (`protocol` `x402`) and what the faucet gave are 422 `NOT_REFUNDABLE`. `amount_disputed` " +
           "is in what the payer paid, all that was not refunded yet when left out. A transfer has one unresolved dispute at a time " +
           "(409 `ALREADY_DISPUTED`). The filer is the payer's account, the respondent the receiver's, who has 30 days to respond " +
           "(`response_window_ends_at`); otherwise the dispute is resolved in the filer's favour, with the refund: what was asked " +
@@ -169,7 +171,7 @@ const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
 
 const escalate = HttpApiEndpoint.post("escalate", "/disputes/:id/escalate", {
   params,
-  payload: EscalateDispute,
+  payload: [EscalateDispute, Schema.Null],
   success: Dispute,
   error: problems(NotFound, StateTransitionInvalid)
 })
@@ -178,8 +180,10 @@ const escalate = HttpApiEndpoint.post("escalate", "/disputes/:id/escalate", {
     documented({
       summary: "Escalate a dispute",
       description:
-        "Passes a dispute that is `under_review` on to somebody else to decide: it is `escalated` from then on.",
+        "Passes a dispute that is `under_review` on to somebody else to decide: it is `escalated` from then on. The body may be left " +
+        "out.",
       body: { reason: "The parties do not agree" },
+      bodyIsOptional: true,
       answer: { ...answered, status: "escalated", escalation_reason: "The parties do not agree" }
     })
   )
@@ -212,7 +216,8 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
           "`refund_amount` of it, at once and whatever the age of the transfer: `refund_id` names the refund. When the respondent's " +
           "wallet has too little (422 `INSUFFICIENT_BALANCE`) or is frozen (403 `WALLET_FROZEN`) nothing happens and the dispute " +
           "stays as it was. `credit`, `no_refund` and `other` move no money. With an idempotency key the dispute is resolved once, " +
-          "and a repetition answers what the first request answered. `refundAmount` is accepted for `refund_amount`.",
+          "and a repetition answers what the first request answered. `refundAmount` is accepted for `refund_amount`. " +
+          "`cancel_mandate` (or `cancelMandate`) is accepted and changes nothing: disputes here have no mandates.",
         body: { resolution: "partial_refund", refund_amount: "1.50", notes: "Half of it was delivered" },
         answer: {
           ...answered,
@@ -224,7 +229,7 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
           resolved_at: "2026-01-04T03:04:05.678Z"
         }
       }),
-      { others: ["refundAmount"] }
+      { others: ["refundAmount", "cancelMandate"] }
     )
   )
 

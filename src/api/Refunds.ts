@@ -64,9 +64,10 @@ const create = HttpApiEndpoint.post("create", "/refunds", {
           "transfer. The receiver's wallet must hold the money: 422 `INSUFFICIENT_BALANCE` otherwise, and nothing is stored. The " +
           "money moves at once, as a new transfer from the receiver to the payer (`refund_transfer_id`); the refunded transfer stays " +
           "`completed` and shows `refunded_amount`. A `cross_border` transfer goes back at its own rate, its fee in proportion, so " +
-          "that refunds of all of it reverse it exactly. Refunds and transfers of streams cannot be refunded. With an idempotency " +
-          "key the refund is made once in 24 hours: a repetition answers what the first request answered, with " +
-          "`Idempotency-Replayed: true`. `originalTransferId` and `reasonDetails` are accepted for `transfer_id` and `reason_details`.",
+          "that refunds of all of it reverse it exactly. Refunds, transfers of streams, paid calls (`protocol` `x402`) and what the " +
+          "faucet gave cannot be refunded: 422 `NOT_REFUNDABLE` with the `reason`. With an idempotency key the refund is made once in " +
+          "24 hours: a repetition answers what the first request answered, with `Idempotency-Replayed: true`. `originalTransferId` and " +
+          "`reasonDetails` are accepted for `transfer_id` and `reason_details`.",
         body: {
           transfer_id: refund.transfer_id,
           amount: "2.50",

@@ -1,4 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { InsufficientScope } from "#domain/Credential.ts"
 import { KeyId } from "#domain/Ids.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { CreateScannerKey, IssuedScannerKey, ScannerKey } from "#domain/ScannerKey.ts"
@@ -17,7 +18,8 @@ const traces = { prefix: "psk_test_", last_four: "mA3x", created_at: "2026-01-02
 
 const create = HttpApiEndpoint.post("create", "/keys", {
   payload: CreateScannerKey,
-  success: IssuedScannerKey.pipe(HttpApiSchema.status(201))
+  success: IssuedScannerKey.pipe(HttpApiSchema.status(201)),
+  error: problem(InsufficientScope)
 })
   .annotate(Requires, { resource: "api_keys", action: "write" })
   .annotateMerge(
@@ -26,7 +28,8 @@ const create = HttpApiEndpoint.post("create", "/keys", {
       description:
         "A credential for the scanner's operations alone, within `scan`, `tests`, `read` and `batch`; what it uses is charged to the " +
         "credits of the caller's tenant. `key` is shown in this answer and never again: only its SHA-256 hash, prefix and last four " +
-        "characters are kept. Making keys of either sort asks for the same scope, `api_keys:write`.",
+        "characters are kept. Asks for `api_keys:write`, and for what the key may do: `scanner:read` for `read`, and `scanner:write` for " +
+        "the other scopes.",
       body: { name: shown.name, scopes: shown.scopes },
       answer: {
         ...shown,

@@ -229,7 +229,7 @@ const changeRate = HttpApiEndpoint.post("rate", "/streams/:id/rate", {
 const withdraw = HttpApiEndpoint.post("withdraw", "/streams/:id/withdraw", {
   params,
   headers: idempotencyHeaders,
-  payload: Schema.Struct({ ...WithdrawFromStream.fields, idempotency_key }),
+  payload: [Schema.Struct({ ...WithdrawFromStream.fields, idempotency_key }), Schema.Null],
   success: created,
   error: problems(
     NotFound,
@@ -247,8 +247,9 @@ const withdraw = HttpApiEndpoint.post("withdraw", "/streams/:id/withdraw", {
       summary: "Withdraw from a money stream",
       description:
         "Gives the recipient's wallet `amount` of what has accrued, or all of it when left out, by a `stream_withdraw` transfer: " +
-        "`latest_transfer_id`. More than `recipient_balance` is refused with 422 and the amount that there is.",
+        "`latest_transfer_id`. More than `recipient_balance` is refused with 422 and the amount that there is. The body may be left out.",
       body: { amount: "1.50" },
+      bodyIsOptional: true,
       answer: { ...stream, recipient_balance: "84.90", withdrawn: "1.50" }
     })
   )
@@ -256,7 +257,7 @@ const withdraw = HttpApiEndpoint.post("withdraw", "/streams/:id/withdraw", {
 const cancel = HttpApiEndpoint.post("cancel", "/streams/:id/cancel", {
   params,
   headers: idempotencyHeaders,
-  payload: Schema.Struct({ ...CancelStream.fields, idempotency_key }),
+  payload: [Schema.Struct({ ...CancelStream.fields, idempotency_key }), Schema.Null],
   success: created,
   error: problems(NotFound, Forbidden, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
@@ -267,8 +268,10 @@ const cancel = HttpApiEndpoint.post("cancel", "/streams/:id/cancel", {
       description:
         "Ends the stream for good: what has accrued goes to the recipient (a `stream_withdraw` transfer, if it is anything), all else, " +
         "the buffer included, back to the sender (a `stream_cancel` transfer, also of 0.00: `latest_transfer_id`), together or not at " +
-        "all. The record stays. Cancelling twice answers 409, or the first answer under the same idempotency key.",
+        "all. The record stays. Cancelling twice answers 409, or the first answer under the same idempotency key. The " +
+        "body may be left out.",
       body: { memo: "Contract ended" },
+      bodyIsOptional: true,
       answer: {
         ...stream,
         status: "cancelled",

@@ -147,8 +147,9 @@ const get = HttpApiEndpoint.get("get", "/transfers/:id", { params, success: Tran
     documented({
       summary: "Get a transfer",
       description:
-        "The transfer as it is now. Every `transfer_id` of a statement can be read, also of what the faucet gave and of what a paid " +
-        "call was charged (`protocol` `x402`), though lists show only what was ordered as a transfer.",
+        "The transfer as it is now. Every `transfer_id` of a statement can be read, also of what the faucet gave, and of what a paid " +
+        "call was charged or the facilitator settled (`protocol` `x402`), though lists show only what was ordered as a transfer. Where " +
+        "the platform took a fee of a paid call, `destination_amount` is what its receiver got.",
       answer: transfer
     })
   )

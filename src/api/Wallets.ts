@@ -44,7 +44,7 @@ const wallet = {
 } as const
 
 const create = HttpApiEndpoint.post("create", "/wallets", {
-  payload: CreateWallet,
+  payload: [CreateWallet, Schema.Null],
   success: Wallet.pipe(HttpApiSchema.status(201)),
   error: problems(NotFound, NetworkNotAvailable, InvalidAddress, AddressTaken)
 })
@@ -53,7 +53,7 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
     documented({
       summary: "Create a wallet",
       description:
-        "A wallet starts empty. Every field has a default: the owner is the caller's own account (with " +
+        "A wallet starts empty. Every field has a default, and the body may be left out: the owner is the caller's own account (with " +
         "`owner_type` `agent` name the agent in `owner_id`), the currency USDC, the network " +
         "`solana-devnet` in sandbox and `solana-mainnet` live (the other choice is `base-sepolia` or `base-mainnet`; CAIP-2 names " +
         "are accepted). `address` is one whose key the owner holds; without it the sandbox derives one, live it is required. " +
@@ -66,6 +66,7 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
         network: "solana-devnet",
         name: "Receipts"
       },
+      bodyIsOptional: true,
       answer: { ...wallet, balance_available: "0.00", balance_pending: "0.00", metadata: {} }
     })
   )

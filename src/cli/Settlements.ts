@@ -5,6 +5,7 @@ import { formatDecimal } from "#domain/Money.ts"
 import type { Completed, Rejected } from "#domain/Settlement.ts"
 import { FailureReason } from "#domain/Transfer.ts"
 import { Settlements } from "#services/Settlements.ts"
+import { administered } from "./Administration.ts"
 
 /** The settlement is not in a state in which the operator has a say. */
 class NotUnderWay extends Schema.TaggedError<NotUnderWay>()("NotUnderWay", { message: Schema.String }) {}
@@ -22,7 +23,10 @@ const list = Command.make("list", {}, () =>
       yield* Console.log(`${toTypeId("tx", id)}  ${formatDecimal(amount)} ${currency}  ${since}  ${last_error ?? ""}`)
     }
   })
-).pipe(Command.withDescription("List the settlements that no rail could answer for, oldest first and at most 200"))
+).pipe(
+  Command.withDescription("List the settlements that no rail could answer for, oldest first and at most 200"),
+  administered
+)
 
 const conclude = Effect.fnUntraced(function* (id: TransferId, outcome: Completed | Rejected) {
   const { conclude } = yield* Settlements
@@ -40,7 +44,7 @@ const complete = Command.make(
     )
   },
   ({ reference, transfer }) => conclude(transfer, { _tag: "Completed", rail_reference: reference })
-).pipe(Command.withDescription("Say that the money arrived: it is booked, and the transfer is completed"))
+).pipe(Command.withDescription("Say that the money arrived: it is booked, and the transfer is completed"), administered)
 
 const reject = Command.make(
   "reject",
@@ -51,7 +55,7 @@ const reject = Command.make(
     )
   },
   ({ reason, transfer }) => conclude(transfer, { _tag: "Rejected", reason })
-).pipe(Command.withDescription("Say that no money moved and none ever will: the payer gets it back"))
+).pipe(Command.withDescription("Say that no money moved and none ever will: the payer gets it back"), administered)
 
 const resume = Command.make("resume", { transfer }, ({ transfer }) =>
   Effect.gen(function* () {
@@ -60,7 +64,7 @@ const resume = Command.make("resume", { transfer }, ({ transfer }) =>
     if (yield* resume(transfer)) return yield* Console.log(`${id} is asked about again`)
     return yield* new NotUnderWay({ message: `${id} was not left to the operator` })
   })
-).pipe(Command.withDescription("Ask the rail again"))
+).pipe(Command.withDescription("Ask the rail again"), administered)
 
 /** What an operator does about settlements that were left to the operator. */
 export const settlement = Command.make("settlement").pipe(

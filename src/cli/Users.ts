@@ -1,19 +1,14 @@
 import { Console, Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { TenantId, toTypeId } from "#domain/Ids.ts"
+import { toTypeId } from "#domain/Ids.ts"
 import { Role } from "#domain/Principal.ts"
 import { Email, type EmailTaken, NewPassword } from "#domain/User.ts"
 import { randomText } from "#services/RandomText.ts"
-import { Tenants } from "#services/Tenants.ts"
 import { Users } from "#services/Users.ts"
+import { administered } from "./Administration.ts"
+import { existing, tenant } from "./Tenants.ts"
+import { Unusable } from "./Unusable.ts"
 
-/** What the operator named or gave cannot be used. */
-class Unusable extends Schema.TaggedError<Unusable>()("Unusable", { message: Schema.String }) {}
-
-const tenant = Flag.String("tenant").pipe(
-  Flag.withDescription("The tenant, as ten_… or uuid"),
-  Flag.withSchema(TenantId)
-)
 const email = Argument.String("email").pipe(
   Argument.withDescription("The address that the user logs in with"),
   Argument.withSchema(Email)
@@ -37,7 +32,6 @@ const passwordOf = Effect.fnUntraced(function* (given: boolean) {
   return { password, shown: "password  as given" }
 })
 
-const noTenant = () => new Unusable({ message: "there is no such tenant" })
 const taken = ({ email }: EmailTaken) => new Unusable({ message: `there is a user ${email} already` })
 const last = () => new Unusable({ message: "this is the last owner of the tenant, who stays: make another one first" })
 
@@ -57,7 +51,7 @@ const create = Command.make(
   },
   ({ email, fromStdin, role, tenant }) =>
     Effect.gen(function* () {
-      yield* Effect.flatMap(Tenants, (tenants) => tenants.get(tenant)).pipe(Effect.mapError(noTenant))
+      yield* existing(tenant)
       const { password, shown } = yield* passwordOf(fromStdin)
       const users = yield* Users
       const user = yield* Effect.catchTag(
@@ -67,14 +61,15 @@ const create = Command.make(
       )
       yield* Console.log(`user      ${toTypeId("usr", user.id)}\n${shown}`)
     })
-).pipe(Command.withDescription("Make a user, who logs in with a password"))
+).pipe(Command.withDescription("Make a user, who logs in with a password"), administered)
 
 const list = Command.make("list", { tenant }, ({ tenant }) =>
   Effect.gen(function* () {
+    yield* existing(tenant)
     const { data } = yield* Effect.flatMap(Users, (users) => users.list(tenant, { page: 1, limit: 200 }))
     for (const { email, id, role } of data) yield* Console.log(`${toTypeId("usr", id)}  ${role.padEnd(6)}  ${email}`)
   })
-).pipe(Command.withDescription("List a tenant's users, newest first and at most 200"))
+).pipe(Command.withDescription("List a tenant's users, newest first and at most 200"), administered)
 
 const setPassword = Command.make("password", { email, fromStdin }, ({ email, fromStdin }) =>
   Effect.gen(function* () {
@@ -83,7 +78,7 @@ const setPassword = Command.make("password", { email, fromStdin }, ({ email, fro
     yield* Effect.flatMap(Users, (users) => users.update("operator", tenant_id, id, { password }))
     yield* Console.log(shown)
   })
-).pipe(Command.withDescription("Give a user another password, which ends the user's sessions"))
+).pipe(Command.withDescription("Give a user another password, which ends the user's sessions"), administered)
 
 const remove = Command.make("remove", { email }, ({ email }) =>
   Effect.gen(function* () {
@@ -93,7 +88,7 @@ const remove = Command.make("remove", { email }, ({ email }) =>
     )
     yield* Console.log(`${toTypeId("usr", id)} is removed`)
   })
-).pipe(Command.withDescription("Remove a user; the last owner of a tenant stays"))
+).pipe(Command.withDescription("Remove a user; the last owner of a tenant stays"), administered)
 
 /** What an operator does about those who log in. */
 export const user = Command.make("user").pipe(

@@ -1,8 +1,8 @@
-import type { ChannelEventName } from "#domain/Channel.ts"
-import type { Turnpike } from "./Contract.ts"
+import type { ChannelEventName, Turnpike } from "./Contract.ts"
 import type { Json } from "./Encoding.ts"
 import type { Frame } from "./EventFrames.ts"
 import { parseJson } from "./Encoding.ts"
+import type { AnswerOf } from "./Turnpike.ts"
 import type { KeyRotated } from "./WebhookEvent.ts"
 
 /** What an agent is told, without what the connection says of itself. */
@@ -10,8 +10,6 @@ export type ChannelEventType = Exclude<
   ChannelEventName,
   "connected" | "heartbeat" | "reconnect_required" | "superseded"
 >
-
-type Answer<Method extends (...args: never) => Promise<unknown>> = Awaited<ReturnType<Method>>
 
 /** What `data` holds, where it is more than a record of names. */
 interface Data {
@@ -22,10 +20,10 @@ interface Data {
     readonly currency: string
     readonly direction: "inbound" | "outbound"
     readonly wallet_id: string
-    readonly transfer: Answer<Turnpike["transfers"]["get"]>
+    readonly transfer: AnswerOf<Turnpike["transfers"]["get"]>
   }
   readonly stream_alert: {
-    readonly stream: Answer<Turnpike["streams"]["get"]>
+    readonly stream: AnswerOf<Turnpike["streams"]["get"]>
     readonly alert: { readonly severity: string; readonly runway_seconds: number | null }
   }
   readonly key_rotated: KeyRotated

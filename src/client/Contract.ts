@@ -1,7 +1,12 @@
 import type { Schema } from "effect"
 import type { HttpApi, HttpApiEndpoint } from "effect/http-api"
 import type { Api } from "#api/Api.ts"
+import type { JsonValue } from "./Encoding.ts"
 import type { CallOptions, Route } from "./Transport.ts"
+
+// All that the client knows of the contract passes through this file, which ContractInFull.ts writes out for the package.
+export type { ChannelEventName } from "#domain/Channel.ts"
+export type { EventType } from "#domain/Event.ts"
 
 type Groups = typeof Api extends HttpApi.HttpApi<infer _Id, infer Found> ? Found : never
 type Endpoints<Group> = Group extends { readonly endpoints: infer Found } ? Found : never
@@ -24,24 +29,28 @@ export type Table = {
 
 type IsAny<Type> = 0 extends 1 & Type ? true : false
 
+/** Whether any JSON may be there. Its type contains itself, and would be written out without end. */
+type IsJson<Encoded> = unknown extends Encoded ? false : [Schema.Json] extends [Encoded] ? true : false
+
+type Field<Type, Name extends PropertyKey> = Type extends { [_ in Name]?: infer Decoded } ? Decoded : unknown
+
 /** What travels: the encoded side of a schema, where an amount that decodes from anything is a decimal string. */
 type Wire<Type, Encoded> =
   IsAny<Encoded> extends true
     ? [Type] extends [bigint | undefined]
       ? string
       : unknown
-    : Encoded extends bigint | Date
-      ? string
-      : Encoded extends ReadonlyArray<infer Item>
-        ? ReadonlyArray<Wire<Type extends ReadonlyArray<infer Decoded> ? Decoded : unknown, Item>>
-        : Encoded extends object
-          ? {
-              [Name in keyof Encoded]: Wire<
-                Type extends { [_ in Name]?: infer Decoded } ? Decoded : unknown,
-                Encoded[Name]
-              >
-            }
-          : Encoded
+    : IsJson<Encoded> extends true
+      ? JsonValue
+      : Encoded extends bigint | Date
+        ? string
+        : Encoded extends ReadonlyArray<infer Item>
+          ? ReadonlyArray<Wire<Type extends ReadonlyArray<infer Decoded> ? Decoded : unknown, Item>>
+          : Encoded extends object
+            ? {
+                [Name in keyof Encoded]: Wire<Field<NonNullable<Type>, Name>, Encoded[Name]>
+              }
+            : Encoded
 
 /** The schema as it was written, without the codec that the contract wraps it in. */
 type Written<Codec> = Codec extends Schema.toCodecJson<infer Inner> | Schema.toCodecStringTree<infer Inner>
@@ -61,13 +70,13 @@ type Part<Name extends string, Codec> = [Codec] extends [never]
     : { readonly [_ in Name]: WireOf<Codec> }
 
 /** What an operation takes, as it travels. */
-export type RequestOf<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<"params", Endpoint["~Params"]> &
+type Taken<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<"params", Endpoint["~Params"]> &
   Part<"query", Endpoint["~Query"]> &
   Part<"headers", Endpoint["~Headers"]> &
   Part<"payload", Endpoint["~Payload"]>
 
 /** What an operation answers, as it travels. */
-export type AnswerOf<Endpoint extends HttpApiEndpoint.ConstraintRequest> = WireOf<Endpoint["~Success"]>
+type Answered<Endpoint extends HttpApiEndpoint.ConstraintRequest> = WireOf<Endpoint["~Success"]>
 
 type Arguments<Request> = Nothing extends Request
   ? [request?: Request, options?: CallOptions]
@@ -79,8 +88,8 @@ type Listing<Request, Answer> = Answer extends { readonly data: ReadonlyArray<in
   : unknown
 
 type Method<Endpoint> = Endpoint extends HttpApiEndpoint.ConstraintRequest
-  ? ((...args: Arguments<RequestOf<Endpoint>>) => Promise<AnswerOf<Endpoint>>) &
-      Listing<RequestOf<Endpoint>, AnswerOf<Endpoint>>
+  ? ((...args: Arguments<Taken<Endpoint>>) => Promise<Answered<Endpoint>>) &
+      Listing<Taken<Endpoint>, Answered<Endpoint>>
   : never
 
 /** The API: a function for every operation of the contract that answers, by group. */

@@ -2,6 +2,15 @@
 
 export type Json = { readonly [name: string]: unknown }
 
+/** Anything that JSON can say. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | ReadonlyArray<JsonValue>
+  | { readonly [name: string]: JsonValue }
+
 /** Parsed JSON when it is an object; undefined for anything else. */
 export const parseJson = (text: string): Json | undefined => {
   try {

@@ -4,6 +4,12 @@ import { type CallOptions, operation, type Parts, type Route, transport, type Tr
 
 export type TurnpikeOptions = TransportOptions
 
+/** What a function of the API takes, such as `RequestOf<Turnpike["wallets"]["create"]>`. */
+export type RequestOf<Method extends (...args: never) => unknown> = NonNullable<Parameters<Method>[0]>
+
+/** What a function of the API answers. */
+export type AnswerOf<Method extends (...args: never) => unknown> = Awaited<ReturnType<Method>>
+
 type Call = (parts?: Parts, options?: CallOptions) => Promise<unknown>
 
 /** The items of all pages: by cursor where the list has one, else by page number. */

@@ -1,19 +1,17 @@
-import type { EventType } from "#domain/Event.ts"
-import type { Turnpike } from "./Contract.ts"
+import type { EventType, Turnpike } from "./Contract.ts"
 import type { Json } from "./Encoding.ts"
-
-type Answer<Method extends (...args: never) => Promise<unknown>> = Awaited<ReturnType<Method>>
+import type { AnswerOf } from "./Turnpike.ts"
 
 /** Resources by the key under which `data` holds them, as the API answers them. */
 interface Resources {
-  readonly transfer: Answer<Turnpike["transfers"]["get"]>
-  readonly scheduled_transfer: Answer<Turnpike["scheduled_transfers"]["get"]>
-  readonly refund: Answer<Turnpike["refunds"]["get"]>
-  readonly dispute: Answer<Turnpike["disputes"]["get"]>
-  readonly stream: Answer<Turnpike["streams"]["get"]>
-  readonly webhook: Answer<Turnpike["webhooks"]["get"]>
-  readonly agent: Answer<Turnpike["agents"]["get"]>["data"]
-  readonly endpoint: Answer<Turnpike["endpoints"]["get"]>["data"]
+  readonly transfer: AnswerOf<Turnpike["transfers"]["get"]>
+  readonly scheduled_transfer: AnswerOf<Turnpike["scheduled_transfers"]["get"]>
+  readonly refund: AnswerOf<Turnpike["refunds"]["get"]>
+  readonly dispute: AnswerOf<Turnpike["disputes"]["get"]>
+  readonly stream: AnswerOf<Turnpike["streams"]["get"]>
+  readonly webhook: AnswerOf<Turnpike["webhooks"]["get"]>
+  readonly agent: AnswerOf<Turnpike["agents"]["get"]>["data"]
+  readonly endpoint: AnswerOf<Turnpike["endpoints"]["get"]>["data"]
 }
 
 type Holding<Key extends keyof Resources> = { readonly [_ in Key]: Resources[Key] }

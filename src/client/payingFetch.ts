@@ -247,11 +247,15 @@ const chargedBy = (means: Means, answer: Response, problem: Json | undefined, mo
     return most
   }
   const receipt = receiptOf(answer)
+  const code = problem?.["code"]
   const details = problem?.["details"]
-  const told = problem?.["code"] === "PAYMENT_ALREADY_USED" && isObject(details) ? details["charged"] : receipt?.amount
-  const charged = parseDecimal(told)
+  // A receipt is the gateway's own word. What the body says may be the seller's, who is not to say what was charged.
+  const stated = code === "PAYMENT_ALREADY_USED" && isObject(details) ? details["charged"] : undefined
+  const charged = parseDecimal(receipt === undefined ? stated : receipt.amount)
   if (charged !== undefined) return charged < most ? charged : most
-  return receipt !== undefined || answer.status < 400 || open.includes(problem?.["code"]) ? most : 0n
+  // What stands before a Turnpike and lost its answer does not know what became of the payment.
+  const isLost = answer.status >= 500 && !answer.headers.has("x-environment")
+  return receipt !== undefined || answer.status < 400 || isLost || open.includes(code) ? most : 0n
 }
 
 /** The server asked for money again; it has had its chance. */

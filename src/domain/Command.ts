@@ -35,6 +35,10 @@ export type Step =
   /** The share of the step before it that goes on to another account, in basis points, rounded down. */
   | (Between & { readonly kind: "fee"; readonly basis_points: number })
 
+/** The count that the price of the step depends on, if one does: all else is only raised. */
+export const consultedBy = (step: Step): TallyRef | undefined =>
+  (step.kind === "hold" || step.kind === "capture") && (step.price?.tiers.length ?? 0) > 0 ? step.tally : undefined
+
 /** The caller's word that two requests are one. Kept 24 hours. */
 export interface IdempotencyClaim {
   readonly tenant_id: string
@@ -42,6 +46,8 @@ export interface IdempotencyClaim {
   readonly key: string
   readonly fingerprint: string
 }
+
+export const idempotencyName = (claim: IdempotencyClaim): string => `${claim.tenant_id} ${claim.operation} ${claim.key}`
 
 /** The version of a thing from which only one of several commands may take it to the next. */
 export interface Fence {
@@ -90,6 +96,7 @@ export interface IdempotencyRecord extends IdempotencyClaim {
 export interface Book {
   readonly accounts: ReadonlyArray<LedgerAccount>
   readonly holds: ReadonlyArray<Hold>
+  /** Of fences, and of counts that prices depend on. */
   readonly tallies: ReadonlyArray<Tally>
   readonly posted: ReadonlyArray<Movement>
   readonly keys: ReadonlyArray<IdempotencyRecord>
@@ -105,6 +112,7 @@ export interface Decision {
   readonly movements: ReadonlyArray<Movement>
   readonly accounts: ReadonlyArray<LedgerAccount>
   readonly holds: ReadonlyArray<Hold>
+  /** By how much each is raised. */
   readonly tallies: ReadonlyArray<Tally>
   readonly keys: ReadonlyArray<IdempotencyRecord>
 }

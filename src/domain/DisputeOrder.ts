@@ -19,7 +19,11 @@ const SomeEvidence = Schema.Array(Evidence).check(
   Schema.isMaxLength(evidenceLimits.request),
   Schema.makeFilter((evidence) => (isTooMuch(evidence) ? "must be at most 32 KiB as JSON" : undefined))
 )
-const optional = { amount: Schema.optionalKey(Amount), resolution: Schema.optionalKey(Resolution) }
+const optional = {
+  amount: Schema.optionalKey(Amount),
+  resolution: Schema.optionalKey(Resolution),
+  flag: Schema.optionalKey(Schema.Boolean)
+}
 
 /** A dispute as it is asked for. Here and below the camel-case fields are other spellings of their neighbours. */
 export const OpenDispute = Schema.Struct({
@@ -82,27 +86,32 @@ export const AddEvidence = Schema.Struct({ evidence: SomeEvidence.check(Schema.i
 
 export const EscalateDispute = Schema.Struct({ reason: Schema.optionalKey(Schema.NullOr(text(1000))) })
 
+/** `cancel_mandate` is taken because others have it: there are no mandates here that it could cancel. */
 export const ResolveDispute = Schema.Struct({
   resolution: Resolution,
   refund_amount: optional.amount,
   refundAmount: optional.amount,
+  cancel_mandate: optional.flag,
+  cancelMandate: optional.flag,
   notes: Schema.optionalKey(Schema.NullOr(text(1000))),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 export type ResolveDispute = typeof ResolveDispute.Type
 
 /** The verdict, or what contradicts itself in it: an amount belongs to a partial refund and to nothing else. */
-export const verdictOf = ({ notes = null, refundAmount, refund_amount, resolution }: ResolveDispute) =>
-  Result.flatMap(
-    either(["refund_amount", refund_amount], ["refundAmount", refundAmount]),
-    (amount): Result.Result<Verdict, InvalidRequest> => {
-      const message =
-        resolution === "partial_refund" ? "is needed for a partial_refund" : `does not belong to ${resolution}`
-      return (amount !== undefined) === (resolution === "partial_refund")
-        ? Result.succeed({ resolution, refund_amount: amount, notes })
-        : Result.fail(new InvalidRequest({ errors: [{ path: "refund_amount", message }] }))
+export const verdictOf = (body: ResolveDispute) =>
+  Result.gen(function* () {
+    const { cancelMandate, cancel_mandate, notes = null, refundAmount, refund_amount, resolution } = body
+    const amount = yield* either(["refund_amount", refund_amount], ["refundAmount", refundAmount])
+    yield* either(["cancel_mandate", cancel_mandate], ["cancelMandate", cancelMandate])
+    const isPart = resolution === "partial_refund"
+    if ((amount !== undefined) !== isPart) {
+      const message = isPart ? "is needed for a partial_refund" : `does not belong to ${resolution}`
+      return yield* Result.fail(new InvalidRequest({ errors: [{ path: "refund_amount", message }] }))
     }
-  )
+    const verdict: Verdict = { resolution, refund_amount: amount, notes }
+    return verdict
+  })
 
 /** What narrows a list of disputes; every field given must match. */
 export const DisputeFilter = {

@@ -31,20 +31,23 @@ export const isPlain = (path: string): boolean => {
     if (path.includes("//") || dotSegment.test(path)) return false
   }
   return (
-    unreserved.test(path) || (printable.test(path) && !ambiguous.test(path) && !dotSegment.test(path) && isUtf8(path))
+    unreserved.test(path) ||
+    (printable.test(path) && !ambiguous.test(path) && !dotSegment.test(path) && meansOnce(path))
   )
 }
 
 const unreserved = /^[\w\-~/.]*$/
 const printable = /^[!"$-~]*$/
-// Separators, control bytes and percent signs in disguise; `;` makes some servers drop the rest of a segment.
-const ambiguous = /\\|%(?![0-9a-f]{2})|%(?:2f|5c|7f|[01][0-9a-f]|25[0-9a-f]{2})/i
+// Separators and control bytes in disguise.
+const ambiguous = /\\|%(?![0-9a-f]{2})|%(?:2f|5c|7f|[01][0-9a-f])/i
+const escape = /%[0-9a-f]{2}/i
+// `;` makes some servers drop the rest of a segment.
 const dotSegment = /\/(?:\.|%2e){1,2}(?=\/|;|%3b|$)/i
 
-const isUtf8 = (path: string): boolean => {
+/** Whether the escapes are UTF-8, and what they say has none in it: an escaped escape, however it is spelled, means two things. */
+const meansOnce = (path: string): boolean => {
   try {
-    decodeURIComponent(path)
-    return true
+    return !escape.test(decodeURIComponent(path))
   } catch {
     return false
   }

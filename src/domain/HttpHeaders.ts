@@ -32,8 +32,24 @@ const payment = [
   "x-payment"
 ]
 
+/** Some frameworks take the method that these name for the request's own. */
+const methodOverrides = ["x-http-method-override", "x-http-method", "x-method-override"] as const
+
+/** And some the address that these name: neither is what was paid for. */
+const addressOverrides = ["x-original-uri", "x-original-url", "x-rewrite-url"]
+
 /** Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. */
-const notForOrigin = new Set([...hopByHop, ...payment, "content-length", "expect", "forwarded", "host", "x-real-ip"])
+const notForOrigin = new Set([
+  ...hopByHop,
+  ...payment,
+  ...methodOverrides,
+  ...addressOverrides,
+  "content-length",
+  "expect",
+  "forwarded",
+  "host",
+  "x-real-ip"
+])
 
 /** Those that are named here would change how a browser treats our whole host, not this one answer. */
 const notForCaller = new Set([
@@ -66,6 +82,20 @@ export const withoutCacheOrders = (raw: RawHeaders): RawHeaders =>
     ? raw.filter((_, index) => !cacheOrders.has((raw[index - (index % 2)] ?? "").toLowerCase()))
     : raw
 
+/** A method that a request asks for in place of its own and `serves` refuses, in capitals; undefined when it asks for none. */
+export const refusedOverride = (
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,
+  serves: (method: string) => boolean
+): string | undefined => {
+  for (const name of methodOverrides) {
+    const method = headers[name]
+    if (method === undefined) continue
+    const wanted = String(method).trim().toUpperCase()
+    if (!serves(wanted)) return wanted
+  }
+  return undefined
+}
+
 /**
  * What of a caller's request headers an origin may see, followed by `added`. Fields named in `added` replace the caller's.
  */
@@ -76,8 +106,8 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
     const field = raw[i] ?? ""
     let value = raw[i + 1] ?? ""
     // An origin behind CGI or WSGI cannot tell `X_Payment_Payer` from `X-Payment-Payer`.
-    const name = field.toLowerCase().replaceAll("_", "-")
-    if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || has(added, name)) continue
+    const name = dashed(field)
+    if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || hasDashed(added, name)) continue
     if (name === "authorization" && isOurCredential(value)) continue
     if (name === "cookie") {
       value = withoutOurCookies(value)
@@ -122,6 +152,31 @@ export const headerValue = (raw: RawHeaders, name: string): string | undefined =
     if (field.length === name.length && field.toLowerCase() === name) return raw[i + 1]
   }
   return undefined
+}
+
+/** All values of a field as one list, which repeated lines of it are; `name` in lower case. */
+export const headerValues = (raw: RawHeaders, name: string): string | undefined => {
+  let values: string | undefined
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i] ?? ""
+    if (field.length !== name.length || field.toLowerCase() !== name) continue
+    values = values === undefined ? raw[i + 1] : `${values}, ${raw[i + 1]}`
+  }
+  return values
+}
+
+/** Whether an answer is read while it is written, so that its beginning must not wait for its end. */
+export const isEventStream = (raw: RawHeaders): boolean =>
+  /^\s*(?:text\/event-stream|application\/(?:x-ndjson|jsonl|json-seq))\b/i.test(headerValue(raw, "content-type") ?? "")
+
+const dashed = (field: string): string => field.toLowerCase().replaceAll("_", "-")
+
+const hasDashed = (headers: RawHeaders, name: string): boolean => {
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const field = headers[i] ?? ""
+    if (field.length === name.length && dashed(field) === name) return true
+  }
+  return false
 }
 
 const has = (headers: RawHeaders, name: string): boolean => headerValue(headers, name) !== undefined

@@ -72,6 +72,17 @@ export const Tally = Schema.Struct({
   count: Schema.BigInt,
   amount: Schema.BigInt
 })
+/** What a tally is known by. */
+export const tallyName = ({ scope, subject }: Pick<Tally, "scope" | "subject">): string => `${scope} ${subject}`
+/** By how much each was raised, counted from nothing where it is not known from where. */
+export const raisesOf = (after: ReadonlyMap<string, Tally>, before: ReadonlyArray<Tally>): ReadonlyArray<Tally> => {
+  const known = new Map(before.map((tally) => [tallyName(tally), tally]))
+  return [...after].map(([name, { amount, count, ...ref }]) => {
+    const was = known.get(name) ?? { count: 0n, amount: 0n }
+    return { ...ref, count: count - was.count, amount: amount - was.amount }
+  })
+}
+
 export const everyone = "00000000-0000-0000-0000-000000000000"
 /** The subject under which the version of a fenced thing is counted. */
 export const version = "00000000-0000-8000-8000-00000000fe0c"

@@ -1,6 +1,6 @@
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { FlowRate } from "./FlowRate.ts"
-import { StreamId, TenantId, TransferId, WalletId } from "./Ids.ts"
+import { StreamId, TenantId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, amountRefusals, Currency, formatDecimal, Micros, parseAmount } from "./Money.ts"
 import { Memo } from "./Transfer.ts"
@@ -155,3 +155,22 @@ export class StreamMismatch extends Schema.TaggedError<StreamMismatch>()(
   { param: Schema.String, expected: Schema.String, actual: Schema.String },
   { httpApiStatus: 422, title: "The stream has another wallet or currency there" }
 ) {}
+
+const idOf = (id: WalletId | undefined) => (id === undefined ? undefined : toTypeId("wal", id))
+
+/** Refuses an order that names something which the stream is not. */
+export const asNamed = (
+  stream: StreamState,
+  named: { readonly [Name in "from_wallet_id" | "to_wallet_id"]?: WalletId } & { readonly currency?: Currency }
+): Result.Result<void, StreamMismatch> => {
+  for (const [param, expected, actual] of [
+    ["currency", named.currency, stream.currency],
+    ["from_wallet_id", idOf(named.from_wallet_id), idOf(stream.from_wallet_id)],
+    ["to_wallet_id", idOf(named.to_wallet_id), idOf(stream.to_wallet_id)]
+  ] as const) {
+    if (expected !== undefined && actual !== undefined && expected !== actual) {
+      return Result.fail(new StreamMismatch({ param, expected, actual }))
+    }
+  }
+  return Result.succeed(undefined)
+}

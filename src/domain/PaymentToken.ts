@@ -21,22 +21,25 @@ export interface PaymentRequest {
 const methods = ["ANY", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]
 const requestPrefix = "pr_"
 const proofPrefix = "pp_"
-const version = 1
+/** The first sealed byte: terms that anybody may use, and terms that are one payer's own, do not read as each other. */
+const versions = { everybody: 1, onePayer: 2 } as const
+export type Audience = keyof typeof versions
 const macBytes = 16
 // version, method, endpoint, limit, time
 const termsBytes = 1 + 1 + 16 + 8 + 6
 const sealedBytes = termsBytes + macBytes
 const nonceBytes = 8
 const requestPattern = /^pr_[\w-]{75}$/
+const termsPattern = /^pr_[\w-]{64}$/
 const proofPattern = /^pp_[\w-]{43}$/
 
 /**
  * The terms of a payment request, sealed. With a nonce behind them they are a payment request: the nonce only tells one request
  * from another, so it needs no seal, and one seal serves as many requests as have the same terms.
  */
-export const sealTerms = (key: TokenKey, request: PaymentRequest): string => {
+export const sealTerms = (key: TokenKey, request: PaymentRequest, audience: Audience = "everybody"): string => {
   const bytes = Buffer.allocUnsafe(sealedBytes)
-  bytes[0] = version
+  bytes[0] = versions[audience]
   bytes[1] = Math.max(0, methods.indexOf(request.method))
   writeUuid(bytes, 2, request.endpoint)
   bytes.writeBigUInt64BE(request.limit, 18)
@@ -56,22 +59,34 @@ export const requestOf = (sealedTerms: string, now: number): string => {
   return sealedTerms + pool.toString("base64url", unused - nonceBytes, unused)
 }
 
-/** What a text that we wrote says; undefined for any other text. Whether it is still valid is the reader's question. */
+/** What sealed terms for this audience say; undefined for any other text, terms for another audience among them. */
+export const readTerms = (key: TokenKey, text: string, audience: Audience): PaymentRequest | undefined =>
+  termsPattern.test(text)
+    ? termsIn(key, Buffer.from(text.slice(requestPrefix.length), "base64url"), audience)
+    : undefined
+
+/**
+ * What a payment request that we wrote says; undefined for any other text. Whether it is still valid is the reader's question. One
+ * payer's own terms are never one: here nothing says who that payer is.
+ */
 export const readRequest = (
   key: TokenKey,
   text: string
 ): (PaymentRequest & { readonly askedAt: number }) | undefined => {
   if (!requestPattern.test(text)) return undefined
   const bytes = Buffer.from(text.slice(requestPrefix.length), "base64url")
-  if (bytes.length !== sealedBytes + nonceBytes || bytes[0] !== version) return undefined
-  if (!sealed(key, bytes.subarray(0, sealedBytes), termsBytes)) return undefined
-  const issuedAt = bytes.readUIntBE(26, 6)
+  const terms = termsIn(key, bytes.subarray(0, sealedBytes), "everybody")
+  if (terms === undefined) return undefined
+  return { ...terms, askedAt: terms.issuedAt - ((1000 - (bytes.readUInt16BE(sealedBytes) % 1000)) % 1000) }
+}
+
+const termsIn = (key: TokenKey, bytes: Buffer, audience: Audience): PaymentRequest | undefined => {
+  if (bytes[0] !== versions[audience] || !sealed(key, bytes, termsBytes)) return undefined
   return {
     method: methods[bytes[1] ?? 0] ?? "ANY",
     endpoint: readUuid(bytes, 2),
     limit: bytes.readBigUInt64BE(18),
-    issuedAt,
-    askedAt: issuedAt - ((1000 - (bytes.readUInt16BE(sealedBytes) % 1000)) % 1000)
+    issuedAt: bytes.readUIntBE(26, 6)
   }
 }
 

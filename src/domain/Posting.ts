@@ -1,5 +1,6 @@
 import { Result } from "effect"
-import type { Book, Command, Decision, IdempotencyClaim, IdempotencyRecord, Posted, Step, TallyRef } from "./Command.ts"
+import type { Book, Command, Decision, IdempotencyRecord, Posted, Step, TallyRef } from "./Command.ts"
+import { idempotencyName } from "./Command.ts"
 import { toTypeId } from "./Ids.ts"
 import { formatDecimal, maxMicros } from "./Money.ts"
 import {
@@ -10,7 +11,9 @@ import {
   type LedgerAccount,
   type Movement,
   type MovementKind,
+  raisesOf,
   type Tally,
+  tallyName,
   version
 } from "./LedgerAccount.ts"
 import { priceAt } from "./Price.ts"
@@ -26,9 +29,6 @@ import {
   WalletFrozen
 } from "./PostingRefused.ts"
 import { NotFound } from "./Refusal.ts"
-
-export const idempotencyName = (claim: IdempotencyClaim): string => `${claim.tenant_id} ${claim.operation} ${claim.key}`
-export const tallyName = (ref: TallyRef): string => `${ref.scope} ${ref.subject}`
 
 /** The whole posting rule: each command in order sees what those before it did, and fails alone. Pure. */
 export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision => {
@@ -268,7 +268,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
     movements,
     accounts: [...changed.accounts.values()],
     holds: [...changed.holds.values()],
-    tallies: [...changed.tallies.values()],
+    tallies: raisesOf(changed.tallies, book.tallies),
     keys: [...changed.keys.values()]
   }
 }

@@ -87,7 +87,7 @@ export type RefundFilter = Schema.Struct.Type<typeof RefundFilter>
 
 export class NotRefundable extends Schema.TaggedError<NotRefundable>()(
   "NOT_REFUNDABLE",
-  { transfer_id: Schema.String, reason: Schema.Literals(["is_refund", "is_stream", "has_no_wallets"]) },
+  { transfer_id: Schema.String, reason: Schema.Literals(["is_refund", "is_stream", "is_payment", "has_no_wallets"]) },
   { httpApiStatus: 422, title: "Money of this kind of transfer does not go back by a refund" }
 ) {}
 
@@ -132,6 +132,8 @@ export const whyFixed = ({ transfer }: Refundable): StateTransitionInvalid | Not
     new NotRefundable({ transfer_id: toTypeId("tx", transfer.id), reason })
   if ("refunded_transfer_id" in transfer.protocol_metadata) return never("is_refund")
   if (transfer.type.startsWith("stream_")) return never("is_stream")
+  // The receiver may be another tenant's, and part of the money is the platform's: nobody has decided how that goes back.
+  if (transfer.protocol === "x402") return never("is_payment")
   return transfer.from_wallet_id === null || transfer.to_wallet_id === null ? never("has_no_wallets") : undefined
 }
 

@@ -56,6 +56,9 @@ export const robotsOf = (status: number, text: string): Robots => {
   return { ...nothing, access: status >= 400 && status < 500 && status !== 429 ? "allowed" : "disallowed" }
 }
 
+/** Whether this is a page in place of the file: by how it begins, as many servers call the file itself `text/html`. */
+export const isMarkup = (opening: string): boolean => /^\s*</.test(opening)
+
 /** Reads a file. What is no line of a robots.txt is passed over. */
 export const readRobots = (text: string): Robots => {
   const groups: Array<{ agents: Array<string>; rules: Array<RobotsRule>; crawlDelay: number | undefined }> = []

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { ApiKey, IssuedApiKey } from "./Credential.ts"
+import { ApiKey, IssuedApiKey, requiredScope } from "./Credential.ts"
 import { ScannerScope } from "./Principal.ts"
 import { name } from "./Text.ts"
 
@@ -9,6 +9,10 @@ export const CreateScannerKey = Schema.Struct({
   scopes: Schema.Array(ScannerScope).check(Schema.isMinLength(1), Schema.isMaxLength(8))
 }).annotate({ identifier: "CreateScannerKey" })
 export type CreateScannerKey = typeof CreateScannerKey.Type
+
+/** What whoever makes such a key must be able to do without it. */
+export const neededFor = (scopes: ReadonlyArray<ScannerScope>): ReadonlyArray<string> =>
+  scopes.map((scope) => requiredScope("scanner", scope === "read" ? "read" : "write"))
 
 /** A scanner key as it can be shown again. */
 export const ScannerKey = Schema.Struct(ApiKey.fields).annotate({ identifier: "ScannerKey" })

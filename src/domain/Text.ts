@@ -4,8 +4,8 @@ const storable = Schema.makeFilter<string>((value) =>
   value.isWellFormed() && !value.includes("\u0000") ? undefined : "must be Unicode text without NUL characters"
 )
 
-/** Text that is kept as it came: at most `longest` characters, and possibly empty. */
-export const text = (longest: number) => Schema.String.check(Schema.isMaxLength(longest), storable)
+/** Text that is kept as it came: at most `longest` characters, and possibly empty. A character is a code point, as in JSON Schema. */
+export const text = (longest: number) => Schema.String.check(Schema.isMaxCodePoints(longest), storable)
 
 /** A name: 1 to `longest` characters, not all of them white space. */
 export const name = (longest: number) =>

@@ -3,6 +3,8 @@ import { Actor } from "./CallerContext.ts"
 import { AccountId, BatchId, QuoteId, StreamId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Instant } from "./Instant.ts"
 import { Amount, Currency, formatDecimal, Micros } from "./Money.ts"
+import type { Network } from "./Network.ts"
+import { CurrencyMismatch, SameWallet } from "./PostingRefused.ts"
 import { text } from "./Text.ts"
 
 export const TransferType = Schema.Literals([
@@ -174,3 +176,23 @@ export class NetworkMismatch extends Schema.TaggedError<NetworkMismatch>()(
     title: "The wallets live on different networks; a cross_border transfer with a quote reaches across"
   }
 ) {}
+
+/** As much of a wallet as decides what can be moved to another at once. */
+interface End {
+  readonly id: WalletId
+  readonly currency: Currency
+  readonly network: Network
+}
+
+/** Why this currency cannot be moved at once from one wallet to the other; undefined when it can. */
+export const whyApart = (
+  from: End,
+  to: End,
+  currency: Currency
+): SameWallet | CurrencyMismatch | NetworkMismatch | undefined => {
+  if (from.id === to.id) return new SameWallet({ wallet_id: toTypeId("wal", from.id) })
+  for (const { currency: actual } of [from, to]) {
+    if (actual !== currency) return new CurrencyMismatch({ expected: currency, actual })
+  }
+  return from.network === to.network ? undefined : new NetworkMismatch({ from: from.network, to: to.network })
+}

@@ -50,7 +50,7 @@ export type UpdateUser = typeof UpdateUser.Type
 
 /** Another password for oneself. */
 export const ChangePassword = Schema.Struct({
-  current_password: Schema.String.check(Schema.isMaxLength(200)),
+  current_password: Schema.String.check(Schema.isMaxCodePoints(200)),
   password: NewPassword
 }).annotate({ identifier: "ChangePassword" })
 export type ChangePassword = typeof ChangePassword.Type

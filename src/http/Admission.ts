@@ -37,6 +37,9 @@ export interface Notes {
   allowance: Allowance | undefined
 }
 
+/** For how long an address is suspected that tried as much as strangers may, and how many such addresses are remembered. */
+const suspected = { millis: 60_000, addresses: 10_000 }
+
 export type NotAdmitted =
   | MissingAuthHeader
   | MalformedAuthHeader
@@ -47,18 +50,47 @@ export type NotAdmitted =
 
 /** Says who is calling, within the limits of that caller, and refuses who may not call this operation. */
 export const make = Effect.gen(function* () {
-  const authenticate = yield* Callers.make
+  const { authenticate, isAtHand } = yield* Callers.make
   const limiter = yield* RateLimiter
+  /** Addresses that tried as much as strangers may, and until when that is held against them. */
+  const suspects = new Map<string, number>()
+  const suspect = (address: string, until: number) => {
+    suspects.delete(address)
+    suspects.set(address, until)
+    if (suspects.size <= suspected.addresses) return
+    for (const oldest of suspects.keys()) {
+      suspects.delete(oldest)
+      break
+    }
+  }
 
   /** Counts the request for this caller. */
-  const count = (caller: string, notes: Notes | undefined) =>
+  const count = (caller: string, notes: Notes | undefined, isStranger = false) =>
     Effect.withFiber<void, RateLimitExceeded>((fiber) => {
-      const allowance = limiter.take(caller, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+      const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      const allowance = limiter.take(caller, now)
       if (allowance === undefined) return Effect.void
       if (notes !== undefined) notes.allowance = allowance
+      if (isStranger && allowance.retryAfter > 0) suspect(caller, now + suspected.millis)
       return allowance.allowed
         ? Effect.void
         : Effect.fail(new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter }))
+    })
+
+  /**
+   * Nobody is asked whose token it is for an address that tried too many, before that was counted: tokens can be made up faster
+   * than a database looks for them.
+   */
+  const beforeLooking = (source: IncomingMessage, token: string, notes: Notes | undefined) =>
+    Effect.withFiber<void, RateLimitExceeded>((fiber) => {
+      const address = limiter.addressOf(source)
+      const until = suspects.get(address)
+      if (until === undefined) return Effect.void
+      if (until > fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) {
+        return Effect.flatMap(isAtHand(token), (known) => (known ? Effect.void : count(address, notes, true)))
+      }
+      suspects.delete(address)
+      return Effect.void
     })
 
   return Effect.fnUntraced(function* (
@@ -66,8 +98,9 @@ export const make = Effect.gen(function* () {
     annotations: Context.Context<never>,
     notes: Notes | undefined
   ): Effect.fn.Return<Principal, NotAdmitted> {
-    const asStranger = () => count(limiter.addressOf(source), notes)
+    const asStranger = () => count(limiter.addressOf(source), notes, true)
     const token = yield* Effect.tapError(Effect.fromResult(readAuthorization(source.headers.authorization)), asStranger)
+    if (suspects.size > 0) yield* beforeLooking(source, token, notes)
     const principal = yield* Effect.tapError(authenticate(token), asStranger)
     if (notes !== undefined) notes.principal = principal
     // Whoever pays for every single call is limited by the price.

@@ -5,12 +5,12 @@ import { type ProblemBody, type Refusal, toProblem } from "#api/Problems.ts"
 import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
+import * as RequestId from "#services/RequestId.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
 import { refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
 import { Paths } from "./Paths.ts"
 import * as ReadableBody from "./ReadableBody.ts"
-import * as RequestId from "./RequestId.ts"
 import * as Uniform from "./Uniform.ts"
 
 const maxBody = ByteSize.bytes(ReadableBody.limits.bytes)
@@ -119,8 +119,10 @@ export const layer = HttpRouter.middleware(
       const { source } = exchange
       let dressed = response
       const type = response.headers["content-type"]
-      if (type === problemJson && !textOf(response).includes('"request_id"')) {
-        dressed = problemResponse(JSON.parse(textOf(response)) as ProblemBody, exchange)
+      if (type === problemJson) {
+        // The member itself, not the word: a caller's own words may be quoted.
+        const problem = JSON.parse(textOf(response)) as ProblemBody
+        if (problem.request_id === undefined) dressed = problemResponse(problem, exchange)
       }
       const headers: Record<string, string> = { ...always, "x-request-id": exchange.requestId }
       if (exchange.allowance !== undefined) Object.assign(headers, Uniform.rateLimit(exchange.allowance))

@@ -38,8 +38,8 @@ export const layer = HttpApiBuilder.group(
       evidence: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* disputes.addEvidence(yield* CurrentPrincipal, params.id, payload.evidence)
       }),
-      escalate: Effect.fnUntraced(function* ({ params, payload: { reason = null } }) {
-        return yield* disputes.escalate(yield* CurrentPrincipal, params.id, reason)
+      escalate: Effect.fnUntraced(function* ({ params, payload }) {
+        return yield* disputes.escalate(yield* CurrentPrincipal, params.id, payload?.reason ?? null)
       }),
       resolve: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const principal = yield* CurrentPrincipal

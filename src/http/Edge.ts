@@ -6,10 +6,11 @@ import { HeadersTooLarge, InternalError, RequestTimeout } from "#api/Refusals.ts
 import { InvalidRequest } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
+import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
+import * as RequestId from "#services/RequestId.ts"
 import { refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
 import { type RawExchange, RawRoutes } from "./RawRoutes.ts"
-import * as RequestId from "./RequestId.ts"
 import * as Uniform from "./Uniform.ts"
 
 const malformed = (message: string) => new InvalidRequest({ errors: [{ path: "", message }] })
@@ -39,6 +40,16 @@ const ofParser = (error: Error & { readonly code?: string }): Refusal => {
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return new RequestTimeout()
   if (error.code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge({ limit_bytes: 16_384 })
   return malformed("the request is not well-formed HTTP/1.1")
+}
+
+/**
+ * Answers a request whose long body nobody reads, on its last exchange. The answer is whole, but ends with the body: to close the
+ * connection on somebody who still sends could take the answer with it.
+ */
+const endWithBody = (request: IncomingMessage, response: ServerResponse, body: string) => {
+  if (request.method === "HEAD") response.flushHeaders()
+  else response.write(body)
+  request.once("end", () => response.end())
 }
 
 /** The answer that a request still waits for which came whole over this connection. */
@@ -87,8 +98,12 @@ export const layer = Layer.effectDiscard(
         for (let index = 0; index + 1 < added.length; index += 2) {
           response.appendHeader(added[index] ?? "", added[index + 1] ?? "")
         }
+        const rest = request.complete ? "none" : bodyKind(request)
+        if (rest === "streamed") response.shouldKeepAlive = false
         response.writeHead(status, headers)
-        response.end(request.method === "HEAD" ? undefined : body)
+        if (rest === "streamed") endWithBody(request, response, body)
+        else response.end(request.method === "HEAD" ? undefined : body)
+        if (rest !== "none") dropRest(request)
       }
       return {
         requestId,

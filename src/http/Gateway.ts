@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import { MethodNotAllowed } from "#api/Refusals.ts"
+import { allowed, serves } from "#domain/Endpoint.ts"
+import { refusedOverride } from "#domain/HttpHeaders.ts"
 import { Gateway } from "#services/Gateway.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import * as Headers from "./Gateway/Headers.ts"
@@ -29,8 +31,12 @@ const route = Effect.gen(function* () {
         response.writeHead(204, [...exchange.headers, ...Headers.ofPreflight(decision.allow)])
         response.end()
         return
-      case "Call":
-        return serve(decision, request, response, exchange)
+      case "Call": {
+        const { method: served } = decision.snapshot.endpoint
+        const wanted = refusedOverride(request.headers, (method) => serves(served, method))
+        if (wanted === undefined) return serve(decision, request, response, exchange)
+        return exchange.refuse(new MethodNotAllowed({ method: wanted, allow: allowed(served).split(", ") }))
+      }
     }
   }
   return { prefix: "/x402/", handle }

@@ -8,11 +8,22 @@ import { HttpPolicy } from "#services/HttpPolicy.ts"
 /** How many callers are remembered; the one that was silent longest is forgotten, which gives it a full bucket. */
 const remembered = 50_000
 
+/**
+ * Whether tries at secrets, and other work of one purpose, have their own limit whatever `HttpPolicy` says. A reference, because a
+ * test logs in more often than anybody else may.
+ */
+export const LimitedPurposes = Context.Reference<boolean>("turnpike/http/RateLimiter/LimitedPurposes", {
+  defaultValue: () => true
+})
+
 /** Counts requests of this process, by credential or by address. */
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
-    /** Takes one request from the caller's bucket, of `perMinute` where that is less than usual; undefined when nothing is limited. */
+    /**
+     * Takes one request from the caller's bucket. A bucket for one purpose holds `perMinute`, or what is usual where that is less,
+     * and is counted also where requests are not limited otherwise; undefined when this one is not.
+     */
     take(caller: string, now: number, perMinute?: number): Allowance | undefined
     /** The address that a request without a credential counts for. */
     addressOf(request: IncomingMessage): string
@@ -21,25 +32,19 @@ export class RateLimiter extends Context.Service<
   static readonly layer = Layer.effect(
     RateLimiter,
     Effect.gen(function* () {
-      const { requestsPerMinute, trustedProxies } = yield* HttpPolicy
+      const { requestsPerMinute = Infinity, trustedProxies } = yield* HttpPolicy
+      const limitedPurposes = yield* LimitedPurposes
       const buckets = new Map<string, Bucket>()
       const trusted = new Set(trustedProxies)
 
-      const addressOf = (request: IncomingMessage): string => {
-        const peer = plain(request.socket.remoteAddress ?? "")
-        if (!trusted.has(peer)) return network(peer)
-        // The nearest hop that is no proxy of ours: what stands before it in the header is the caller's own invention.
-        const hops = String(request.headers["x-forwarded-for"] ?? "")
-          .split(",")
-          .map((hop) => plain(hop.trim()))
-        return network(hops.findLast((hop) => hop !== "" && !trusted.has(hop)) ?? peer)
-      }
+      const addressOf = (request: IncomingMessage): string => network(callerOf(request, trusted))
 
       return RateLimiter.of({
         addressOf,
         take(caller, now, perMinute = Infinity) {
-          if (requestsPerMinute === undefined) return undefined
-          const { bucket, allowance } = take(buckets.get(caller), Math.min(perMinute, requestsPerMinute), now)
+          const limit = Math.min(limitedPurposes ? perMinute : Infinity, requestsPerMinute)
+          if (limit === Infinity) return undefined
+          const { bucket, allowance } = take(buckets.get(caller), limit, now)
           buckets.delete(caller)
           buckets.set(caller, bucket)
           if (buckets.size > remembered) {
@@ -61,6 +66,17 @@ export const spend = Effect.fnUntraced(function* (limiter: RateLimiter["Service"
   if (allowance?.allowed !== false) return
   return yield* new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
 })
+
+/** The whole address that a request comes from, when these peers are proxies of ours. */
+export const callerOf = (request: IncomingMessage, trusted: ReadonlySet<string>): string => {
+  const peer = plain(request.socket.remoteAddress ?? "")
+  if (!trusted.has(peer)) return peer
+  // The nearest hop that is no proxy of ours: what stands before it in the header is the caller's own invention.
+  const hops = String(request.headers["x-forwarded-for"] ?? "")
+    .split(",")
+    .map((hop) => plain(hop.trim()))
+  return hops.findLast((hop) => hop !== "" && !trusted.has(hop)) ?? peer
+}
 
 const plain = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address)
 

@@ -13,10 +13,9 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const credentials = yield* Credentials
     return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload: { name, scopes } }) {
-        const { tenant_id } = yield* CurrentPrincipal
-        const order = { tenant_id, kind: "scanner_key", name, scopes: [...new Set(scopes)] } as const
-        return { ...(yield* credentials.issue(order)), warning }
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const issued = yield* credentials.createScannerKey(yield* CurrentPrincipal, payload)
+        return { ...issued, warning }
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenant_id } = yield* CurrentPrincipal

@@ -43,13 +43,15 @@ export const layer = HttpApiBuilder.group(
       rate: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* streams.changeRate(yield* CurrentPrincipal, params.id, payload.flow_rate)
       }),
-      withdraw: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...wanted } }) {
+      withdraw: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const { idempotency_key: bodyKey, ...wanted } = payload ?? {}
         const principal = yield* CurrentPrincipal
         const request = { operation: "streams.withdraw", principal, headers, bodyKey }
         const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })
         return yield* answer(yield* streams.withdraw(principal, params.id, wanted, claimed))
       }),
-      cancel: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...wanted } }) {
+      cancel: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const { idempotency_key: bodyKey, ...wanted } = payload ?? {}
         const principal = yield* CurrentPrincipal
         const request = { operation: "streams.cancel", principal, headers, bodyKey }
         const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })

@@ -13,7 +13,7 @@ export const layer = HttpApiBuilder.group(
     const wallets = yield* Wallets
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
-        return yield* wallets.create(yield* CurrentPrincipal, payload)
+        return yield* wallets.create(yield* CurrentPrincipal, payload ?? {})
       }),
       list: Effect.fnUntraced(function* ({ query: { page, limit, ...filter } }) {
         const range = { limit, offset: offsetOf({ page, limit }) }

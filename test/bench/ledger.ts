@@ -200,10 +200,10 @@ const processes = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
-const main = Effect.gen(function* () {
-  yield* prepareSides
-  const tpcb = yield* pgbench
-  for (const hot of [false, true]) {
+/** Callers who wait for their answer: one, 64 and 256 at a time. */
+const callers = (hot: boolean) =>
+  Effect.gen(function* () {
+    const tpcb = yield* pgbench
     const [us, them] = [yield* ours(hot), yield* oneByOne(hot)]
     const shape = hot ? "hot" : "uniform"
     for (const concurrency of [1, 64, 256]) {
@@ -237,7 +237,9 @@ const main = Effect.gen(function* () {
         if (tpc !== undefined && !hot) report("transfers/s against pgbench TPC-B", ratio(mine, tpc), 3, "at least")
       }
     }
-  }
+  })
+
+const pairs = Effect.gen(function* () {
   const [us, holds] = [yield* ours(false), yield* holdAndCapture]
   const { pairs = [], transfers = [] } = yield* alternate(rounds, {
     pairs: load({ concurrency: 64, millis, work: holds }),
@@ -246,8 +248,15 @@ const main = Effect.gen(function* () {
   say("\nhold + capture, concurrency 64")
   show("pairs", pairs)
   report("hold + capture pairs/s against transfers/s", ratio(pairs, transfers), 0.5, "at least")
-  yield* arrivals
-  yield* processes
+})
+
+const parts = { uniform: callers(false), hot: callers(true), pairs, arrivals, processes }
+/** The parts to run; all unless the command line names some. */
+const asked = process.argv.slice(2)
+
+const main = Effect.gen(function* () {
+  yield* prepareSides
+  for (const [name, part] of Object.entries(parts)) if (asked.length === 0 || asked.includes(name)) yield* part
 })
 
 await Effect.runPromise(main.pipe(Effect.provide(Bench), Effect.scoped))

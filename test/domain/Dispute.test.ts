@@ -37,6 +37,14 @@ describe("what is asked of a dispute", () => {
     const part = { resolution: "partial_refund" } as const
     assert.deepStrictEqual(verdictOf({ ...part, refundAmount: 1n }), verdictOf({ ...part, refund_amount: 1n }))
   })
+  it("may say what becomes of a mandate, once, and that changes nothing", () => {
+    const verdict = verdictOf({ resolution: "no_refund" })
+    assert.isTrue(Result.isSuccess(verdict))
+    assert.deepStrictEqual(verdictOf({ resolution: "no_refund", cancelMandate: true }), verdict)
+    assert.deepStrictEqual(verdictOf({ resolution: "no_refund", cancel_mandate: false }), verdict)
+    const both = verdictOf({ resolution: "no_refund", cancelMandate: true, cancel_mandate: true })
+    assert.isTrue(Result.isFailure(both))
+  })
   it("names an amount for a partial refund, and for nothing else", () => {
     assert.isTrue(Result.isFailure(verdictOf({ resolution: "partial_refund" })))
     for (const resolution of ["full_refund", "credit", "no_refund", "other"] as const) {

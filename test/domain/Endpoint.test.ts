@@ -137,6 +137,9 @@ describe("a gateway target", () => {
     "/..%3b/a",
     "/%252Fa",
     "/%252e%252e/a",
+    "/%25%32%65%25%32%65/a",
+    "/%25%32fa",
+    "/%25%34%31",
     "/a%00b",
     "/a%0d%0ab",
     "/a%7f",
@@ -154,7 +157,7 @@ describe("a gateway target", () => {
   for (const target of ["http://host/x402/id", "//host/x402/id", "/x402/../x402/id", "/x402//id", "/x402%2Fid"]) {
     it(`${target} is refused`, () => assert.isUndefined(parseGatewayTarget(target)))
   }
-  for (const rest of ["/a;b=c", "/..a", "/a..", "/...", "/a%25", "/%E2%82%AC", "/a:b@c,d"]) {
+  for (const rest of ["/a;b=c", "/..a", "/a..", "/...", "/a%25", "/5%25%20off", "/%E2%82%AC", "/a:b@c,d"]) {
     it(`${rest} is one path to every reader`, () =>
       assert.strictEqual(parseGatewayTarget(`/x402/id${rest}`)?.rest, rest))
   }

@@ -1,5 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { headersForCaller, headersForOrigin, withHeaders } from "#domain/HttpHeaders.ts"
+import {
+  headersForCaller,
+  headersForOrigin,
+  headerValues,
+  isEventStream,
+  refusedOverride,
+  withHeaders
+} from "#domain/HttpHeaders.ts"
 
 describe("what an origin sees of a caller's headers", () => {
   it("leaves out what is for one hop only, including what Connection names", () => {
@@ -46,6 +53,19 @@ describe("what an origin sees of a caller's headers", () => {
       "X-Gateway-Key",
       "known"
     ])
+  })
+
+  it("has the owner's fields in place of the caller's, however either spells a dash", () => {
+    const raw = ["X_Api_Key", "guess", "x-api-key", "guess", "x_api-key", "guess"]
+    for (const name of ["X_Api_Key", "x-api-key", "X-Api_Key"]) {
+      assert.deepStrictEqual(headersForOrigin(raw, [name, "known"]), [name, "known"])
+    }
+  })
+
+  it("leaves out what would be read in place of the method and the address that were paid for", () => {
+    const names = ["X-HTTP-Method-Override", "x_http_method", "X-Method-Override", "X-Original-URL", "X-Rewrite-Url"]
+    const raw = [...names, "X_Original_URI"].flatMap((name) => [name, "DELETE"])
+    assert.deepStrictEqual(headersForOrigin([...raw, "X-HTTP-Methods", "all"], []), ["X-HTTP-Methods", "all"])
   })
 
   it("leaves out our credentials and keeps the origin's own", () => {
@@ -140,6 +160,38 @@ describe("what a caller sees of an origin's headers", () => {
       "Content-Length",
       "3"
     ])
+  })
+})
+
+describe("a method that a header asks for", () => {
+  const getOnly = (method: string) => method === "GET"
+
+  it("is refused unless it is served, whoever else names one that is", () => {
+    assert.strictEqual(refusedOverride({ "x-http-method-override": "delete" }, getOnly), "DELETE")
+    assert.strictEqual(refusedOverride({ "x-http-method": "GET", "x-method-override": "PUT" }, getOnly), "PUT")
+    assert.strictEqual(refusedOverride({ "x-http-method-override": "GET, DELETE" }, getOnly), "GET, DELETE")
+    assert.isUndefined(refusedOverride({ "x-http-method-override": " get " }, getOnly))
+    assert.isUndefined(refusedOverride({ accept: "*/*" }, getOnly))
+  })
+})
+
+describe("an event stream", () => {
+  it("is what its type says", () => {
+    for (const type of ["text/event-stream", "Text/Event-Stream; charset=utf-8", "application/x-ndjson"]) {
+      assert.isTrue(isEventStream(["Content-Type", type]), type)
+    }
+    for (const type of ["application/json", "text/event-streams", "text/plain; text/event-stream"]) {
+      assert.isFalse(isEventStream(["Content-Type", type]), type)
+    }
+    assert.isFalse(isEventStream([]))
+  })
+})
+
+describe("the values of a field", () => {
+  it("are one list, on however many lines", () => {
+    const raw = ["Vary", "Accept", "X", "1", "vary", "Cookie", "Vary", "Origin"]
+    assert.strictEqual(headerValues(raw, "vary"), "Accept, Cookie, Origin")
+    assert.isUndefined(headerValues(raw, "cache-control"))
   })
 })
 

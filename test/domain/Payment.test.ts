@@ -5,6 +5,7 @@ import {
   paymentIdOf,
   readProof,
   readRequest,
+  readTerms,
   requestOf,
   sealTerms,
   stepId,
@@ -60,6 +61,16 @@ describe("a payment request", () => {
     ]) {
       assert.isUndefined(readRequest(key, text))
     }
+  })
+
+  it("is not made of one payer's own terms, whatever nonce is put behind them", () => {
+    const own = sealTerms(key, request, "onePayer")
+    for (const nonce of ["AAAAAAAAAAA", writeRequest(key, request).slice(-11)]) {
+      assert.isUndefined(readRequest(key, own + nonce))
+    }
+    assert.isUndefined(readTerms(key, own, "everybody"))
+    assert.deepStrictEqual(readTerms(key, own, "onePayer"), request)
+    assert.isUndefined(readTerms(key, sealTerms(key, request), "onePayer"))
   })
 
   it("paid twice from one wallet is one payment, from two wallets two", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { Command, Decision } from "#domain/Command.ts"
+import { type Command, consultedBy, type Decision, type Step } from "#domain/Command.ts"
 import { everyone, type Tally, version } from "#domain/LedgerAccount.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
@@ -30,7 +30,7 @@ describe("a fence", () => {
     const first = run(accounts, [{ id: "c", steps: [transfer(0, 1, 1n)], fences: [fence(0n)] }])
     assert.deepStrictEqual([told(first), first.tallies], [["posted"], [at_(1n)]])
     const later = run(accounts, [{ id: "c", steps: [transfer(0, 1, 1n)], fences: [fence(7n)] }], { tallies: [at_(7n)] })
-    assert.deepStrictEqual([told(later), later.tallies], [["posted"], [at_(8n)]])
+    assert.deepStrictEqual([told(later), later.tallies], [["posted"], [at_(1n)]])
   })
   it("that has moved on, or is not there yet, lets nothing through and stays where it is", () => {
     for (const expected of [6n, 8n]) {
@@ -66,7 +66,7 @@ describe("a fence", () => {
     const command = { id: "c", steps: [], fences: [fence(0n, "a"), fence(5n, "b")] }
     assert.deepStrictEqual(told(run(accounts, [command])), ["SUPERSEDED"])
     const both = run(accounts, [command], { tallies: [at_(5n, "b")] })
-    assert.deepStrictEqual([told(both), both.tallies], [["posted"], [at_(1n, "a"), at_(6n, "b")]])
+    assert.deepStrictEqual([told(both), both.tallies], [["posted"], [at_(1n, "a"), at_(1n, "b")]])
   })
   it("is not moved by a command that is refused behind it", () => {
     const refused = run(accounts, [
@@ -212,7 +212,7 @@ describe("a refusal that is an outcome", () => {
       result: ({ refused }: { refused?: unknown }) => refused
     }
     const { keys, tallies } = run(accounts, [command], { tallies: [at_(3n)] })
-    assert.deepStrictEqual(tallies, [at_(4n)])
+    assert.deepStrictEqual(tallies, [at_(1n)])
     assert.deepInclude(keys[0]?.result, { _tag: "INSUFFICIENT_BALANCE", required: "0.000005", available: "0.00" })
     const again = run([account(0), account(1)], [{ ...command, id: "other" }], { keys })
     assert.deepStrictEqual([told(again), written(again)], [["replayed"], nothing])
@@ -220,6 +220,25 @@ describe("a refusal that is an outcome", () => {
 })
 
 describe("a tally", () => {
+  it("is consulted only for a price that depends on it", () => {
+    const tally = { scope: "s", subject: "payer" }
+    const tiered = { base: 7n, tiers: [{ threshold: 1, amount: 5n }] }
+    const ended = { ...between(0, 1), hold: "h", tally }
+    const held = { kind: "hold" as const, ...ended, expires_at: later }
+    const steps: ReadonlyArray<Step> = [
+      { ...held, price: tiered },
+      { ...held, price: flat(7n) },
+      { kind: "capture", ...ended, price: tiered },
+      { kind: "capture", ...ended, price: flat(7n) },
+      { kind: "capture", ...ended },
+      { kind: "count", ...between(0, 1), tally },
+      { kind: "transfer", ...between(0, 1), amount: 7n, tally }
+    ]
+    assert.deepStrictEqual(
+      steps.map((step) => consultedBy(step) === tally),
+      [true, false, true, false, false, false, false]
+    )
+  })
   const counted = (subject: string, times = 1) =>
     run(
       accounts,

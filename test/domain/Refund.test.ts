@@ -83,6 +83,14 @@ describe("a refund", () => {
     assert.deepInclude(refusal(back), { _tag: "NOT_REFUNDABLE", reason: "is_refund" })
   })
 
+  it("is not made of what was charged for a paid call, however much of it is known", () => {
+    for (const wallets of [{}, { from_wallet_id: null }]) {
+      const call = of({ protocol: "x402", ...wallets })
+      assert.deepInclude(refusal(call), { _tag: "NOT_REFUNDABLE", reason: "is_payment" })
+    }
+    assert.deepInclude(refusal(of({ from_wallet_id: null })), { _tag: "NOT_REFUNDABLE", reason: "has_no_wallets" })
+  })
+
   it("is made until 90 days after completion to the millisecond", () => {
     assert.isTrue(Result.isSuccess(judged(of(), 1n, 90)))
     const late = refusal(of(), 1n, 90 + 1 / day)

@@ -162,6 +162,43 @@ layer(serverOf("sandbox"), options)("a dispute over HTTP", (it) => {
     })
   )
 
+  it.effect("opened under a key is not another one's under it, not even that of a transfer that is not there", () =>
+    Effect.gen(function* () {
+      const { open } = yield* purchase
+      const first = yield* open({ idempotency_key: "k" })
+      const again = yield* open({ idempotency_key: "k" })
+      assert.deepStrictEqual([again.status, again.text], [201, first.text])
+      for (const other of [{ amount_disputed: "1.00" }, { transfer_id: "tx_00000000000000000000000000" }]) {
+        const reused = yield* open({ ...other, idempotency_key: "k" })
+        assert.deepStrictEqual(codeOf(reused), [409, "IDEMPOTENCY_KEY_REUSED"])
+      }
+    })
+  )
+
+  it.effect("is escalated by a request without a body, for no reason", () =>
+    Effect.gen(function* () {
+      const { call, open, step } = yield* purchase
+      const { body } = yield* open()
+      yield* step(body.id, "respond", { response: "It was delivered" })
+      const escalated = yield* call("POST", `/v1/disputes/${body.id}/escalate`)
+      assert.strictEqual(escalated.status, 200)
+      assert.deepInclude(escalated.body, { status: "escalated", escalation_reason: null })
+    })
+  )
+
+  it.effect("takes a word about a mandate, which changes nothing", () =>
+    Effect.gen(function* () {
+      const { open, step } = yield* purchase
+      const { body } = yield* open()
+      const verdict = { resolution: "no_refund", idempotency_key: "k" }
+      const wrong = yield* step(body.id, "resolve", { ...verdict, cancelMandate: "yes" })
+      assert.deepStrictEqual(codeOf(wrong), [400, "INVALID_REQUEST"])
+      const ended = yield* step(body.id, "resolve", { ...verdict, cancelMandate: true })
+      assert.deepStrictEqual([ended.status, ended.body.resolution], [200, "no_refund"])
+      assert.strictEqual((yield* step(body.id, "resolve", { ...verdict, cancel_mandate: false })).text, ended.text)
+    })
+  )
+
   it.effect("whose respondent has too little stays as it was", () =>
     Effect.gen(function* () {
       const { call, create, open, step, to, wallet } = yield* purchase
@@ -176,6 +213,13 @@ layer(serverOf("sandbox"), options)("a dispute over HTTP", (it) => {
       const again = yield* step(body.id, "resolve", part)
       assert.deepStrictEqual(again.body, ended.body)
       assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+      for (const [dp, other] of [
+        [body.id, { refund_amount: "5.00" }],
+        ["dp_00000000000000000000000000", {}]
+      ] as const) {
+        const reused = yield* step(dp, "resolve", { ...part, ...other })
+        assert.deepStrictEqual(codeOf(reused), [409, "IDEMPOTENCY_KEY_REUSED"])
+      }
     })
   )
 })

@@ -67,4 +67,27 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
       }
     })
   )
+
+  const nobodys = "POST /x402/nothing HTTP/1.1\r\nHost: a\r\n"
+
+  it.effect("a refused request whose long body does not end is answered, and holds its connection no longer", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      for (const length of ["Content-Length: 1000000000", "Transfer-Encoding: chunked"]) {
+        const text = yield* Harness.raw(port, `${nobodys}${length}\r\n\r\n5\r\nhello`)
+        assert.deepStrictEqual(code(text), ["404", "NOT_FOUND"])
+        assert.match(text, /^connection: close\r$/im)
+      }
+    })
+  )
+
+  it.effect("a refused request with a short body leaves its connection to the next one", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      const short = `${nobodys}Content-Length: 5\r\n\r\nhello`
+      const text = yield* Harness.raw(port, short + short, 2)
+      assert.lengthOf([...text.matchAll(/HTTP\/1\.1 404 /g)], 2)
+      assert.notMatch(text, /^connection: close\r$/im)
+    })
+  )
 })

@@ -79,6 +79,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
         "/../x",
         "/%2e%2e/x",
         "/%252Fa",
+        "/%25%32%65%25%32%65/",
         "/a%00",
         "/..;/x",
         "/%ff",

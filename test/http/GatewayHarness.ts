@@ -9,6 +9,7 @@ import type { NewEndpoint } from "#domain/Endpoint.ts"
 import type { WalletId } from "#domain/Ids.ts"
 import { Principal } from "#domain/Principal.ts"
 import * as Http from "#http/Http.ts"
+import { LimitedPurposes } from "#http/RateLimiter.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
@@ -45,9 +46,13 @@ const hurry = Layer.mergeAll(
 
 const cheapPasswords = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
 
-const listener = Node.layer.pipe(
-  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "0", TURNPIKE_RATE_LIMIT: "off" })))
-)
+/** The listening process with these settings in its environment. */
+export const listener = (settings: Record<string, string>) =>
+  Node.layer.pipe(
+    Layer.provide(
+      ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "0", TURNPIKE_RATE_LIMIT: "off", ...settings }))
+    )
+  )
 
 /** Every service over a private database; where it is deployed is still open. */
 export const services = Platform.layer.pipe(
@@ -56,7 +61,14 @@ export const services = Platform.layer.pipe(
 )
 
 /** The whole server on a free port. */
-export const server = Http.layer.pipe(Layer.provideMerge(services), Layer.provideMerge(listener))
+export const serverWith = (settings: Record<string, string>) =>
+  Http.layer.pipe(
+    Layer.provideMerge(services),
+    Layer.provideMerge(listener(settings)),
+    // Its tests log in more often than anybody may.
+    Layer.provide(Layer.succeed(LimitedPurposes, false))
+  )
+export const server = serverWith({})
 
 /** A new tenant, as its API key sees it. */
 export const tenant = Effect.gen(function* () {

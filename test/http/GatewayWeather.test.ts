@@ -86,7 +86,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
         proof: paid.json.proof,
         snapshot: { endpoint: shop.endpoint, price: flat(shop.endpoint.basePrice), origin: undefined },
         method: "GET",
-        fingerprint: hash("sha256", `${shop.path}/b`)
+        fingerprint: hash("sha256", `GET\n${shop.path}/b`)
       })
       assert.strictEqual(claimed._tag, "Granted")
       if (claimed._tag !== "Granted") return

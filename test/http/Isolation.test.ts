@@ -20,7 +20,7 @@ const facts = new Set(
   words(`role password current_password expires_in include_revoked name type email country metadata scopes environment owner_type currency network address amount max_amount
     idempotency_key from_currency to_currency amount_side reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn schemes mpp
     forwardHeaders status page limit cursor offset x402Version paymentPayload paymentRequirements window
-    reason_details amount_disputed evidence requested_resolution response counter_evidence resolution refund_amount notes due_soon
+    reason_details amount_disputed evidence requested_resolution response counter_evidence resolution refund_amount cancel_mandate notes due_soon
     transfers memo scheduled_at frequency cron_expression interval day_of_month day_of_week time
     timezone start_at end_at max_occurrences retry_enabled max_retry_attempts retry_window_days
     generateKeypair publicKey skills walletNetwork walletAddress connected challenge signature

@@ -119,7 +119,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
     Effect.gen(function* () {
       for (const body of [
         "{",
-        "",
+        " ",
         "{} trailing",
         "[".repeat(100_000),
         `[${"1,".repeat(20_000)}1]`,

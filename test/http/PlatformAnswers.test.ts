@@ -58,6 +58,14 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("ev
       })
   )
 
+  it.effect("a problem that quotes the caller's own request_id is as complete as any other", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ request_id: "mine" })
+      const headers = { "content-type": "application/json" }
+      refused(yield* get("/v1/wallets", { method: "POST", headers, body }), 400, "INVALID_REQUEST")
+    })
+  )
+
   it.effect("any origin may ask without credentials, and learns our headers", () =>
     Effect.gen(function* () {
       const { headers } = yield* get("/v1/context", { headers: { origin: "https://shop.example" } })

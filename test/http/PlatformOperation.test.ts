@@ -21,6 +21,7 @@ import { json, readable } from "#layers/Telemetry.ts"
 import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
+import { whileLocked } from "../services/CredentialsHarness.ts"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, bearer, entrance } from "./PlatformHarness.ts"
 
@@ -51,6 +52,34 @@ layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0
       for (let request = 0; request < 10; request++) {
         assert.strictEqual((yield* ask(`${base}/health/live`)).status, 200)
       }
+    })
+  )
+})
+
+layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("whoever makes up credentials", (it) => {
+  it.effect("asks the database no more often than strangers may ask us; what is known is known all the same", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const from = (address: string, token: string) =>
+        ask(`${base}/v1/context`, { headers: { ...bearer(token), "x-forwarded-for": address } })
+      const madeUp = (number: number) => `pk_test_${String(number).padStart(32, "0")}`
+      assert.strictEqual((yield* from("203.0.113.9", key)).status, 200)
+      for (let number = 0; number < 5; number++) {
+        assert.strictEqual((yield* from("203.0.113.9", madeUp(number))).status, 401)
+      }
+      // Whoever asks for a credential now gets no answer.
+      yield* whileLocked(
+        Effect.gen(function* () {
+          const refused = yield* from("203.0.113.9", madeUp(6))
+          assert.deepStrictEqual([refused.status, refused.body["code"]], [429, "RATE_LIMIT_EXCEEDED"])
+          assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
+          assert.strictEqual((yield* from("203.0.113.9", key)).status, 200)
+        })
+      )
+      assert.strictEqual((yield* from("203.0.113.10", madeUp(7))).status, 401)
     })
   )
 })

@@ -90,6 +90,22 @@ layer(serverOf("sandbox"), options)("POST /v1/refunds", (it) => {
     })
   )
 
+  it.effect("refuses what the faucet gave as no transfer of somebody's, and so does a dispute", () =>
+    Effect.gen(function* () {
+      const { call, from, get, refund, statement } = yield* purchase
+      const given = (yield* statement(from)).find(({ code }: { readonly code: string }) => code === "faucet")
+      assert.strictEqual((yield* get(given.transfer_id)).body.status, "completed")
+      const about = { transfer_id: given.transfer_id, reason: "other", description: "x" }
+      for (const answer of [
+        yield* refund({ transfer_id: given.transfer_id }),
+        yield* call("POST", "/v1/disputes", about)
+      ]) {
+        assert.deepStrictEqual(codeOf(answer), [422, "NOT_REFUNDABLE"])
+        assert.deepStrictEqual(answer.body.details, { transfer_id: given.transfer_id, reason: "has_no_wallets" })
+      }
+    })
+  )
+
   for (const [name, json, code] of refusedAmounts) {
     it.effect(`refuses an amount that is ${name}, and stores nothing`, () =>
       Effect.gen(function* () {
@@ -135,6 +151,10 @@ layer(serverOf("sandbox"), options)("POST /v1/refunds", (it) => {
       )
       assert.strictEqual(new Set(keyed.map(({ body }) => body.id)).size, 1)
       assert.strictEqual(keyed.filter(({ headers }) => headers.get("idempotency-replayed") === "true").length, 19)
+      for (const other of [{ amount: "9.00" }, { transfer_id: "tx_00000000000000000000000000" }]) {
+        const reused = yield* refund({ amount: "1.00", ...other, idempotency_key: "k" })
+        assert.deepStrictEqual(codeOf(reused), [409, "IDEMPOTENCY_KEY_REUSED"])
+      }
       assert.strictEqual(yield* balance(from), "7.00")
     })
   )

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { signInText } from "#domain/protocol/Siwx.ts"
-import { balance, server } from "./GatewayHarness.ts"
-import { baseSeller, callWith, decoded, encoded, signer, signFor } from "./X402Harness.ts"
+import { balance, pay, server, wallet } from "./GatewayHarness.ts"
+import { authorize, baseSeller, callWith, decoded, encoded, reasonOf, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
 
@@ -32,6 +32,39 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
       assert.deepStrictEqual([again.status, again.headers["x-payment-amount"]], [200, "0.00"])
       assert.strictEqual(shop.backend.seen.length, 2)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    })
+  )
+
+  it.effect("at one payer's price is nobody else's, signed or native, also when the seal is cut off", () =>
+    Effect.gen(function* () {
+      const volumeDiscounts = [{ threshold: 1, priceMultiplier: 0.1 }]
+      const shop = yield* baseSeller((_, response) => response.end("cheap"), { volumeDiscounts })
+      const { account } = yield* signer(funds)
+      const first = yield* signFor(account, shop.path)
+      assert.strictEqual((yield* callWith(shop.path, first.header)).status, 200)
+      const { info } = decoded(first.challenge.headers["payment-required"]).extensions["sign-in-with-x"]
+      const signature = yield* Effect.promise(() =>
+        account.signMessage({ message: signInText(info, "base-sepolia", account.address) })
+      )
+      const proof = { ...info, address: account.address, chainId: "eip155:84532", type: "eip191", signature }
+      const own = yield* signFor(account, shop.path, { headers: { "sign-in-with-x": encoded(proof) } })
+      assert.strictEqual(own.accepted.amount, "1000")
+      const stranger = yield* signer(funds)
+      const payload = yield* authorize(stranger.account, own.accepted)
+      const [cut] = String(own.accepted.extra.quote).split(".")
+      for (const [quote, reason] of [
+        [own.accepted.extra.quote, "quote_for_another_payer"],
+        [cut, "quote_unknown"]
+      ]) {
+        const accepted = { ...own.accepted, extra: { ...own.accepted.extra, quote } }
+        const refused = yield* callWith(shop.path, encoded({ x402Version: 2, accepted, payload }))
+        assert.deepStrictEqual(reasonOf(refused).slice(0, 2), [402, reason])
+      }
+      const purse = yield* wallet(stranger.principal)
+      const native = yield* pay(stranger.key, { payment_request_id: `${cut}AAAAAAAAAAA`, from_wallet_id: purse })
+      assert.deepStrictEqual([native.status, native.json.code], [422, "PAYMENT_REQUEST_INVALID"])
+      assert.strictEqual(shop.backend.seen.length, 1)
+      assert.strictEqual((yield* callWith(shop.path, own.header)).headers["x-payment-amount"], "0.001")
     })
   )
 

@@ -62,6 +62,10 @@ layer(serverOf("sandbox"), options)("transfers of the stream types", (it) => {
         amount: "4.00",
         stream_id: dry.id
       })
+      for (const other of [{ currency: "EURC" }, { stream_id: "str_00000000000000000000000000" }, { amount: "5" }]) {
+        const reused = yield* call("POST", "/v1/transfers", { ...order, ...other, idempotency_key: "w" })
+        assert.deepInclude(reused.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" })
+      }
       const refused = yield* call("POST", "/v1/transfers", { ...order, amount: "6.01" })
       assert.deepInclude(refused.body, { status: 422, code: "AMOUNT_EXCEEDS_ACCRUED" })
       for (const wrong of [{ currency: "EURC" }, { to_wallet_id: payer }, { from_wallet_id: payee }]) {

@@ -203,8 +203,25 @@ layer(serverOf("sandbox"), options)("streams over HTTP", (it) => {
         assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
         const other = yield* call("POST", `${path}/${action}`, { ...body, memo: "another" }, headers)
         assert.deepInclude(other.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" }, action)
+        const nowhere = yield* call("POST", `/v1/streams/str_00000000000000000000000000/${action}`, body, headers)
+        assert.deepInclude(nowhere.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" }, action)
       }
       assert.deepStrictEqual([yield* balance(payer), yield* balance(payee)], ["90.00", "10.00"])
+    })
+  )
+
+  it.effect("is withdrawn from and cancelled by requests without a body", () =>
+    Effect.gen(function* () {
+      const { balance, call, path, payee } = yield* spent
+      const all = yield* call("POST", `${path}/withdraw`)
+      assert.deepStrictEqual([all.status, all.body.withdrawn], [201, "10.00"])
+      const key = { "idempotency-key": "bare" }
+      const ended = yield* call("POST", `${path}/cancel`, undefined, key)
+      assert.deepStrictEqual([ended.status, ended.body.status], [201, "cancelled"])
+      const again = yield* call("POST", `${path}/cancel`, {}, key)
+      assert.deepStrictEqual([again.status, again.text], [201, ended.text], "no body says what an empty one says")
+      assert.strictEqual((yield* call("POST", `${path}/cancel`, [])).status, 400)
+      assert.strictEqual(yield* balance(payee), "10.00")
     })
   )
 

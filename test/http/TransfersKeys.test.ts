@@ -57,7 +57,13 @@ layer(serverOf("sandbox"), options)("a key of a transfer", (it) => {
         { memo: "second" },
         { memo: null },
         { type: "wrap" },
-        { to_wallet_id: yield* all.wallet() }
+        { to_wallet_id: yield* all.wallet() },
+        // These could never be made, and are other parameters all the same.
+        { currency: "EURC" },
+        { to_wallet_id: all.from },
+        { to_wallet_id: yield* all.wallet({ network: "base-sepolia" }) },
+        { to_wallet_id: toTypeId("wal", newUuid()) },
+        { from_wallet_id: toTypeId("wal", newUuid()) }
       ]) {
         const attempt = all.create({ idempotency_key: "k", memo: "first", ...over })
         yield* refusedAs(all, attempt, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" })

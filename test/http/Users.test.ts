@@ -238,6 +238,32 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("keys and to
       assert.strictEqual((yield* member.call("GET", "/v1/scanner/keys")).status, 200)
     })
   )
+
+  it.effect("a scanner key may do no more than whoever makes it", () =>
+    Effect.gen(function* () {
+      const { principal, with_ } = yield* company
+      const credentials = yield* Credentials
+      const making = Effect.fnUntraced(function* (held: ReadonlyArray<string>, scopes: ReadonlyArray<string>) {
+        const maker = { tenant_id: principal.tenant_id, kind: "api_key", name: "maker", scopes: held } as const
+        const { key } = yield* credentials.issue(maker)
+        const made = yield* with_(`Bearer ${key}`)("POST", "/v1/scanner/keys", { name: "nightly", scopes })
+        return [made.status, made.json.details?.required_scope]
+      })
+      for (const [held, scopes, missing] of [
+        ["", ["read"], "scanner:read"],
+        ["scanner:read", ["read", "scan"], "scanner:write"],
+        ["scanner:read", ["batch"], "scanner:write"],
+        ["scanner:read", ["tests"], "scanner:write"],
+        ["scanner:write", ["scan", "read"], "scanner:read"],
+        ["scanner:read", ["read"], undefined],
+        ["scanner:write", ["scan", "batch", "tests"], undefined],
+        ["scanner:*", ["scan", "batch", "read", "tests"], undefined]
+      ] as const) {
+        const expected = missing === undefined ? [201, undefined] : [403, missing]
+        assert.deepStrictEqual(yield* making(["api_keys:write", held], scopes), expected, `${held} ${scopes}`)
+      }
+    })
+  )
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("the first start", (it) => {

@@ -39,6 +39,30 @@ layer(serverOf("sandbox"), options)("wallets over HTTP", (it) => {
     })
   )
 
+  it.effect("creating takes its defaults from a body that is left out", () =>
+    Effect.gen(function* () {
+      const { tenant, call } = yield* newcomer
+      const { body, status } = yield* call("POST", "/v1/wallets")
+      assert.strictEqual(status, 201)
+      assert.deepInclude(body, {
+        owner_id: toTypeId("acc", tenant.account_id),
+        currency: "USDC",
+        network: "solana-devnet",
+        name: null
+      })
+      assert.strictEqual((yield* call("POST", "/v1/wallets", [])).status, 400)
+    })
+  )
+
+  it.effect("a name is as long as it has characters, however many units they take", () =>
+    Effect.gen(function* () {
+      const { call } = yield* newcomer
+      const name = "🦊".repeat(255)
+      assert.strictEqual((yield* call("POST", "/v1/wallets", { name })).body.name, name)
+      assert.strictEqual((yield* call("POST", "/v1/wallets", { name: `${name}!` })).status, 400)
+    })
+  )
+
   it.effect("listing answers a page and what is on the others", () =>
     Effect.gen(function* () {
       const { call } = yield* newcomer

@@ -91,6 +91,9 @@ layer(serverOf("sandbox"), options)("the faucet over HTTP", (it) => {
       yield* fund({ amount: "7", currency: "USDC" }, key)
       for (const answer of [
         yield* fund({ amount: "8", currency: "USDC" }, key),
+        yield* fund({ amount: "7", currency: "EURC" }, key),
+        yield* fund({ amount: "10000.01", currency: "USDC" }, key),
+        yield* call("POST", "/v1/wallets/wal_00000000000000000000000000/fund", { amount: "7", currency: "USDC" }, key),
         yield* call("POST", `/v1/wallets/${other}/fund`, { amount: "7", currency: "USDC" }, key)
       ]) {
         assert.deepInclude(answer.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" })

@@ -32,12 +32,12 @@ export const baseSeller = Effect.fnUntraced(function* (listener: RequestListener
 
 /** Somebody with a key of its own, whose address has money. */
 export const signer = Effect.fnUntraced(function* (funds: bigint) {
-  const { principal } = yield* tenant
+  const { key, principal } = yield* tenant
   const account = privateKeyToAccount(generatePrivateKey())
   const wallets = yield* Wallets
   const purse = (yield* wallets.create(principal, { network: "base-sepolia", address: account.address })).id
   if (funds > 0n) yield* wallets.fund(principal, purse, { amount: funds, currency: "USDC" })
-  return { account, purse, principal }
+  return { account, key, purse, principal }
 })
 
 export interface Authorization {
@@ -73,7 +73,7 @@ export const authorize = (
   account: PrivateKeyAccount,
   offer: { readonly payTo: Hex; readonly amount: string },
   change: (plain: Authorization) => Authorization = (plain) => plain,
-  signedFor: { readonly chainId?: number } = {}
+  signedFor: { readonly chainId?: number; readonly name?: string; readonly verifyingContract?: Hex } = {}
 ) => {
   const seconds = Math.floor(Date.now() / 1000)
   const message = change({

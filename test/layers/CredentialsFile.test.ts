@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as BusMemory from "#layers/BusMemory.ts"
@@ -29,6 +29,17 @@ const directory = Effect.acquireRelease(
 const start = (path: string) =>
   Effect.provide(CredentialsFile.ensure, ConfigProvider.layer(ConfigProvider.fromUnknown({ TURNPIKE_DATA_DIR: path })))
 const onDisk = (path: string) => JSON.parse(readFileSync(path, "utf8"))
+/** A directory in which nobody makes a file, not even root. */
+const unwritable = "/proc"
+const refusedAt = Effect.fnUntraced(function* (data: string) {
+  const refused = yield* Effect.flip(start(data))
+  assert.notInstanceOf(refused, Config.ConfigError)
+  assert.match(refused.message, /credentials\.json cannot be written/)
+})
+const count = (table: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT count(*)::int AS n FROM ${sql(table)}`).pipe(
+    Effect.map(([row]) => row?.n)
+  )
 
 layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
   it.effect("opens a new installation, is readable by its owner only, and survives the next start", () =>
@@ -137,13 +148,67 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
     })
   )
 
-  it.effect("that cannot be written is a clear error", () =>
+  it.effect("that is there and cannot be read is a clear error, stays, and costs no keys", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { path } = yield* start(data)
+      const kept = `${path}.kept`
+      renameSync(path, kept)
+      mkdirSync(path)
+      const before = yield* count("credentials")
+      const refused = yield* Effect.flip(start(data))
+      assert.match(refused.message, /credentials\.json cannot be read/)
+      assert.strictEqual(yield* count("credentials"), before)
+      assert.isTrue(statSync(path).isDirectory())
+      assert.sameMembers(readdirSync(data), ["credentials.json", "credentials.json.kept"], "no draft is left")
+    })
+  )
+
+  it.effect("that cannot be written costs an installation no keys, however often it is started", () =>
+    Effect.gen(function* () {
+      yield* start(yield* directory)
+      const before = yield* count("credentials")
+      for (const data of [unwritable, unwritable]) yield* refusedAt(data)
+      assert.strictEqual(yield* count("credentials"), before)
+    })
+  )
+})
+
+layer(Test, { timeout: "60 seconds" })("credentials.json of a new database", (it) => {
+  it.effect("that cannot be written is a clear error, and nothing is made: the next start loses nothing", () =>
     Effect.gen(function* () {
       const data = yield* directory
       writeFileSync(data, "a file where the directory should be")
-      const refused = yield* Effect.flip(start(data))
-      assert.notInstanceOf(refused, Config.ConfigError)
-      assert.match(refused.message, /credentials\.json cannot be written/)
+      for (const place of [data, unwritable]) yield* refusedAt(place)
+      assert.deepStrictEqual([yield* count("tenants"), yield* count("users"), yield* count("credentials")], [0, 0, 0])
+      rmSync(data)
+      const { contents } = yield* start(data)
+      assert.isString(contents.owner_password)
+    })
+  )
+})
+
+layer(Test, { timeout: "60 seconds" })("credentials.json of several starters", (it) => {
+  it.effect("in one directory is one, and keeps the password", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      // More than there are connections: who waits for its turn must not keep the one whose turn it is from its work.
+      const all = yield* Effect.replicateEffect(start(data), 30, { concurrency: 30 })
+      assert.strictEqual(new Set(all.map(({ contents }) => JSON.stringify(contents))).size, 1)
+      const { api_key, owner_password } = onDisk(all[0]?.path ?? "")
+      assert.strictEqual(api_key, all[0]?.contents.api_key)
+      assert.match(owner_password, /^[0-9A-Za-z]{24}$/)
+      assert.strictEqual(yield* count("credentials"), 2)
+    })
+  )
+
+  it.effect("in directories of their own holds keys of its own and no password", () =>
+    Effect.gen(function* () {
+      yield* start(yield* directory)
+      const { contents } = yield* start(yield* directory)
+      const { contents: other } = yield* start(yield* directory)
+      assert.notStrictEqual(contents.api_key, other.api_key)
+      assert.deepStrictEqual([contents.owner_password, other.owner_password], [null, null])
     })
   )
 })

@@ -38,6 +38,8 @@ export const visitOf = (home: URL): Visit => ({
   vantage: { user_agent: userAgent, network: "test" },
   profiles: "http://turnpike.test/ucp/agents",
   ask: () => Effect.die("The browser asks by itself"),
+  reached: () => home,
+  letGo: () => undefined,
   requests: () => [],
   challenge: () => undefined,
   cookies: () => "",

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, References } from "effect"
+import { TestConsole } from "effect/testing"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -36,5 +37,47 @@ it.live("what goes to a collector carries no credential", () =>
     assert.include(received.get("/v1/logs"), "refused pk_[redacted]")
     assert.include(received.get("/v1/traces"), "a call")
     assert.notInclude([...received.values()].join(""), key)
+  })
+)
+
+const surroundings = (environment: Record<string, string>) =>
+  Telemetry.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment))))
+
+/** As if a person watched these of the two streams. */
+const watched = (streams: { readonly stdout: boolean; readonly stderr: boolean }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = { stdout: process.stdout.isTTY, stderr: process.stderr.isTTY }
+      process.stdout.isTTY = streams.stdout
+      process.stderr.isTTY = streams.stderr
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        process.stdout.isTTY = before.stdout
+        process.stderr.isTTY = before.stderr
+      })
+  )
+
+it.effect("logs are for a person when one watches standard error, wherever standard output goes", () =>
+  Effect.gen(function* () {
+    const line = Effect.provide(Effect.logInfo("hello"), surroundings({}))
+    yield* Effect.scoped(Effect.andThen(watched({ stdout: false, stderr: true }), line))
+    yield* Effect.scoped(Effect.andThen(watched({ stdout: true, stderr: false }), line))
+    const [person, machine] = yield* TestConsole.errorLines
+    assert.match(String(person), /INFO\s+hello/)
+    assert.include(JSON.parse(String(machine)), { message: "hello", level: "INFO" })
+  })
+)
+
+it.effect("the level and the format of logs are words in whatever case", () =>
+  Effect.gen(function* () {
+    const level = Effect.service(References.MinimumLogLevel)
+    for (const word of ["warn", "WARN", "Warn"]) {
+      const said = yield* Effect.provide(level, surroundings({ TURNPIKE_LOG_LEVEL: word, TURNPIKE_LOG_FORMAT: "JSON" }))
+      assert.strictEqual(said, "Warn")
+    }
+    const { message } = yield* Effect.flip(Layer.build(surroundings({ TURNPIKE_LOG_LEVEL: "loud" })))
+    assert.include(message, "must be one of Trace, Debug")
   })
 )

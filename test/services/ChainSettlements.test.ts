@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Option, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Outcome, settlementOf } from "#domain/ChainSettlement.ts"
@@ -118,6 +118,39 @@ layer(testLayer(), { timeout: "60 seconds" })("a settlement somebody waits for",
       const wanted = order({ authorization: signed })
       yield* settle(wanted)
       assert.deepStrictEqual(settlementOf(Option.getOrThrow(yield* get(wanted.id))).authorization, signed)
+    })
+  )
+})
+
+layer(testLayer({ concurrency: 0 }), { timeout: "60 seconds" })("a settlement too many to wait for", (it) => {
+  it.effect("is pending at once; whoever cannot come back hears what the worker finds out", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { reconcileDue, settle } = yield* ChainSettlements
+      assert.strictEqual((yield* settle(order()))._tag, "Pending")
+      const held = order()
+      const waiting = yield* Effect.forkChild(settle(held, Duration.minutes(1)))
+      yield* Effect.repeat(stateOf(held.id), { until: (state) => state === "prepared" })
+      yield* reconcileDue
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Fiber.join(waiting), { _tag: "Settled", transaction: transactionOf(held.id) })
+    })
+  )
+
+  it.effect("is pending for such a caller as well when that takes too long", () =>
+    Effect.gen(function* () {
+      yield* chain.does("silent")
+      const { settle } = yield* ChainSettlements
+      const held = order()
+      const waiting = yield* Effect.forkChild(settle(held, Duration.minutes(1)))
+      yield* Effect.repeat(
+        Effect.andThen(
+          TestClock.adjust("30 seconds"),
+          Effect.sync(() => waiting.pollUnsafe())
+        ),
+        { until: (exit) => exit !== undefined }
+      )
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Pending")
     })
   )
 })
@@ -244,7 +277,7 @@ layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement left to th
       const here = yield* ChainSettlements
       const there = yield* another(unattended)
       const orders = Array.from({ length: 40 }, () => order())
-      yield* Effect.forEach(orders, here.settle, { concurrency: 10, discard: true })
+      yield* Effect.forEach(orders, (one) => here.settle(one), { concurrency: 10, discard: true })
       const counts = yield* Effect.all([here.reconcileDue, there.reconcileDue, here.reconcileDue, there.reconcileDue], {
         concurrency: 4
       })

@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "#services/Credentials.ts"
+import { credentialMemory, make } from "#services/Credentials/Memory.ts"
 import {
   eventually,
   issue,
@@ -156,6 +157,51 @@ layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
       yield* sql`ALTER TABLE elsewhere RENAME TO credentials`
       assert.strictEqual(broken._tag, "Failure")
       assert.strictEqual(yield* tag(authenticate(key)), "accepted")
+    })
+  )
+})
+
+describe("tokens that are nobody's", () => {
+  const { capacity, strangers } = credentialMemory
+
+  it.effect("push out none of those that somebody has, and are forgotten for one another", () =>
+    Effect.gen(function* () {
+      const asked = new Map<string, number>()
+      const memory = yield* make((hex) =>
+        Effect.sync(() => {
+          asked.set(hex, (asked.get(hex) ?? 0) + 1)
+          return hex.startsWith("known") ? "somebody" : undefined
+        })
+      )
+      const ask = (kind: string, many: number) =>
+        Effect.forEach(
+          Array.from({ length: many }, (_, number) => `${kind} ${number}`),
+          memory.get,
+          { discard: true }
+        )
+      yield* ask("known", capacity)
+      yield* ask("made up", 2 * strangers)
+      yield* ask("known", capacity)
+      assert.strictEqual(asked.get("known 0"), 1)
+      assert.strictEqual(Math.max(...asked.values()), 1)
+      yield* memory.get(`made up ${2 * strangers - 1}`)
+      assert.strictEqual(asked.get(`made up ${2 * strangers - 1}`), 1)
+      yield* memory.get("made up 0")
+      assert.strictEqual(asked.get("made up 0"), 2)
+    })
+  )
+
+  it.effect("are nobody's for ten seconds, and are never remembered as somebody's", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const memory = yield* make(() => Effect.sync(() => void asked++))
+      yield* memory.get("made up")
+      yield* TestClock.adjust("9999 millis")
+      yield* memory.get("made up")
+      assert.deepStrictEqual([asked, yield* memory.has("made up")], [1, false])
+      yield* TestClock.adjust("1 millis")
+      yield* memory.get("made up")
+      assert.strictEqual(asked, 2)
     })
   )
 })

@@ -8,13 +8,13 @@ import { scanOf } from "./ScanEngineHarness.ts"
 import { testOf } from "./ShoppingEngineHarness.ts"
 
 /** Reads everything but pages at these paths, which are too much for it, and sitemaps where `maps` says so. */
-const reading = (paths: RegExp, maps = true) =>
+const reading = (paths: RegExp, maps = true, reason: PageUnread["reason"] = "Slow") =>
   Layer.effect(
     PageReading,
     Effect.map(PageReading, (here) => ({
       ...here,
       page: (html: string, url: URL) =>
-        paths.test(url.pathname) ? Effect.fail(new PageUnread({ reason: "Slow" })) : here.page(html, url),
+        paths.test(url.pathname) ? Effect.fail(new PageUnread({ reason })) : here.page(html, url),
       sitemap: (text: string, platform: string | null) =>
         maps ? here.sitemap(text, platform) : Effect.fail(new PageUnread({ reason: "Ended" }))
     }))
@@ -57,6 +57,29 @@ describe("a page that takes more to read than we give one", () => {
         []
       )
       assert.strictEqual(outcome.steps.find(({ step }) => step === "cart")?.status, "unknown")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a page that waits for its turn too long, because too many do", () => {
+  const ours = { _tag: "SCANNER_UNAVAILABLE", reason: "Busy" } as const
+
+  it.live("ends a scan without a word about the site, which ones it may be", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* WellBuilt.open
+      for (const path of [/^\/$/, /^\/products/]) {
+        const refused = yield* Effect.flip(scanOf(domain, { limits, pages: reading(path, true, "Busy") }))
+        assert.deepInclude(refused, ours)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends a test, which puts back what it took before", () =>
+    Effect.gen(function* () {
+      const { domain, items, orders } = yield* HtmlShop.open()
+      const pages = reading(/^\/checkout/, true, "Busy")
+      assert.deepInclude(yield* Effect.flip(testOf(domain, "full_flow", {}, pages)), ours)
+      assert.deepStrictEqual([items(), orders()], [0, 0])
     }).pipe(Effect.scoped)
   )
 })

@@ -7,6 +7,8 @@ import { authorize, type Facilitation, readFacilitation, sandboxFacilitator } fr
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
 import { SandboxChain } from "#services/SandboxChain.ts"
+import { Transfers } from "#services/Transfers.ts"
+import { Wallets } from "#services/Wallets.ts"
 import { nonce, now, payer, recover, signPermit, signTransfer } from "../domain/protocol/Payers.ts"
 import { recordings } from "../domain/protocol/SvmRecordings.ts"
 import { keysOf, partsOf, signed } from "../domain/protocol/SvmTransactions.ts"
@@ -42,6 +44,28 @@ layer(platform, { timeout: "60 seconds", excludeTestServices: true })("the facil
       assert.deepStrictEqual([yield* posted(seller.id), before - (yield* posted(id))], [10_000n, 10_000n])
       const spent = yield* facilitator.verify(payment)
       assert.deepStrictEqual([spent.isValid, spent.invalidReason], [false, "invalid_exact_evm_nonce_already_used"])
+    })
+  )
+
+  it.effect("leaves a line on both statements that can be read as a transfer", () =>
+    Effect.gen(function* () {
+      const { facilitator, seller } = yield* fair
+      const buyer = yield* theirs
+      assert.isTrue((yield* facilitator.settle(yield* paid(seller.address, "read as a transfer"), undefined)).success)
+      for (const { id, principal } of [seller, buyer]) {
+        const [line] = yield* (yield* Wallets).entries(principal, id, { limit: 1 })
+        if (line === undefined) return assert.fail("there is no line")
+        assert.deepInclude(yield* (yield* Transfers).get(principal, line.transfer_id), {
+          status: "completed",
+          protocol: "x402",
+          initiated_by: { type: "system", id: "facilitator" },
+          amount: 10_000n,
+          fee: 0n,
+          destination_amount: null,
+          from_wallet_id: buyer.id,
+          to_wallet_id: seller.id
+        })
+      }
     })
   )
 

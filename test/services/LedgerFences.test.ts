@@ -23,12 +23,12 @@ const Test = Layer.mergeAll(Ledger.layer, other, EventLog.layer, Doctor.layer).p
 )
 
 const isInsufficient = (refusal: PostingRefused) => refusal._tag === "INSUFFICIENT_BALANCE"
-const rows = columnar<{ scope: string; winner: string }>(
+const winners = columnar<{ scope: string; winner: string }>(
   [
     ["scope", OID.uuidArray],
     ["winner", OID.textArray]
   ],
-  "INSERT INTO winners (scope, winner) SELECT * FROM unnest($1, $2)"
+  (rows, names) => `INSERT INTO winners (${names}) SELECT * FROM ${rows}`
 )
 const winnersTable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -57,7 +57,7 @@ layer(Test, { timeout: "60 seconds" })("fences", (it) => {
                 post({
                   ...transfer(payer, payee, 1n),
                   fences: [{ scope, expected: 0n }],
-                  rows: () => [rows.of({ scope, winner })],
+                  rows: () => [winners.of({ scope, winner })],
                   events: () => [{ tenant_id, type: "x402.endpoint.updated" as const, data: { winner } }]
                 })
               ),
@@ -110,7 +110,7 @@ layer(Test, { timeout: "60 seconds" })("fences", (it) => {
         id: newUuid(),
         steps: [],
         fences: [{ scope, expected: 0n }],
-        rows: () => [rows.of({ scope, winner: "pause" })],
+        rows: () => [winners.of({ scope, winner: "pause" })],
         events: () => [{ tenant_id, type: "x402.endpoint.updated" as const, data: {} }]
       }
       yield* post(pause)
@@ -148,7 +148,7 @@ layer(Test, { timeout: "60 seconds" })("refusals that are outcomes", (it) => {
         ...transfer(payer, payee, 5n),
         concedes: isInsufficient,
         fences: [{ scope, expected: 0n }],
-        rows: () => [rows.of({ scope, winner: "failed" })],
+        rows: () => [winners.of({ scope, winner: "failed" })],
         events: () => [{ tenant_id, type: "x402.endpoint.updated" as const, data: {} }]
       })
       const stored = Effect.all([

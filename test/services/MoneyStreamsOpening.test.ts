@@ -116,8 +116,10 @@ layer(platform.pipe(Layer.provideMerge(patient)))("opening a stream", (it) => {
       assert.strictEqual(answers.filter(({ replayed }) => replayed).length, 99)
       assert.strictEqual(yield* balance(both.payer), 4_000_000n)
       assert.strictEqual(Number(yield* accounts), before + 1)
-      const other = yield* Effect.flip(streams.open(both.caller, wanted, { ...claim, fingerprint: "2" }))
-      assert.strictEqual(other._tag, "IDEMPOTENCY_KEY_REUSED")
+      for (const other of [{}, { to_wallet_id: both.payer }, { currency: "EURC" as const }, { buffer: 1_000_000n }]) {
+        const again = streams.open(both.caller, { ...wanted, ...other }, { ...claim, fingerprint: "2" })
+        assert.strictEqual((yield* Effect.flip(again))._tag, "IDEMPOTENCY_KEY_REUSED")
+      }
     })
   )
 

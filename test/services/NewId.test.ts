@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { PaymentId } from "#domain/Ids.ts"
-import { newId, newUuid } from "#services/NewId.ts"
+import { newId, newUuid, timedBy } from "#services/NewId.ts"
 
 describe("a new id", () => {
   it("is a UUIDv7 of this moment", () => {
@@ -22,6 +22,18 @@ describe("a new id", () => {
     const tails = Array.from({ length: 1_000 }, () => newUuid().slice(-8))
     assert.isAtLeast(new Set(tails).size, 999)
   })
+
+  it.effect("carries the time of the clock that is followed, although ids were made by one that is ahead", () =>
+    Effect.gen(function* () {
+      const local = Clock.Clock.defaultValue()
+      const ahead = { ...local, currentTimeMillisUnsafe: () => Date.now() + 3_600_000 }
+      const millisOf = (id: string) => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
+      yield* timedBy(ahead)
+      assert.isAbove(millisOf(newUuid()), Date.now() + 3_000_000)
+      yield* timedBy(local)
+      assert.isAtMost(millisOf(newUuid()), Date.now() + 1)
+    })
+  )
 
   it.effect("carries the brand of its schema", () =>
     Effect.map(newId(PaymentId), (id) => assert.strictEqual(PaymentId.make(id), id))

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Result } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { PaymentRow } from "#domain/Payment.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Test from "#layers/Test.ts"
 import { Endpoints } from "#services/Endpoints.ts"
-import { Payments } from "#services/Payments.ts"
+import { type Grant, Payments } from "#services/Payments.ts"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { answered, funds, market } from "./PaymentsHarness.ts"
@@ -137,6 +137,24 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
     })
   )
 
+  it.effect("is taken by a right call, whatever wrong calls come with it", () =>
+    Effect.gen(function* () {
+      const [{ call, payments, reserve }, other] = [yield* market({ method: "ANY" }), yield* market()]
+      const [{ proof }, before] = [yield* reserve, yield* reserve]
+      const right = call(proof)
+      const wrong = { ...right, snapshot: other.call(proof).snapshot }
+      // The claim before them is on its way to the database when they come, so that they go there together.
+      const calls = [call(before.proof), wrong, right, right, { ...right, method: "POST" }]
+      const [first, elsewhere, ...grants] = yield* Effect.all(
+        calls.map((one) => Effect.result(payments.claim(one))),
+        { concurrency: calls.length }
+      )
+      assert.containsSubset(first, { success: { _tag: "Granted" } })
+      assert.containsSubset(elsewhere, { success: { _tag: "Refused", reason: "proof_for_another_endpoint" } })
+      assert.strictEqual(grants.filter(isGranted).length, 1)
+    })
+  )
+
   it.effect("a payment request lives sixty seconds", () =>
     Effect.gen(function* () {
       const { buyer, payments, purse, record } = yield* market()
@@ -216,6 +234,8 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment", (it) => {
     })
   )
 })
+
+const isGranted = (grant: Result.Result<Grant, unknown>) => grant._tag === "Success" && grant.success._tag === "Granted"
 
 /** A second process on the same database. */
 const twoProcesses = Effect.gen(function* () {

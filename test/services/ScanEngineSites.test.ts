@@ -149,7 +149,7 @@ describe("a scan of a site that is no shop", () => {
 describe("a scan's way to the home page", () => {
   it.live("goes over http where https does not answer, and fails that check alone", () =>
     Effect.gen(function* () {
-      const { domain } = yield* WellBuilt.open
+      const { asked, domain } = yield* WellBuilt.open
       const found = yield* scanAt(`https://${domain}/`, [domain])
       assert.isTrue(Result.isSuccess(found))
       if (Result.isFailure(found)) return
@@ -157,6 +157,15 @@ describe("a scan's way to the home page", () => {
       assert.deepStrictEqual(statuses(found.success).fail, "home_reachable")
       assert.match(check(found.success, "home_reachable").message, /^Only http answers/)
       assert.strictEqual(found.success.url, `http://${domain}/`)
+      assert.includeMembers([...asked], ["GET /.well-known/ucp", "GET /.well-known/agent-card.json"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("over http is also the one to the platform's own interfaces", () =>
+    Effect.gen(function* () {
+      const { asked, domain } = yield* Shopify.open()
+      yield* scanAt(`https://${domain}/`, [domain])
+      assert.include(asked, "POST /api/mcp")
     }).pipe(Effect.scoped)
   )
 

@@ -80,6 +80,102 @@ it.live("one refusal that nobody else meets closes no gate", () =>
 )
 
 describe("a shop", () => {
+  it.live("whose robots.txt is called a page is obeyed all the same", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site((base) => ({
+        "/": page(base, "Shop", woo),
+        "/robots.txt": "User-agent: *\nDisallow: /\n"
+      }))
+      const found = yield* scanOf(domain)
+      assert.deepStrictEqual(
+        found.gates.map(({ id }) => id),
+        ["robots_disallow_agents"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that lists itself under the scheme it does not answer at has its products looked at", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site((base) => {
+        const secure = base.replace("http:", "https:")
+        const listed = `<urlset><url><loc>${secure}/things/notebook</loc></url></urlset>`
+        return {
+          "/": plain(`${woo}<form role="search" action="${secure}/find"><input type="search" name="q"></form>`),
+          "/robots.txt": `User-agent: *\nAllow: /\nSitemap: ${secure}/map.xml\n`,
+          "/map.xml": `<?xml version="1.0"?>${listed}`,
+          "/find": page(base, "Found", `<a href="/things/notebook">${notebook.name}</a>`),
+          "/things/notebook": ware(base, "", productNode(base, notebook, "/things/notebook"))
+        }
+      })
+      const found = yield* scanOf(domain)
+      assert.deepStrictEqual(
+        ["product_json_ld", "sitemap_products", "search_usable"].map((id) => statusOf(found, id)),
+        ["pass", "pass", "pass"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("with all its pages one step below the home page is known by what its sitemap of products lists", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* Fixture.open((request, response, base) => {
+        const { pathname, search } = new URL(request.url ?? "/", base)
+        const map = (...paths: ReadonlyArray<string>) => paths.map((path) => `<loc>${base}${path}</loc>`)
+        const types = map("/xmlsitemap.php?type=categories", "/xmlsitemap.php?type=products")
+        const maps: Readonly<Record<string, string>> = {
+          "": `<sitemapindex>${types.map((loc) => `<sitemap>${loc}</sitemap>`).join("")}</sitemapindex>`,
+          "?type=products": `<urlset>${map("/notebook/").map((loc) => `<url>${loc}</url>`)}</urlset>`
+        }
+        if (pathname === "/robots.txt") return send(response, 200, `Sitemap: ${base}/xmlsitemap.php\n`)
+        if (pathname === "/xmlsitemap.php") return send(response, 200, `<?xml version="1.0"?>${maps[search] ?? ""}`)
+        if (pathname === "/") return send(response, 200, page(base, "Shop", woo))
+        return pathname === "/notebook/" ? send(response, 200, ware(base, "")) : send(response, 404, "")
+      })
+      const found = yield* scanOf(domain)
+      assert.strictEqual(statusOf(found, "product_json_ld"), "pass")
+      assert.strictEqual(statusOf(found, "sitemap_products"), "pass")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("whose product's page is longer than we read is not said to lack what may stand behind", () =>
+    Effect.gen(function* () {
+      const statuses = (filler: string) =>
+        Effect.gen(function* () {
+          const { domain } = yield* site((base) => ({
+            "/": page(base, "Shop", `${woo}<a href="/product/notebook">Notebook</a>`),
+            "/product/notebook": page(
+              base,
+              notebook.name,
+              `<p>$${notebook.price}</p><form action="/cart/add" method="post"><input type="hidden" name="id" value="1"><button>Add to cart</button></form>${filler}${productNode(base, notebook, "/product/notebook")}`
+            )
+          }))
+          const found = yield* scanOf(domain)
+          return ["product_json_ld", "offer_clarity"].map((id) => statusOf(found, id))
+        })
+      assert.deepStrictEqual(yield* statuses(""), ["pass", "pass"])
+      assert.deepStrictEqual(yield* statuses("<i></i>".repeat(60_000)), ["unknown", "unknown"], "by its elements")
+      assert.deepStrictEqual(yield* statuses(`<!--${"x".repeat(3_000_000)}-->`), ["unknown", "unknown"], "by its bytes")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("on Magento whose catalogue answers with an error is not said to have closed it", () =>
+    Effect.gen(function* () {
+      const feed = (answer: string) =>
+        Effect.gen(function* () {
+          const { domain } = yield* site((base) => ({
+            "/": page(base, "Shop", '<script type="text/x-magento-init">{}</script>'),
+            "/graphql": answer
+          }))
+          return statusOf(yield* scanOf(domain), "product_feed")
+        })
+      assert.strictEqual(
+        yield* feed('{"errors":[{"message":"Internal server error"}],"data":{"products":null}}'),
+        "unknown"
+      )
+      assert.strictEqual(yield* feed('{"data":{"products":{"items":[{"name":"Mug","url_key":"mug"}]}}}'), "pass")
+      assert.strictEqual(yield* feed('{"data":{}}'), "fail")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("whose interfaces ask us to come later is not said to have closed them", () =>
     Effect.gen(function* () {
       const { domain } = yield* site((base) => ({

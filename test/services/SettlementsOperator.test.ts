@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Exit } from "effect"
+import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { TestClock } from "effect/testing"
 import { toTypeId, TransferId } from "#domain/Ids.ts"
+import { Database } from "#services/Database.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Settlements } from "#services/Settlements.ts"
 import { settlement } from "../../src/cli/Settlements.ts"
@@ -36,8 +37,16 @@ const isSettledOnce = Effect.fnUntraced(function* (parties: Pair, id: TransferId
 })
 
 /** What the operator types after `turnpike settlement`. */
-const turnpike = (...words: ReadonlyArray<string>) =>
-  Command.runWith(settlement, { version: "test" })(words).pipe(Effect.provide(NodeServices.layer), Effect.exit)
+const turnpike = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
+  const { config } = yield* Database
+  const settings = ConfigProvider.fromUnknown({
+    DATABASE_URL: config.url === undefined ? "" : Redacted.value(config.url)
+  })
+  return yield* Command.runWith(settlement, { version: "test" })(words).pipe(
+    Effect.provide([NodeServices.layer, ConfigProvider.layer(settings)]),
+    Effect.exit
+  )
+})
 
 layer(testLayer({ silences: 3 }), { timeout: "60 seconds" })("a settlement nobody can answer for", (it) => {
   const unresolved = Effect.gen(function* () {

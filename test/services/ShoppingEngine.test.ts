@@ -50,6 +50,12 @@ const courses: ReadonlyArray<readonly [string, Opening, string, ReadonlyArray<st
 
   ["Woo-shaped, well built", Woo.open(), well, []],
   [
+    "with an address in Germany, whose states have keys of their own",
+    Woo.open({ currency: "EUR" }),
+    `${well}!`,
+    ["payment warning three_ds_likely"]
+  ],
+  [
     "sold out",
     Woo.open({ soldOut: true }),
     "discovery selectionx cart- checkout- payment-",

@@ -163,4 +163,29 @@ layer(live(unattended), { timeout: "60 seconds" })("a signed payment that the ch
       assert.deepStrictEqual(yield* inOrder, [])
     })
   )
+
+  it.effect("to be refused fails once, however often the refusal is booked", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { granted, payments, record, signs } = yield* market("live")
+      const signed = signs()
+      const payment = yield* granted(signed)
+      yield* chain.does("refuse")
+      yield* Effect.flip(payments.capture(payment, kept("late"), signed))
+      const sql = yield* SqlClient.SqlClient
+      const booked = Effect.gen(function* () {
+        yield* TestClock.adjust("2 minutes")
+        yield* (yield* ChainSettlements).reconcileDue
+        yield* payments.resolveDue
+        return (yield* sql`SELECT 1 FROM chain_settlements WHERE payment_id = ${payment.id} AND booked_at > 'epoch'`)
+          .length
+      }).pipe(Effect.repeat({ until: (rows) => rows === 1 }))
+      yield* booked
+      // As after a connection that was lost with the commit under way.
+      yield* sql`UPDATE chain_settlements SET booked_at = NULL, due_at = 'epoch' WHERE payment_id = ${payment.id}`
+      yield* payments.resolveDue
+      assert.strictEqual((yield* record)?.status, "released")
+      assert.strictEqual(yield* failures(payment), 1)
+    })
+  )
 })

@@ -19,6 +19,7 @@ export interface WooSettings {
   readonly soldOut?: boolean
   readonly noShipping?: boolean
   readonly payment?: "card" | "deferred" | "none"
+  readonly currency?: "USD" | "EUR"
   /** The whole Store API answers 403. */
   readonly closedApi?: boolean
   /** Answers 503 with `Retry-After: 1` to so many adds to the cart. */
@@ -32,10 +33,20 @@ export interface WooShop extends Fixture {
 
 const path = (ware: Ware) => `/product/${ware.handle}/`
 const minor = (price: string) => price.replace(".", "")
-const money = { currency_code: "USD", currency_minor_unit: 2, currency_symbol: "$" }
 const api = "/wp-json/wc/store/v1"
 
-const listed = (base: string, ware: Ware, soldOut: boolean) => ({
+/** The states of a country by their keys, as WooCommerce has known them since 6.3; others of a country are refused. */
+const states: Readonly<Record<string, ReadonlyArray<string>>> = { US: ["DC", "NY"], DE: ["DE-BE", "DE-BY"] }
+
+interface Customer {
+  readonly billing_address: { readonly country: string; readonly state: string }
+}
+const isKnownState = (body: string) => {
+  const { country, state } = (JSON.parse(body) as Customer).billing_address
+  return states[country]?.includes(state) ?? true
+}
+
+const listed = (base: string, ware: Ware, soldOut: boolean, money: object) => ({
   id: ware.id,
   name: ware.name,
   slug: ware.handle,
@@ -86,6 +97,7 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
     let busy = settings.busy ?? 0
     const sessions = new Sessions<Cart>(() => ({ lines: [], address: false }))
     const soldOut = settings.soldOut ?? false
+    const money = { currency_code: settings.currency ?? "USD", currency_minor_unit: 2 }
     const methods = { card: ["stripe"], deferred: ["cod", "bacs"], none: [] }[settings.payment ?? "card"]
     const total = (cart: Cart) => cart.lines.reduce((sum, { ware }) => sum + Number(minor(ware.price)), 0)
 
@@ -156,7 +168,7 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
           return sendJson(
             response,
             200,
-            some.map((one) => listed(base, one, soldOut))
+            some.map((one) => listed(base, one, soldOut, money))
           )
         }
         const token = request.headers["cart-token"]
@@ -185,6 +197,7 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
             return sendJson(response, 201, shown(state), headers)
           }
           case "POST /cart/update-customer":
+            if (!isKnownState(body)) return sendJson(response, 400, { code: "rest_invalid_param" }, headers)
             state.address = true
             return sendJson(response, 200, shown(state), headers)
           case "DELETE /cart/items":

@@ -40,7 +40,7 @@ const judge = (url: URL, outcome: SiteOutcome): Look => {
 
 /** Asks for a document of the site. */
 export const lookAt = (visit: Visit, path: string): Effect.Effect<Look> => {
-  const url = new URL(path, visit.site.home)
+  const url = new URL(path, visit.reached())
   return Effect.map(visit.ask({ url: path, accept: "application/json" }), (outcome) =>
     judge(outcome._tag === "Answered" ? outcome.url : url, outcome)
   )

@@ -135,7 +135,7 @@ const absent = (looks: ReadonlyArray<Look>): McpFound => {
 
 /** Where a server is: on Shopify every shop has one, with or without a card. */
 const platformEndpoint = ({ platform, visit }: Surroundings): URL | undefined =>
-  platform === "shopify" ? new URL("/api/mcp", visit.site.home) : undefined
+  platform === "shopify" ? new URL("/api/mcp", visit.reached()) : undefined
 
 /** Judges the cards and calls the server, unless UCP's own MCP server has answered already. */
 export const probeMcp = Effect.fnUntraced(function* (

@@ -109,7 +109,8 @@ interface Candidate {
   readonly found: AddToCart
 }
 
-const inForm = (form: PageForm): Candidate | undefined => {
+/** A form that adds, and how surely. */
+export const inForm = (form: PageForm): Candidate | undefined => {
   const path = URL.parse(form.action)?.pathname ?? ""
   const adds = addPaths.test(form.action) ? 3 : 0
   // A cart's own page has buttons that order; they add nothing.
@@ -149,7 +150,8 @@ const alone = (control: PageControl): Candidate | undefined => {
   return { sure: sure - 1, found }
 }
 
-const byLink = (link: PageLink): Candidate | undefined => {
+/** A link that adds when it is opened. */
+export const byLink = (link: PageLink): Candidate | undefined => {
   if (!addPaths.test(link.href) || otherWords.test(link.text)) return undefined
   const found: AddToCart = {
     kind: "link",

@@ -146,6 +146,7 @@ export const readPage = (html: string, url: URL): PageFacts => {
     lang: (root && attributeOf(root, "lang", 50)) ?? null,
     visibleText: clipped(visible, pageLimits.text),
     visibleLength: visible.length,
+    isCut: tree.isCut,
     prices,
     headingAt: headingAt(visible, headings),
     headings,

@@ -9,6 +9,8 @@ export interface PageFacts {
   readonly visibleText: string
   /** Its whole length. */
   readonly visibleLength: number
+  /** There is more of the page than was read. */
+  readonly isCut: boolean
   /** The prices in the whole visible text, at most 500. */
   readonly prices: ReadonlyArray<VisiblePrice>
   /** Where the first heading of the first level stands in the visible text, as the prices count it; null when there is none. */

@@ -19,6 +19,15 @@ const common =
   /\/(?:products?|produkte?|produits?|productos?|produtos?|prodott[oi]|producten|produkter|tovar|item|itm|dp|gp\/product|pd|pdp|artikel|p)\/(?:[^/]+\/){0,4}[^/]+\/?$|\/[^/]+\/p\/?$|[?&](?:product_id|productid|pid|prod)=[\w-]+|\/[\w%-]+[-_/](?:p|pid|sku|art|item)[-_]?\d{3,}(?:\.html?)?\/?$|\/[\w%-]+-\d{4,}(?:-\d+)?\.html?$/i
 const never =
   /\/(?:cart|basket|checkout|account|login|register|search|blogs?|news|pages?|policies|policy|faq|about|contact|tags?|category|categories|product-category|product-tag|kategorie|categoria|brands?|authors?|press|careers|help|support|legal|terms|privacy|shipping|returns|wishlist|compare|gift-?cards?|feeds?|wp-content|wp-json)(?:\/|\.html?$|$)|\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|json|xml|txt|zip|mp4)$/i
+
+/** Whether a sitemap, by its own address, lists products and not what they are sorted into. */
+export const isProductSitemap = (address: string): boolean => {
+  const url = address.length > 2_000 ? null : URL.parse(address)
+  const name = url === null ? "" : `${url.pathname}${url.search}`
+  return /product/i.test(name) && !sorting.test(name)
+}
+const sorting = /categor|brand|(?<![a-z])(?:cat|tag)s?(?![a-z])/i
+
 const inCollection = /\/products\/[^/.]+\/?$/i
 
 /** Whether an address looks like a product's, by how the platform names its pages; null for an unknown platform. */

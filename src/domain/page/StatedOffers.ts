@@ -1,4 +1,4 @@
-import { readAvailability } from "./Availability.ts"
+import { isBuyable, readAvailability } from "./Availability.ts"
 import { isNode, listOf, resolved, textIn, typesOf } from "./JsonLd.ts"
 import type { JsonLdNode, StatedOffer } from "./PageFacts.ts"
 import { absolute } from "./PageText.ts"
@@ -44,13 +44,26 @@ const priceOf = (offer: JsonLdNode, stated: Stated): Priced => {
   }
 }
 
+/** Also as a reference: `{"@id": "https://schema.org/InStock"}`. */
+const availabilityIn = (offer: JsonLdNode): string | null => {
+  const [said] = listOf(offer["availability"])
+  const id = isNode(said) ? said["@id"] : undefined
+  return readAvailability(textIn(said, 300) ?? textIn(id, 300))
+}
+
+/** What several offers come to: one that can be bought is enough. */
+const availabilityOf = (offers: ReadonlyArray<StatedOffer>): string | null => {
+  const told = offers.flatMap(({ availability }) => availability ?? [])
+  return told.find((availability) => isBuyable(availability) === true) ?? told[0] ?? null
+}
+
 const offerOf = (offer: JsonLdNode, inherited: JsonLdNode, stated: Stated): StatedOffer => {
   const { raw, currency } = priceOf(offer, stated)
   return {
     rawPrice: raw,
     price: strictPrice(raw),
     currency: currency ?? textIn(inherited["priceCurrency"], 20),
-    availability: readAvailability(textIn(offer["availability"], 300) ?? textIn(inherited["availability"], 300)),
+    availability: availabilityIn(offer) ?? availabilityIn(inherited),
     url: absolute(textIn(offer["url"], 2_000) ?? undefined, stated.base) ?? null,
     priceValidUntil: textIn(offer["priceValidUntil"], 100),
     sku: textIn(offer["sku"], 200) ?? textIn(offer["mpn"], 200)
@@ -63,7 +76,8 @@ export const offersOf = (product: JsonLdNode, stated: Stated): ReadonlyArray<Sta
     .flatMap((offer) => {
       const inner =
         typesOf(offer).includes("AggregateOffer") || "lowPrice" in offer ? nodesIn(offer, "offers", stated) : []
-      return [offerOf(offer, {}, stated), ...inner.map((one) => offerOf(one, offer, stated))]
+      const [whole, parts] = [offerOf(offer, {}, stated), inner.map((one) => offerOf(one, offer, stated))]
+      return [{ ...whole, availability: whole.availability ?? availabilityOf(parts) }, ...parts]
     })
     .slice(0, offerLimit)
 

@@ -1,4 +1,4 @@
-import { isNode, listOf, textIn, typesOf } from "./JsonLd.ts"
+import { isNode, listOf, resolved, textIn, typesOf } from "./JsonLd.ts"
 import type { JsonLdNode, StatedOffer, StatedProduct } from "./PageFacts.ts"
 import { absolute } from "./PageText.ts"
 import { nodesIn, offerLimit, offersHave, offersOf, type Stated } from "./StatedOffers.ts"
@@ -30,10 +30,16 @@ const isProduct = (node: JsonLdNode) => {
 
 const gtinKeys = ["gtin", "gtin13", "gtin12", "gtin14", "gtin8", "isbn"]
 
-const firstText = (nodes: ReadonlyArray<JsonLdNode>, keys: ReadonlyArray<string>, length?: number): string | null => {
+const firstText = (
+  nodes: ReadonlyArray<JsonLdNode>,
+  keys: ReadonlyArray<string>,
+  stated: Stated,
+  length?: number
+): string | null => {
   for (const node of nodes) {
     for (const key of keys) {
-      const text = textIn(node[key], length)
+      const [value] = listOf(node[key])
+      const text = textIn(resolved(value, stated.byId), length)
       if (text !== null) return text
     }
   }
@@ -47,14 +53,25 @@ const addressIn = (value: unknown, stated: Stated): string | null => {
   return typeof address === "string" ? (absolute(address, stated.base) ?? null) : null
 }
 
+/** The groups that a variant says it belongs to: what it does not say itself they say of all their variants. */
+const groupsOf = (product: JsonLdNode, stated: Stated): ReadonlyArray<JsonLdNode> =>
+  nodesIn(product, "isVariantOf", stated).filter((group) => typesOf(group).includes("ProductGroup"))
+
 const variantsOf = (
   product: JsonLdNode,
   variants: ReadonlyArray<JsonLdNode>,
-  offers: ReadonlyArray<StatedOffer>
+  offers: ReadonlyArray<StatedOffer>,
+  groups: ReadonlyArray<JsonLdNode>
 ): number => {
   const told = new Set(offers.map((offer) => offer.sku ?? offer.url ?? "").filter((name) => name !== ""))
   const varies = listOf(product["variesBy"]).length > 0 || typesOf(product).includes("ProductGroup")
-  return Math.max(listOf(product["hasVariant"]).length, variants.length, told.size > 1 ? told.size : 0, varies ? 1 : 0)
+  const among = groups.filter((group) => ["variesBy", "hasVariant"].some((key) => listOf(group[key]).length > 0))
+  return Math.max(
+    ...[product, ...among].map((node) => listOf(node["hasVariant"]).length),
+    variants.length,
+    told.size > 1 ? told.size : 0,
+    varies || among.length > 0 ? 1 : 0
+  )
 }
 
 const productOf = (
@@ -65,20 +82,21 @@ const productOf = (
 ): StatedProduct => {
   const variants = nodesIn(product, "hasVariant", stated)
   const own = offersOf(product, stated)
-  const all = [product, ...variants.slice(0, 1)]
+  const groups = groupsOf(product, stated)
+  const all = [product, ...variants.slice(0, 1), ...groups]
   const offers = own.length > 0 ? own : variants.flatMap((variant) => offersOf(variant, stated)).slice(0, offerLimit)
-  const has = (key: string) => [product, ...variants].some((one) => offersHave(one, key, stated))
+  const has = (key: string) => [product, ...variants, ...groups].some((one) => offersHave(one, key, stated))
   return {
     format,
-    name: firstText(all, ["name"], 500),
-    description: firstText(all, ["description"]),
+    name: firstText(all, ["name"], stated, 500),
+    description: firstText(all, ["description"], stated),
     image: all.map((one) => addressIn(one["image"], stated)).find((image) => image !== null) ?? null,
-    sku: firstText(all, ["sku", "mpn", "productID", "productGroupID"], 200),
-    gtin: firstText(all, gtinKeys, 50),
-    brand: firstText(all, ["brand", "manufacturer"], 200),
+    sku: firstText(all, ["sku", "mpn", "productID", "productGroupID"], stated, 200),
+    gtin: firstText(all, gtinKeys, stated, 50),
+    brand: firstText(all, ["brand", "manufacturer"], stated, 200),
     url: addressIn(product["url"], stated),
     offers,
-    variants: variantsOf(product, variants, own),
+    variants: variantsOf(product, variants, own, groups),
     hasShipping: shop.hasShipping || has("shippingDetails"),
     hasReturns: shop.hasReturns || has("hasMerchantReturnPolicy")
   }

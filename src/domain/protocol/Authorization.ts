@@ -39,6 +39,16 @@ export interface Authorization {
   readonly identifier: string | undefined
 }
 
+/** What settling takes at least (seconds). */
+export const settlingSeconds = 6
+
+/**
+ * How long the origin's answer may take to be whole before it is paid for (milliseconds): until the call that brought the
+ * authorisation, or the authorisation itself, leaves no more time than settling takes.
+ */
+export const timeToAnswer = ({ validUntil }: Authorization, leaseUntil: Date | null, now: number): number =>
+  Math.max(0, Math.min(leaseUntil?.getTime() ?? 0, validUntil.getTime()) - settlingSeconds * 1000 - now)
+
 /** The id under which this authorisation reserves money: a UUIDv8, the same in every process, so any number of copies reserve once. */
 export const authorizationId = (network: Network, asset: string, payer: string, nonce: string): string =>
   uuidFrom(`${network} ${asset} ${payer} ${nonce}`)

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { type PaymentRequest, readRequest, sealTerms, type TokenKey } from "../PaymentToken.ts"
+import { type PaymentRequest, readTerms, sealTerms, type TokenKey } from "../PaymentToken.ts"
 
 /** How long an offer may be paid after it was made, whatever the price is by then. */
 export const quoteLife = 300_000
@@ -11,22 +11,24 @@ export interface SealedQuote {
   isFor(payer: string): boolean
 }
 
-/** The terms of an offer as its `extra` carries them. With a payer's canonical address, they are for that payer only. */
+/**
+ * The terms of an offer as its `extra` carries them. With a payer's canonical address, they are for that payer only: what is left
+ * of them without its seal behind the dot is no quote at all.
+ */
 export const sealQuote = (key: TokenKey, terms: PaymentRequest, payer?: string): string => {
-  const sealed = sealTerms(key, terms)
-  return payer === undefined ? sealed : `${sealed}.${addressee(key, sealed, payer).toString("base64url")}`
+  if (payer === undefined) return sealTerms(key, terms)
+  const sealed = sealTerms(key, terms, "onePayer")
+  return `${sealed}.${addressee(key, sealed, payer).toString("base64url")}`
 }
 
 const pattern = /^(pr_[\w-]{64})(?:\.([\w-]{22}))?$/
-/** A payment request is sealed terms and a nonce of 8 bytes, here all zero. */
-const noNonce = "A".repeat(11)
 
 /** What a quote that we sealed says; undefined for any other text. */
 export const readQuote = (key: TokenKey, text: string): SealedQuote | undefined => {
   const match = pattern.exec(text)
   if (match === null) return undefined
   const [, sealed = "", seal] = match
-  const terms = readRequest(key, sealed + noNonce)
+  const terms = readTerms(key, sealed, seal === undefined ? "everybody" : "onePayer")
   if (terms === undefined) return undefined
   if (seal === undefined) return { terms, isFor: () => true }
   const given = Buffer.from(seal, "base64url")

@@ -233,6 +233,10 @@ const sameForBrowsers = (facts: SiteFacts): Answer => {
     return { id, status: "unknown", message, evidence: seen, fix: null }
   }
   const difference = differenceOf(home, browserHome)
+  if (difference === undefined && home.isTruncated) {
+    const message = "The home page is longer than we read, so that the two answers were not compared to their end."
+    return { id, status: "unknown", message, evidence: seen, fix: null }
+  }
   return difference === undefined
     ? { id, status: "pass", message: "An agent and a browser get the same home page.", evidence: seen, fix: null }
     : { id, status: "fail", message: difference, evidence: evidence(home), fix: fix(id) }
@@ -243,7 +247,7 @@ export const differenceOf = (agent: Sight, browser: Sight): string | undefined =
   if (isFine(browser) && agent.status !== null && refusals.has(agent.status)) {
     return `An agent is answered ${agent.status}, a browser ${browser.status}.`
   }
-  if (!isPage(agent) || !isPage(browser)) return undefined
+  if (!isPage(agent) || !isPage(browser) || agent.isTruncated) return undefined
   const [ours, theirs] = [agent.page.visibleLength, browser.page.visibleLength]
   const isLess = theirs >= 400 && ours < theirs * 0.3 && agent.page.title !== browser.page.title
   return isLess ? `An agent gets another page: ${ours} characters of text instead of ${theirs}.` : undefined

@@ -1,5 +1,6 @@
 import type { PageFacts } from "../page/PageFacts.ts"
 import { looksLikeProduct } from "../page/ProductUrl.ts"
+import { addressAt } from "./SiteAddress.ts"
 import type { CatalogueItem } from "./SiteFacts.ts"
 
 /**
@@ -11,7 +12,12 @@ export const productCandidates = (seen: {
   readonly platform: string | null
   readonly home: PageFacts | undefined
   readonly catalogue: ReadonlyArray<CatalogueItem>
-  readonly sitemap: { readonly products: ReadonlyArray<string>; readonly locations: ReadonlyArray<string> }
+  readonly sitemap: {
+    readonly products: ReadonlyArray<string>
+    /** What a sitemap of products lists, whatever it looks like. */
+    readonly listed: ReadonlyArray<string>
+    readonly locations: ReadonlyArray<string>
+  }
   readonly isShop: boolean
 }): ReadonlyArray<string> => {
   const { catalogue, home, isShop, origin, platform, sitemap } = seen
@@ -22,16 +28,18 @@ export const productCandidates = (seen: {
     ...catalogue.flatMap(({ url }) => url ?? []).toSorted(),
     ...stated.toSorted(),
     ...sitemap.products.toSorted(),
-    ...linked.filter((href) => looksLikeProduct(href, platform)).toSorted()
+    ...linked.filter((href) => looksLikeProduct(href, platform)).toSorted(),
+    ...sitemap.listed.toSorted()
   ]
-  const possible = isShop
-    ? [...sitemap.locations.toSorted(), ...linked.toSorted()].filter((href) => isDeep.test(href))
-    : []
+  const guesses = isShop ? [...sitemap.locations.toSorted(), ...linked.toSorted()] : []
+  const possible = [
+    ...guesses.filter((href) => isDeep.test(href)),
+    ...guesses.filter(isName).toSorted(longerNamesFirst)
+  ]
   const found = new Map<string, string>()
   for (const href of [...likely, ...possible]) {
-    const url = URL.parse(href, origin)
-    if (url === null || url.origin !== origin || url.pathname === "/" || isElsewhere.test(url.pathname)) continue
-    url.hash = ""
+    const url = addressAt(origin, href)
+    if (url === undefined || url.pathname === "/" || isElsewhere.test(url.pathname)) continue
     const key = url.pathname + url.search
     if (!found.has(key)) found.set(key, url.href)
     if (found.size >= most) break
@@ -43,6 +51,15 @@ const most = 20
 /** Two steps below the home page, or a long name of its own: what shops without a telling path use. */
 const isDeep = /^https?:\/\/[^/]+\/(?:[^/?#]+\/[^/?#]{3,}|[^/?#]{8,}\.html?)\/?$/
 
+/** One step with several words, as some systems name all their pages: the last that is tried. */
+const isName = (href: string) => /^https?:\/\/[^/]+\/[^/?#]+-[^/?#]+\/?$/.test(href) && !isService.test(href)
+const isService =
+  /\/(?:about|contact|my|our|how|why|who|gift|shipping|delivery|payment|privacy|cookie|terms|returns?|refunds?|orders?|track|size|stores?|customer|log|sign|forgot|create|thank|meet)-[^/]*\/?$|-(?:policy|policies|us|you|list|conditions|service|map|guide|returns?|password|account|program|locator|arrivals|sellers|cards?)(?:\.\w+)?\/?$/i
+
+/** What things are sorted into has short names, and the things themselves have long ones. */
+const longerNamesFirst = (a: string, b: string) => hyphens(b) - hyphens(a) || (a < b ? -1 : a > b ? 1 : 0)
+const hyphens = (href: string) => href.split("-").length
+
 /** Pages that are never a product. */
 const isElsewhere =
-  /\/(?:cart|basket|checkout|account|login|register|sign-?in|sign-?up|wishlist|search|blogs?|news|articles?|posts?|pages?|polic(?:y|ies)|about|contact|kontakt|faq|help|support|terms|privacy|legal|careers?|jobs|press|collections|categor(?:y|ies)|tags?|authors?|docs|wp-\w+|cdn|assets|static|api)(?:\/[^/]*)?\/?$|\.(?:jpe?g|png|gif|svg|webp|pdf|xml|txt|css|js|json|zip)$/i
+  /\/(?:cart|basket|checkout|account|login|register|sign-?in|sign-?up|wishlist|search|blogs?|news|articles?|posts?|pages?|polic(?:y|ies)|about|contact|kontakt|faq|help|support|terms|privacy|legal|careers?|jobs|press|collections|categor(?:y|ies)|brands?|tags?|authors?|docs|wp-\w+|cdn|assets|static|api)(?:\/[^/]*)?\/?$|\/product-(?:category|tag)(?:\/|$)|^\/(?:shop|store|products?)\/?$|\.(?:jpe?g|png|gif|svg|webp|pdf|xml|txt|css|js|json|zip)$/i

@@ -1,5 +1,6 @@
 import { accountWall } from "../page/Accounts.ts"
 import { addToCart } from "../page/AddToCart.ts"
+import { productsAdded } from "../page/ProductsAdded.ts"
 import type { PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import type { Answer } from "../Rubric.ts"
 import { fix } from "./Fixes.ts"
@@ -17,10 +18,24 @@ const leastText = 400
 /** A price that is no shipping limit, saving or rate. */
 export const hasPrice = (page: PageFacts): boolean => page.prices.some((price) => !price.isAside)
 
-/** A page of one product: it states one, or has both a price and something that puts it into the cart. */
-export const isProductPage = (page: PageFacts): boolean =>
-  page.products.some((product) => product.name !== null && (product.format !== "opengraph" || hasOffer(product))) ||
-  (hasPrice(page) && addToCart(page) !== undefined && page.headings.some(({ level }) => level === 1))
+/**
+ * A page of one product: it states one, or has both a price and something that puts it into the cart. One from which several can be put
+ * there is a list, unless one of the formats states a single product.
+ */
+export const isProductPage = (page: PageFacts): boolean => {
+  const stated = page.products.filter(
+    (product) => product.name !== null && (product.format !== "opengraph" || hasOffer(product))
+  )
+  if (!isOfOne(stated) && productsAdded(page).size > 1) return false
+  return (
+    stated.length > 0 ||
+    (hasPrice(page) && addToCart(page) !== undefined && page.headings.some(({ level }) => level === 1))
+  )
+}
+const isOfOne = (stated: ReadonlyArray<StatedProduct>) =>
+  Object.values(Object.groupBy(stated, ({ format }) => format)).some(
+    (products) => new Set(products?.map(({ name }) => name)).size === 1
+  )
 const hasOffer = (product: StatedProduct) => product.offers.some((offer) => offer.rawPrice !== null)
 
 /** The page to judge by: a product's, or the home page of a site that sells none. */

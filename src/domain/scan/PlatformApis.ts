@@ -1,5 +1,6 @@
 import type { PageFacts } from "../page/PageFacts.ts"
 import { readBoundedJson } from "../protocol/BoundedJson.ts"
+import { addressAt } from "./SiteAddress.ts"
 import type { CatalogueItem } from "./SiteFacts.ts"
 
 /** What a platform answers to everybody, read-only: its catalogue, and its cart while nothing is in it. */
@@ -8,6 +9,8 @@ export interface PlatformApi {
     readonly path: string
     /** Undefined when what was answered is no catalogue of this platform. */
     readonly read: (answer: unknown, origin: string) => ReadonlyArray<CatalogueItem> | undefined
+    /** It says that it could not answer, which says nothing of the catalogue. */
+    readonly isFault?: (answer: unknown) => boolean
   }
   readonly cart?: { readonly path: string; readonly isCart: (answer: unknown) => boolean }
 }
@@ -71,9 +74,13 @@ const woocommerce: PlatformApi = {
   }
 }
 
+/** By a filter that all products pass: a search finds nothing by fewer letters than the shop has set. */
+const magentoQuery = '{products(filter:{price:{from:"0"}},pageSize:5){items{name url_key url_suffix}}}'
+
 const magento: PlatformApi = {
   catalogue: {
-    path: `/graphql?query=${encodeURIComponent('{products(search:"a",pageSize:5){items{name url_key url_suffix}}}')}`,
+    path: `/graphql?query=${encodeURIComponent(magentoQuery)}`,
+    isFault: (answer) => isNode(answer) && Array.isArray(answer["errors"]) && answer["errors"].length > 0,
     read: (answer, origin) => {
       const data = isNode(answer) && isNode(answer["data"]) ? answer["data"]["products"] : undefined
       return nodes(isNode(data) ? data["items"] : undefined)?.flatMap((item): ReadonlyArray<CatalogueItem> => {
@@ -114,8 +121,7 @@ export const apiAddress = (path: string, home: PageFacts | undefined, origin: st
   const base = home?.headLinks.find(({ rel }) => rel === "https://api.w.org/")?.href
   if (base === undefined || !path.startsWith(wordPress)) return plain
   const rest = path.slice(wordPress.length)
-  const stated = URL.parse(`${base}${base.includes("?") ? rest.replace("?", "&") : rest}`)
-  return stated?.origin === origin ? stated : plain
+  return addressAt(origin, `${base}${base.includes("?") ? rest.replace("?", "&") : rest}`) ?? plain
 }
 const wordPress = "/wp-json/"
 

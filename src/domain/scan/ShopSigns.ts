@@ -1,6 +1,7 @@
 import { addToCart } from "../page/AddToCart.ts"
 import type { JsonLdNode, PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import type { MerchantCategory, ScanFindings } from "../Scan.ts"
+import { addressAt } from "./SiteAddress.ts"
 import type { Shop, SiteFacts } from "./SiteFacts.ts"
 import { isAnswered, isFine, isPage } from "./Sight.ts"
 
@@ -102,11 +103,12 @@ const cartPath =
 const checkoutPath = /\/(?:checkout|checkouts?\/\w*|kasse|caisse|finalizar-compra|onestepcheckout)(?:\.\w+)?\/?$/i
 
 const linkTo = (page: PageFacts, path: RegExp): string | undefined => {
-  const origin = URL.parse(page.url)?.origin
-  return page.links.find(({ href }) => {
-    const url = URL.parse(href, page.url)
-    return url !== null && url.origin === origin && path.test(url.pathname)
-  })?.href
+  const { origin } = new URL(page.url)
+  for (const { href } of page.links) {
+    const url = addressAt(origin, href)
+    if (url !== undefined && path.test(url.pathname)) return url.href
+  }
+  return undefined
 }
 export const cartLink = (page: PageFacts): string | undefined => linkTo(page, cartPath)
 export const checkoutLink = (page: PageFacts): string | undefined => linkTo(page, checkoutPath)

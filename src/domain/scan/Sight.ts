@@ -15,6 +15,7 @@ export interface Sight {
   readonly headers: ReadonlyMap<string, string>
   readonly redirects: number
   readonly challenge: { readonly vendor: string; readonly marker: string } | null
+  /** There is more of it than we read. */
   readonly isTruncated: boolean
   /** Undefined when the answer is no page of HTML. */
   readonly page: PageFacts | undefined
@@ -70,7 +71,11 @@ export const whyUnseen = (sight: Sight | undefined): string => {
 /** It was answered, but what came was too much for us to read. */
 export const unread = "unread"
 
+/** An interface answered with an error of its own. */
+export const apiFault = "api_fault"
+
 const reasons: Readonly<Record<string, string>> = {
+  [apiFault]: "it answers with an error of its own",
   budget: "the scan's requests were used up",
   deadline: "the scan's time was over",
   challenged: "the site had put up a wall before",

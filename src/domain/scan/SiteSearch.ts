@@ -1,4 +1,5 @@
 import type { JsonLdNode, PageFacts } from "../page/PageFacts.ts"
+import { addressAt } from "./SiteAddress.ts"
 
 /** Where a site's search is asked, `{q}` for the query, and what says so. */
 export interface SearchTemplate {
@@ -22,11 +23,14 @@ export const searchTemplate = (
 const declared = ({ jsonLd, url }: PageFacts, origin: string): SearchTemplate | undefined => {
   for (const action of jsonLd.flatMap(actionsOf)) {
     const target = action["target"]
-    const stated = [target].flat().map((one) => (typeof one === "string" ? one : isNode(one) ? one["urlTemplate"] : ""))
-    const text = stated.find((one) => typeof one === "string" && /\{[^}]{1,60}\}/.test(one))
+    const targets = [target]
+      .flat()
+      .map((one) => (typeof one === "string" ? one : isNode(one) ? one["urlTemplate"] : ""))
+    const text = targets.find((one) => typeof one === "string" && /\{[^}]{1,60}\}/.test(one))
     if (typeof text !== "string") continue
-    const template = URL.parse(text.replace(/\{[^}]{1,60}\}/, placeholder), url)
-    if (template?.origin === origin)
+    const stated = URL.parse(text.replace(/\{[^}]{1,60}\}/, placeholder), url)
+    const template = stated === null ? undefined : addressAt(origin, stated.href)
+    if (template !== undefined)
       return { template: template.href.replace(placeholder, "{q}"), declaredBy: "SearchAction" }
   }
   return undefined
@@ -42,8 +46,8 @@ const actionsOf = (node: JsonLdNode): ReadonlyArray<JsonLdNode> => {
 
 const form = ({ forms }: PageFacts, origin: string): SearchTemplate | undefined => {
   for (const { action, controls, method, role } of forms) {
-    const url = URL.parse(action)
-    if (method !== "GET" || url?.origin !== origin) continue
+    const url = URL.canParse(action) ? addressAt(origin, action) : undefined
+    if (method !== "GET" || url === undefined) continue
     const isSearch = role === "search" || /search|suche|recherche|buscar|busca|cerca|zoek/i.test(url.pathname)
     const field = controls.find(
       ({ name, type }) =>

@@ -4,7 +4,7 @@ import { medianMillis } from "./Behaviour.ts"
 import { requiresAccount } from "./Operation.ts"
 import { typesOf } from "./ShopSigns.ts"
 import type { SiteFacts } from "./SiteFacts.ts"
-import { isAnswered, isPage } from "./Sight.ts"
+import { isAnswered, isPage, type Page } from "./Sight.ts"
 
 /** What pages say of a product, in the site's own words; null when no page could be read. */
 export const structuredData = ({ catalogue, home, products, shop, tried }: SiteFacts): StructuredData | null => {
@@ -39,6 +39,10 @@ export const structuredData = ({ catalogue, home, products, shop, tried }: SiteF
   }
 }
 
+/** A page that was not read to its end may have its text there. */
+const worksPlainly = ({ isTruncated, page }: Page): boolean | null =>
+  page.clientOnly === null ? true : isTruncated ? null : false
+
 /** How the site meets agents. What was not seen is null. */
 export const accessibility = (facts: SiteFacts, httpVersion: string | null): Accessibility => {
   const { browserHome, home, products, robots, shop, tried, wall } = facts
@@ -51,7 +55,7 @@ export const accessibility = (facts: SiteFacts, httpVersion: string | null): Acc
     challenge: wall?.vendor ?? null,
     differs_by_user_agent:
       isAnswered(browserHome) && home.status !== null ? differenceOf(home, browserHome) !== undefined : null,
-    works_without_javascript: readable === undefined ? null : readable.page.clientOnly === null,
+    works_without_javascript: readable === undefined ? null : worksPlainly(readable),
     requires_account: requiresAccount(facts),
     median_ttfb_ms: medianMillis(facts),
     http_version: httpVersion

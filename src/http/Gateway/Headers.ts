@@ -3,8 +3,9 @@ import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import type { Call } from "#services/Gateway.ts"
+import { callerOf } from "../RateLimiter.ts"
 import { payerOf } from "./Outcome.ts"
-import { headerValue, type RawHeaders, withHeaders, withoutCacheOrders } from "#domain/HttpHeaders.ts"
+import { headerValue, headerValues, type RawHeaders, withHeaders, withoutCacheOrders } from "#domain/HttpHeaders.ts"
 
 /** What a page of another origin may read of a gateway answer. */
 const exposed =
@@ -48,8 +49,8 @@ export const ofPreflight = (allow: string): Array<string> => [
 
 /** The origin's headers with ours in place of those of the same names. A paid answer is never kept for others. */
 export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
-  const added = [...ours, ...crossOrigin, "Vary", merged(headerValue(origin, "vary"), vary)]
-  if (paid) added.push("Cache-Control", privately(headerValue(origin, "cache-control")))
+  const added = [...ours, ...crossOrigin, "Vary", merged(headerValues(origin, "vary"), vary)]
+  if (paid) added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
   const theirs = withoutField(origin, "settlement-overrides")
   return withHeaders(paid ? withoutCacheOrders(theirs) : theirs, added)
 }
@@ -61,7 +62,7 @@ const withoutField = (headers: RawHeaders, name: string): RawHeaders =>
     : headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== name)
 
 const merged = (theirs: string | undefined, own: string): string =>
-  theirs === undefined || theirs === "*" ? (theirs ?? own) : `${theirs}, ${own}`
+  theirs === undefined ? own : /(?:^|,)\s*\*\s*(?:,|$)/.test(theirs) ? "*" : `${theirs}, ${own}`
 
 const privately = (theirs: string | undefined): string => {
   if (theirs === undefined || theirs === "") return "private, no-store"
@@ -74,15 +75,15 @@ const privately = (theirs: string | undefined): string => {
 
 /** What an origin is told about a paid call, and what its owner wants it to be told. */
 export const forOrigin = (
-  { host, scheme }: { readonly host: string; readonly scheme: string },
+  { host, scheme, trusted }: { readonly host: string; readonly scheme: string; readonly trusted: ReadonlySet<string> },
   { snapshot }: Call,
-  { socket }: IncomingMessage,
+  request: IncomingMessage,
   requestId: string,
   payment: PaymentRow
 ): RawHeaders => [
   ...Object.entries(snapshot.endpoint.forwardHeaders).flat(),
   "X-Forwarded-For",
-  (socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
+  callerOf(request, trusted),
   "X-Forwarded-Host",
   host,
   "X-Forwarded-Proto",

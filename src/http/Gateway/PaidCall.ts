@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
-import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue, isEventStream, type RawHeaders } from "#domain/HttpHeaders.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -11,7 +11,7 @@ import {
   transactionOf
 } from "#domain/Payment.ts"
 import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
-import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import { settlementAmount } from "#domain/protocol/SettlementOverrides.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Call, Gateway } from "#services/Gateway.ts"
@@ -30,6 +30,8 @@ export interface Ground {
   readonly forward: PublicHttp["Service"]["forward"]
   readonly host: string
   readonly scheme: string
+  /** Peers that are proxies of ours. */
+  readonly trusted: ReadonlySet<string>
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly run: <A, E>(effect: Effect.Effect<A, E>, onExit: (exit: Exit.Exit<A, E>) => void) => void
@@ -37,6 +39,7 @@ export interface Ground {
 
 /** Answers up to this size are kept with their charge until they were delivered. */
 const keptBytes = 65_536
+/** How long one is waited for that dawdles (milliseconds): the lease of the payment runs. */
 const keptPatience = 1000
 
 /**
@@ -157,13 +160,18 @@ export class PaidCall {
 
   #chargeWhole(payment: PaymentRow, exchange: Exchange) {
     const { headers, status } = exchange
-    // A small body that dawdles is not worth waiting for: the lease of the payment runs.
     // @effect-diagnostics-next-line globalTimers:off
-    const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), keptPatience)
+    const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), this.#patience(payment, headers))
     exchange.whole(keptBytes, (body) => {
       clearTimeout(timer)
       this.#captureOnce(payment, exchange, body === undefined ? undefined : { status, headers, body })
     })
+  }
+
+  /** An answer that is not kept is lost when its chain takes too long, so one that may become whole is waited for. */
+  #patience({ lease_until, rail }: PaymentRow, headers: RawHeaders): number {
+    if (rail !== "chain" || this.#signed === undefined || isEventStream(headers)) return keptPatience
+    return Math.max(keptPatience, timeToAnswer(this.#signed, lease_until, this.#ground.now()))
   }
 
   /** What streams is charged before it is whole. What was signed may ask for it again all the same, if it turns out small. */

@@ -10,6 +10,7 @@ import { failureHeaders } from "#domain/protocol/Receipt.ts"
 import { readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { type Call, Gateway } from "#services/Gateway.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { Payments } from "#services/Payments.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
@@ -41,7 +42,7 @@ const asJson: RawHeaders = ["Content-Type", "application/json"]
 
 const bearer = /^bearer +((?:pk|agent|sess)_[!-~]{1,200})$/i
 
-/** What tells a request from others to the same address, without reading its body. */
+/** What tells a request from others of the same method to the same address, without reading its body. */
 const telling = [
   "content-length",
   "content-type",
@@ -54,11 +55,12 @@ const telling = [
 
 /**
  * Tells this request from all others. The payment is part of it to the letter: what was signed is public once a chain has it, and
- * must not be enough to ask for the answer.
+ * must not be enough to ask for the answer. So is the method: the answer to HEAD announces a body that it does not have. The body
+ * is not: it is read when the payment was taken, and this is needed before, so two bodies of one length and type are one request.
  */
-const fingerprintOf = ({ headers, url = "" }: IncomingMessage): string => {
+const fingerprintOf = ({ headers, method = "", url = "" }: IncomingMessage): string => {
   const told = telling.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`]))
-  return hash("sha256", [url, ...told].join("\n"))
+  return hash("sha256", [method, url, ...told].join("\n"))
 }
 
 /**
@@ -70,6 +72,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
   const payments = yield* Payments
   const deployment = yield* Deployment
   const publicUrl = new URL(deployment.publicUrl)
+  const { trustedProxies } = yield* HttpPolicy
   const clock = yield* Clock.Clock
   const refusedPayments = yield* RefusedPayments.make
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
@@ -79,6 +82,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     forward,
     host: publicUrl.host,
     scheme: publicUrl.protocol.slice(0, -1),
+    trusted: new Set(trustedProxies),
     now: () => clock.currentTimeMillisUnsafe(),
     run: (effect, onExit) => {
       runCallback(effect, { onExit })

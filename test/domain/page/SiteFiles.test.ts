@@ -160,7 +160,7 @@ describe("where products may be", () => {
         platform: null,
         home: undefined,
         catalogue: products.slice(-3).map((url) => ({ name: "Mug", url, price: undefined, variants: 1 })),
-        sitemap: { products, locations: products },
+        sitemap: { products, listed: [], locations: products },
         isShop: true
       })
     assert.strictEqual(candidates(names).length, 20)

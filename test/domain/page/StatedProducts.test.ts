@@ -10,6 +10,43 @@ const product = (json: unknown) => page(block(json)).products[0]
 const offer = (json: object) => product({ "@type": "Product", name: "Mug", offers: json })?.offers[0]
 
 describe("products in JSON-LD", () => {
+  it("have the brand that they refer to", () => {
+    const graph = [
+      { "@type": "Product", name: "Mug", brand: { "@id": "#brand" } },
+      { "@type": "Brand", "@id": "#brand", name: "Mugs" }
+    ]
+    assert.strictEqual(product({ "@graph": graph })?.brand, "Mugs")
+  })
+
+  it("that are one variant of a group on pages of their own have its variants, and what it says of all", () => {
+    const group = {
+      "@type": "ProductGroup",
+      "@id": "#mugs",
+      name: "Mug",
+      description: "For tea",
+      brand: { "@type": "Brand", name: "Mugs" },
+      productGroupID: "M",
+      variesBy: ["https://schema.org/color"]
+    }
+    const red = { "@type": "Product", name: "Red mug", sku: "M-1", offers: { "@type": "Offer", price: "9" } }
+    const other = { "@type": "Product", isVariantOf: { "@id": "#mugs" }, url: "https://shop.example/blue" }
+    const [best] = page(block([group, { ...red, isVariantOf: { "@id": "#mugs" } }, other])).products
+    assert.deepInclude(best, { name: "Red mug", sku: "M-1", brand: "Mugs", description: "For tea", variants: 1 })
+    assert.strictEqual(page(block([red])).products[0]?.variants, 0)
+  })
+
+  it("are available as they refer to it, and as the offers in an offer say", () => {
+    assert.strictEqual(offer({ availability: { "@id": "https://schema.org/InStock" } })?.availability, "InStock")
+    const among = (...availabilities: ReadonlyArray<string>) =>
+      offer({
+        "@type": "AggregateOffer",
+        lowPrice: "9",
+        offers: availabilities.map((availability) => ({ "@type": "Offer", price: "9", availability }))
+      })?.availability
+    assert.strictEqual(among("OutOfStock", "OutOfStock"), "OutOfStock")
+    assert.strictEqual(among("OutOfStock", "InStock"), "InStock")
+  })
+
   it("are read whole", () => {
     const mug = product({
       "@context": "https://schema.org",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { tokenKey } from "#domain/PaymentToken.ts"
-import { authorizationId } from "#domain/protocol/Authorization.ts"
+import { authorizationId, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import { claimedPayer } from "#domain/protocol/Accept.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import { readPayment } from "#domain/protocol/X402Payload.ts"
@@ -72,10 +72,9 @@ describe("a payment of version 2", () => {
       `${quote}.AAAAAAAAAAAAAAAAAAAAAA`,
       ""
     ]
-    for (const seal of sealed.slice(0, 3)) {
+    for (const seal of sealed) {
       assert.strictEqual(reasonOf(outcome(v2(payload, offer("exact", seal)))), "quote_unknown", seal)
     }
-    assert.strictEqual(reasonOf(outcome(v2(payload, offer("exact", sealed[3])))), "quote_for_another_payer")
     const { quote: _, ...extra } = offer("exact").extra
     assert.strictEqual(reasonOf(outcome(v2(payload, { ...offer("exact"), extra }))), "quote_unknown")
   })
@@ -86,6 +85,14 @@ describe("a payment of version 2", () => {
     const payload = await signTransfer()
     assert.strictEqual(authorized(outcome(v2(payload, offer("exact", own)))).quote, own)
     assert.strictEqual(reasonOf(outcome(v2(payload, offer("exact", others)))), "quote_for_another_payer")
+  })
+
+  it("for one payer's price is good for nobody without the seal that names the payer", async () => {
+    const payload = await signTransfer()
+    const [bare = "", seal = ""] = sealQuote(key, terms, payer.address.toLowerCase()).split(".")
+    for (const cut of [bare, `${bare}.`, `${bare}AAAAAAAAAAA`, `${quote}.${seal}`]) {
+      assert.strictEqual(reasonOf(outcome(v2(payload, offer("exact", cut)))), "quote_unknown", cut)
+    }
   })
 
   it("must echo what was offered, exactly", async () => {
@@ -210,5 +217,16 @@ describe("the payer that a payment names", () => {
     assert.strictEqual(claimed(v1(await signPermit("exact"))), address)
     assert.isUndefined(claimed(v1({ transaction: "AQID" })))
     assert.isUndefined(claimed(v1({ authorization: { from: "me" } })))
+  })
+})
+
+describe("the time that an origin has to answer whole", () => {
+  it("ends as long before the lease and the authorisation do as settling takes", () => {
+    const { authorization } = exact
+    const ends = authorization.validUntil.getTime()
+    assert.strictEqual(timeToAnswer(authorization, new Date(now + 40_000), now), 34_000)
+    assert.strictEqual(timeToAnswer(authorization, new Date(ends + 40_000), now), ends - now - 6_000)
+    assert.strictEqual(timeToAnswer(authorization, new Date(now + 5_000), now), 0)
+    assert.strictEqual(timeToAnswer(authorization, null, now), 0)
   })
 })

@@ -99,6 +99,12 @@ describe("a payment on Solana", () => {
     const transaction = transactionOf(svmMemo(others, "AAAAAAAAAAA"))
     assert.strictEqual(Payers.reasonOf(paid(transaction, offerFor(others))), "quote_for_another_payer")
     assert.strictEqual(Payers.reasonOf(paidV1(transaction)), "quote_for_another_payer")
+    const [cut = ""] = others.split(".")
+    const bare = transactionOf(svmMemo(cut, "AAAAAAAAAAA"))
+    assert.strictEqual(Payers.reasonOf(paid(bare, offerFor(cut))), "quote_unknown")
+    // A memo that says nothing is worth the price of the moment, which is not that payer's.
+    const atTheMoment = paidV1(bare, { prices: [20_000n] })
+    assert.strictEqual(Payers.reasonOf(atTheMoment), "invalid_exact_svm_payload_amount_mismatch")
   })
 
   it("of version 1 without a quote pays the price of the moment", () => {

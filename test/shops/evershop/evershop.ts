@@ -42,6 +42,8 @@ const inBrowser = Effect.fnUntraced(function* (site: Site, { product, vantage }:
   const nothing = {
     profiles: "",
     ask: () => Effect.die("unused"),
+    reached: () => site.home,
+    letGo: () => undefined,
     requests: () => [],
     challenge: () => undefined,
     cookies: () => ""

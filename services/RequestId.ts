@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { toTypeId } from "#domain/Ids.ts"
-import { newUuid } from "#services/NewId.ts"
+import { newUuid } from "./NewId.ts"
 
 const sane = /^[!-~]{1,128}$/
 

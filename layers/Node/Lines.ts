@@ -1,0 +1,76 @@
+import { Duration } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+
+/** How many requests may wait behind one another on a connection. */
+const pipelined = 100
+
+/**
+ * How long an answer may wait for a caller who takes nothing of it. Routes that write to the socket themselves know how patient they
+ * are, and are so for two minutes at most: theirs is the time after which they must have forgotten somebody.
+ */
+export const patience = { answer: Duration.seconds(15), ownRules: Duration.seconds(150) }
+
+/** A connection with a request under way. */
+interface Line {
+  readonly waiting: Array<() => void>
+  /** Whether the route has rules of its own for callers who are slow. */
+  hasOwnRules: boolean
+  /** What the caller had taken when last looked at, and since when it has taken nothing more. */
+  taken: number
+  queued: number
+  since: number | undefined
+}
+
+/** What is still to be written of what the system was given: it takes a large piece bit by bit. */
+const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
+  _handle?.writeQueueSize ?? 0
+
+/**
+ * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request
+ * whose answer ends the connection is not carried out, because nobody would be told what became of it. `dispatch` says whether the
+ * route that took the request has rules of its own for callers who are slow.
+ */
+export const make = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
+  const lines = new Map<Socket, Line>()
+  const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
+    const { socket } = request
+    lines.set(socket, line)
+    response.once("close", () => {
+      const next = line.waiting.shift()
+      const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
+      if (next === undefined || isLast) lines.delete(socket)
+      else next()
+    })
+    line.hasOwnRules = dispatch(event, request, response)
+  }
+
+  const take = (event: string, request: IncomingMessage, response: ServerResponse): true => {
+    const line = lines.get(request.socket)
+    if (line === undefined) {
+      begin(event, request, response, { waiting: [], hasOwnRules: false, taken: 0, queued: 0, since: undefined })
+    } else if (line.waiting.length >= pipelined) request.socket.destroy()
+    else line.waiting.push(() => begin(event, request, response, line))
+    return true
+  }
+
+  /** Cuts the connections of callers who take nothing of what waits for them. Where nothing waits, the caller is not slow. */
+  const cutStalled = (now: number): void => {
+    for (const [socket, line] of lines) {
+      const { writableLength } = socket
+      if (writableLength === 0) {
+        line.since = undefined
+        continue
+      }
+      const taken = socket.bytesWritten - writableLength
+      const queued = queuedOf(socket)
+      if (line.since === undefined || taken !== line.taken || queued !== line.queued) {
+        Object.assign(line, { taken, queued, since: now })
+      } else if (now - line.since >= Duration.toMillis(line.hasOwnRules ? patience.ownRules : patience.answer)) {
+        // Without a goodbye, which would wait behind all that is not taken.
+        socket.resetAndDestroy()
+      }
+    }
+  }
+  return { take, cutStalled }
+}

@@ -1,0 +1,61 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import { Predicate, Redacted, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** Why the database cannot be used. `message` is a sentence for the operator, and never shows a password. */
+export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
+  reason: Schema.Literals(["Unreadable", "Unreachable", "TooOld", "Encoding"]),
+  message: Schema.String
+}) {}
+
+/** The parts of a connection URL; undefined when it has none, or others than whoever wrote it meant. */
+export const partsOf = (url: Redacted.Redacted): URL | undefined => {
+  const parts = URL.parse(Redacted.value(url))
+  if (parts === null || !/^postgres(?:ql)?:$/.test(parts.protocol)) return undefined
+  // A password with / ? or # in it ends the address too early: its rest, and the @ behind it, are taken for something else.
+  const behind = [parts.pathname, parts.hash, ...parts.searchParams.keys()]
+  const isWhole = !behind.some((part) => part.includes("@"))
+  return isWhole && [parts.hostname, parts.username, parts.password, parts.pathname].every(isEncoded)
+    ? parts
+    : undefined
+}
+
+const isEncoded = (part: string): boolean => {
+  try {
+    return decodeURIComponent(part) !== undefined
+  } catch {
+    return false
+  }
+}
+
+export const unreadable = () =>
+  new PostgresUnusable({
+    reason: "Unreadable",
+    message:
+      "DATABASE_URL cannot be read. It is postgres://user:password@host:5432/database, where user and password are " +
+      "percent-encoded: / is %2F, @ is %40, # is %23, ? is %3F and % is %25."
+  })
+
+/** There is nobody, or nobody who lets us in. */
+export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError) =>
+  new PostgresUnusable({
+    reason: "Unreachable",
+    message: `The database at ${placeOf(config)} cannot be used: ${whyOf(error.reason.cause) ?? error.reason.message}`
+  })
+
+const placeOf = ({ path, url }: PgClient.PgClientConfig): string => {
+  const parts = url && partsOf(url)
+  if (parts === undefined) return path ?? "an unknown address"
+  const host = parts.searchParams.get("host") ?? (parts.hostname || "localhost")
+  const port = parts.searchParams.get("port") ?? (parts.port || "5432")
+  return `${path ?? `${host}:${port}`} (DATABASE_URL)`
+}
+
+/** What was tried at each address, where a name has several: then the error itself has no message. */
+const whyOf = (cause: unknown): string | undefined => {
+  if (cause instanceof AggregateError && cause.errors.length > 0) {
+    return [...new Set(cause.errors.map((error) => whyOf(error) ?? String(error)))].join(", ")
+  }
+  if (cause instanceof Error && cause.message !== "") return cause.message
+  return Predicate.hasProperty(cause, "code") ? String(cause.code) : undefined
+}

@@ -1,0 +1,202 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { formatWithOptions } from "node:util"
+import { toTypeId } from "#domain/Ids.ts"
+import * as BusMemory from "#layers/BusMemory.ts"
+import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import * as Node from "#layers/Node.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { Bootstrap } from "#services/Bootstrap.ts"
+import { Credentials } from "#services/Credentials.ts"
+import { Database } from "#services/Database.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { Ledger } from "#services/Ledger.ts"
+import { newUuid } from "#services/NewId.ts"
+import { Tenants } from "#services/Tenants.ts"
+import { turnpike } from "../src/cli/Turnpike.ts"
+
+type Environment = Readonly<Record<string, string>>
+
+/** A directory of one's own until the test ends. */
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** A command in this process: whether it failed, why, and what it wrote where. */
+const run = Effect.fnUntraced(function* (env: Environment, ...words: ReadonlyArray<string>) {
+  const written = { out: "", error: "" }
+  const writer =
+    (where: "out" | "error") =>
+    (...parts: ReadonlyArray<unknown>) => {
+      written[where] += `${formatWithOptions({ colors: false }, ...parts)}\n`
+    }
+  const exit = yield* Command.runWith(turnpike, { version: "test" })(words).pipe(
+    Effect.provideService(Console.Console, { ...globalThis.console, log: writer("out"), error: writer("error") }),
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
+    Effect.exit
+  )
+  return { ...written, failed: Exit.isFailure(exit), why: Exit.isFailure(exit) ? Node.reasonOf(exit.cause) : "" }
+})
+
+/** What a person sees who types this in that directory, in a shell that knows nothing else of Turnpike. */
+const typed = (cwd: string, env: Environment, ...words: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly code: number; readonly out: string; readonly error: string }>((resume) => {
+    const { PATH = "" } = process.env
+    const cli = join(import.meta.dirname, "../src/cli.ts")
+    execFile(process.execPath, [cli, ...words], { cwd, env: { PATH, ...env } }, (failure, out, error) =>
+      resume(Effect.succeed({ code: failure === null ? 0 : Number(failure.code), out, error }))
+    )
+  })
+
+/** Nobody listens there. */
+const nowhere = { DATABASE_URL: "postgres://turnpike:s3cret@127.0.0.1:1/books" }
+
+describe("the command line", () => {
+  it.live("helps without a database", () =>
+    Effect.gen(function* () {
+      for (const words of [["--help"], ["doctor", "--help"], ["credits", "grant", "--help"], ["tenant"]]) {
+        const helped = yield* run(nowhere, ...words)
+        assert.include(helped.out, "USAGE", words.join(" "))
+        assert.strictEqual(helped.error, "")
+      }
+    })
+  )
+
+  it.live("refuses what is written wrongly before it looks for a database", () =>
+    Effect.gen(function* () {
+      const tenant = ["--tenant", newUuid()]
+      for (const words of [
+        ["examine"],
+        ["credits", "grant", "--tenant", "acme", "5"],
+        ["credits", "grant", ...tenant],
+        ["key", "create", ...tenant, "A key"],
+        ["user", "create", ...tenant, "ada@acme.example", "--role", "king"],
+        ...["1.5", "0", "007", "1e3", "many", "9".repeat(13)].map((wrong) => ["credits", "grant", ...tenant, wrong])
+      ]) {
+        const refused = yield* run(nowhere, ...words)
+        assert.isTrue(refused.failed, words.join(" "))
+        assert.notInclude(refused.error, "database", words.join(" "))
+      }
+      const { error } = yield* run(nowhere, "credits", "grant", ...tenant, "1.5")
+      assert.include(error, "a whole number above zero")
+    })
+  )
+
+  it.live("says which database it looks at before it looks, and never a password", () =>
+    Effect.gen(function* () {
+      const { error, failed, out, why } = yield* run(nowhere, "doctor")
+      assert.deepStrictEqual([failed, error], [true, "database  127.0.0.1:1/books\n"])
+      assert.notInclude(out + error + why, "s3cret")
+      const garbled = yield* run({ DATABASE_URL: "postgres://turnpike:s3/cret@db.example/books" }, "doctor")
+      assert.deepStrictEqual([garbled.failed, garbled.error], [true, ""])
+      assert.notInclude(garbled.why, "cret@")
+    })
+  )
+
+  it.live("looks at the embedded database of a server that runs, by the name of its directory", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const postgres = join(dataDir, "postgres")
+      yield* EmbeddedPostgres.make({ dataDir: postgres, settings: { fsync: "off" } })
+      const { error, failed, out, why } = yield* run({ TURNPIKE_DATA_DIR: dataDir }, "doctor")
+      assert.isFalse(failed, why)
+      assert.match(error, /^database {2}\S+\/postgres \(embedded\)\nThis database has no tenant/)
+      assert.include(error, `  ${postgres} (`)
+      assert.include(out, "The books are in order.\n")
+    })
+  )
+
+  it.live("of a process makes no database, says what to set, and fails as a command", () =>
+    Effect.gen(function* () {
+      const cwd = yield* directory
+      const [refused, helped, wrong] = yield* Effect.all(
+        [
+          typed(cwd, {}, "doctor"),
+          typed(cwd, {}, "--help"),
+          typed(cwd, {}, "credits", "grant", "--tenant", newUuid(), "1.5")
+        ],
+        { concurrency: 3 }
+      )
+      assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+      assert.include(refused.error, join(cwd, ".turnpike/postgres"))
+      assert.match(refused.error, /Set DATABASE_URL or TURNPIKE_DATA_DIR .* or start the server first/)
+      assert.deepStrictEqual([helped.code, helped.error, wrong.code], [0, "", 1])
+      assert.deepStrictEqual(readdirSync(cwd), [])
+    })
+  )
+})
+
+const deployment = Layer.succeed(Deployment, {
+  environment: "sandbox",
+  publicUrl: "http://localhost:4020",
+  scannerUrl: "http://localhost:4020"
+})
+const Test = Bootstrap.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Credentials.layer, Tenants.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, BusMemory.layer)),
+  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, deployment))
+)
+
+/** The first tenant of the database that `DATABASE_URL` leads to, and what an operator does there. */
+const office = Effect.gen(function* () {
+  const { config } = yield* Database
+  const { tenant_id } = yield* (yield* Bootstrap).ensure
+  const env = { DATABASE_URL: config.url === undefined ? "" : Redacted.value(config.url) }
+  return { env, tenant_id, type: (...words: ReadonlyArray<string>) => run(env, ...words) }
+})
+
+layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator", (it) => {
+  it.effect("proves the books of the database that is named", () =>
+    Effect.gen(function* () {
+      const { code, error, out } = yield* typed(tmpdir(), (yield* office).env, "doctor")
+      assert.strictEqual(code, 0, error)
+      assert.match(error, /^database {2}\S+\/turnpike_test_\w+\n$/)
+      assert.match(out, /The books are in order\.\n$/)
+    })
+  )
+
+  it.effect("gives a tenant whole credits", () =>
+    Effect.gen(function* () {
+      const { tenant_id, type } = yield* office
+      const { account } = yield* Ledger
+      const before = (yield* account(tenant_id)).posted
+      const { failed, out } = yield* type("credits", "grant", "25", "--tenant", toTypeId("ten", tenant_id))
+      assert.deepStrictEqual([failed, out], [false, "granted 25 scanner credits\n"])
+      assert.strictEqual((yield* account(tenant_id)).posted - before, 25_000_000n)
+    })
+  )
+
+  it.effect("is told in a sentence that there is no such tenant, whatever it was named for", () =>
+    Effect.gen(function* () {
+      const { type } = yield* office
+      const stranger = newUuid()
+      const tenant = ["--tenant", stranger]
+      for (const words of [
+        ["account", "create", ...tenant, "Acme"],
+        ["key", "create", ...tenant, "A key", "--scope", "wallets:read"],
+        ["credits", "grant", ...tenant, "5"],
+        ["user", "create", ...tenant, "ada@acme.example", "--role", "viewer"],
+        ["user", "list", ...tenant]
+      ]) {
+        const { out, why } = yield* type(...words)
+        assert.deepStrictEqual([out, why], ["", `there is no tenant ${toTypeId("ten", stranger)}`], words.join(" "))
+      }
+    })
+  )
+
+  it.effect("makes a key that a script can keep: nothing else is on standard output", () =>
+    Effect.gen(function* () {
+      const { tenant_id, type } = yield* office
+      const { out } = yield* type("key", "create", "A key", "--tenant", tenant_id, "--scope", "wallets:read")
+      const principal = yield* (yield* Credentials).authenticate(out.trim())
+      assert.deepInclude(principal, { tenant_id, scopes: ["wallets:read"] })
+    })
+  )
+})

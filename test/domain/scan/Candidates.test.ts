@@ -1,0 +1,74 @@
+import { assert, describe, it } from "vitest"
+import { isProductSitemap } from "#domain/page/ProductUrl.ts"
+import { productCandidates } from "#domain/scan/Candidates.ts"
+import { addressAt } from "#domain/scan/SiteAddress.ts"
+
+const origin = "https://shop.example"
+const candidates = (
+  { listed = [], locations = [] }: { listed?: ReadonlyArray<string>; locations?: ReadonlyArray<string> },
+  isShop = true
+) =>
+  productCandidates({
+    origin,
+    platform: null,
+    home: undefined,
+    catalogue: [],
+    sitemap: { products: [], listed, locations },
+    isShop
+  })
+
+describe("a sitemap of products", () => {
+  it("is told by its address from one of what they are sorted into", () => {
+    const yes = ["/product-sitemap.xml", "/xmlsitemap.php?type=products&page=1", "/sitemap_products_1.xml"]
+    const no = [
+      "/product_cat-sitemap.xml",
+      "/product_tag-sitemap.xml",
+      "/product-categories.xml",
+      "/product-brands.xml"
+    ]
+    assert.deepStrictEqual(
+      [...yes, ...no, "/pages.xml"].map((path) => isProductSitemap(origin + path)),
+      [...yes.map(() => true), ...no.map(() => false), false]
+    )
+    assert.isFalse(isProductSitemap("https://products.example/pages.xml"))
+  })
+})
+
+describe("where products may be", () => {
+  it("is all that a sitemap of products lists, before what only might be one", () => {
+    const found = candidates({ listed: [`${origin}/kettle/`, `${origin}/shop/`], locations: [`${origin}/things/mug`] })
+    assert.deepStrictEqual(found, [`${origin}/kettle/`, `${origin}/things/mug`])
+  })
+
+  it("is one step with several words as the last resort, of a shop alone", () => {
+    const locations = [
+      "/brewing",
+      "/able-brewing-system/",
+      "/about-us",
+      "/privacy-policy",
+      "/coffee-mugs",
+      "/things/mug"
+    ]
+    const found = candidates({ locations: locations.map((path) => origin + path) })
+    assert.deepStrictEqual(
+      found,
+      ["/things/mug", "/able-brewing-system/", "/coffee-mugs"].map((path) => origin + path)
+    )
+    assert.deepStrictEqual(candidates({ locations: found }, false), [])
+  })
+
+  it("is no page of a brand, a category or a tag", () => {
+    const locations = ["/brands/acme", "/brand/acme/", "/product-category/mugs/large/", "/product-tag/red"]
+    assert.deepStrictEqual(candidates({ listed: locations.map((path) => origin + path) }), [])
+  })
+
+  it("is asked at the origin that answers, however the site lists it", () => {
+    const listed = ["http://shop.example/kettle", "https://www.shop.example/mug", "https://other.example/cup"]
+    assert.deepStrictEqual(candidates({ listed }), [`${origin}/kettle`, `${origin}/mug`])
+    assert.strictEqual(addressAt("http://www.shop.example", `${origin}/a?b=c#d`)?.href, "http://www.shop.example/a?b=c")
+    assert.strictEqual(addressAt(origin, "http://www.shop.example//x.example/a")?.host, "shop.example")
+    for (const address of ["https://shop.example:8443/a", "mailto:a@shop.example", "https://x.shop.example/"]) {
+      assert.isUndefined(addressAt(origin, address), address)
+    }
+  })
+})

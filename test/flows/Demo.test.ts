@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Postgres from "#layers/Postgres.ts"
+import { Database } from "#services/Database.ts"
+import { startServer } from "../chaos/Servers.ts"
+
+const dataDir = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-demo-"))),
+  (dir) => Effect.sync(() => rmSync(dir, { recursive: true, force: true }))
+)
+
+const databaseUrl = Effect.map(Layer.build(Layer.fresh(Postgres.layerTest)), (context) =>
+  Redacted.value(Context.get(context, Database).config.url ?? Redacted.make(""))
+)
+
+/** How the demo ends, and what it has said until then. */
+const demo = Effect.fnUntraced(function* (env: Record<string, string>) {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, [join(import.meta.dirname, "../../src/demo.ts")], {
+        env: { ...process.env, TURNPIKE_LOG_LEVEL: "Warn", TURNPIKE_SETTLEMENT_DELAY: "0", ...env },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+    ),
+    (child) => Effect.sync(() => child.kill("SIGTERM"))
+  )
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
+  const [code] = yield* Effect.promise(() => once(child, "close"))
+  return { code, said }
+})
+
+const server = (env: Record<string, string>) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startServer(env)),
+    ({ kill }) => Effect.promise(() => kill("SIGTERM"))
+  )
+
+describe("the demo", () => {
+  it.live("shows a paid call on a server of its own, over DATABASE_URL too", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_DATA_DIR: yield* dataDir, DATABASE_URL: yield* databaseUrl }
+      const { code, said } = yield* demo(env)
+      assert.include(said, "The API was called 1 time.")
+      assert.strictEqual(code, 0, said)
+    })
+  )
+
+  it.live("says why the server that runs here cannot be shown", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_DATA_DIR: yield* dataDir, DATABASE_URL: yield* databaseUrl }
+      yield* server(env)
+      const { code, said } = yield* demo(env)
+      assert.match(said, /The demo cannot run: http:\S+ calls no API on this machine/)
+      assert.notInclude(said, "    at ", "a sentence, not a stack")
+      assert.strictEqual(code, 1)
+    })
+  )
+
+  it.live("ends as soon as the server that it started has ended, with what that one said", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_DATA_DIR: yield* dataDir, DATABASE_URL: "nonsense" }
+      const { code, said } = yield* demo(env)
+      assert.include(said, "Turnpike cannot run: DATABASE_URL cannot be read.")
+      assert.include(said, "The demo cannot run: the server that it started has ended (exit code 1)")
+      assert.strictEqual(code, 1)
+    })
+  )
+})

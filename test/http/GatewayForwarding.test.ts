@@ -1,0 +1,110 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { fromTypeId } from "#domain/Ids.ts"
+import { balance, buyer, charged, pay, paidCall, seller, send, server, serverWith } from "./GatewayHarness.ts"
+
+const funds = 1_000_000n
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("a request on its way to the origin", (it) => {
+  it.effect("that asks for a method the endpoint does not serve is refused, with and without payment", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.end(), { method: "POST" })
+      const agent = yield* buyer(funds)
+      const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const proof = { "x-payment-proof": paid.json.proof }
+      for (const name of ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]) {
+        for (const more of [{}, proof]) {
+          const refused = yield* send(shop.path, { method: "POST", headers: { ...more, [name]: "DELETE" } })
+          assert.deepStrictEqual([refused.status, refused.json.code], [405, "METHOD_NOT_ALLOWED"])
+          assert.strictEqual(refused.headers.allow, "POST, OPTIONS")
+        }
+      }
+      assert.strictEqual(shop.backend.seen.length, 0)
+      assert.deepStrictEqual(yield* balance(agent.purse), { posted: funds, held: 10_000n })
+    })
+  )
+
+  it.effect("says nothing there of another method or address than those that were paid for", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((request, response) => response.end(JSON.stringify(request.headers)), {
+        method: "ANY"
+      })
+      const agent = yield* buyer(funds)
+      const overrides = { "x-http-method-override": "DELETE", x_http_method: "DELETE", "x-original-url": "/admin" }
+      const answer = yield* paidCall(agent, shop.path, { method: "POST", headers: { ...overrides, "x-kept": "1" } })
+      const seen = JSON.parse(answer.body)
+      assert.strictEqual(seen["x-kept"], "1")
+      for (const name of Object.keys(overrides)) assert.isUndefined(seen[name], name)
+    })
+  )
+})
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer on its way to the caller", (it) => {
+  it.effect("keeps what every line of the origin's Vary and Cache-Control says", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => {
+        response.writeHead(200, [
+          "Vary",
+          "Origin",
+          "vary",
+          "Cookie",
+          "Cache-Control",
+          "public",
+          "Cache-Control",
+          "no-transform"
+        ])
+        response.end()
+      })
+      const { headers } = yield* paidCall(yield* buyer(funds), shop.path)
+      assert.match(String(headers["vary"]), /^Origin, Cookie, Accept, /)
+      assert.strictEqual(headers["cache-control"], "private, no-transform")
+    })
+  )
+
+  it.effect("that may not have arrived is given to the same method again: what HEAD announces has no body", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.setHeader("Content-Length", "6").end("served"), {
+        method: "ANY"
+      })
+      const agent = yield* buyer(funds)
+      const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const headers = { "x-payment-proof": paid.json.proof }
+      const head = yield* send(shop.path, { method: "HEAD", headers })
+      assert.deepStrictEqual([head.status, head.headers["content-length"]], [200, "6"])
+      const sql = yield* SqlClient.SqlClient
+      const id = fromTypeId("pay", paid.json.id)
+      yield* Effect.repeat(sql`SELECT 1 FROM payments WHERE id = ${id} AND delivered_at IS NOT NULL`, {
+        until: (delivered) => delivered.length === 1,
+        schedule: Schedule.spaced("20 millis")
+      })
+      // As if its caller had gone before it arrived.
+      yield* sql`UPDATE payments SET delivered_at = NULL, lease_until = created_at WHERE id = ${id}`
+      yield* sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
+        SELECT id, 200, '["Content-Length", "6"]', '', now() + interval '1 hour' FROM payments WHERE id = ${id}`
+      const get = yield* send(shop.path, { headers })
+      assert.deepStrictEqual([get.status, get.json.code], [409, "PAYMENT_ALREADY_USED"])
+      const again = yield* send(shop.path, { method: "HEAD", headers })
+      assert.deepStrictEqual([again.status, again.headers["idempotency-replayed"]], [200, "true"])
+      assert.strictEqual(yield* charged(agent.purse, funds), 10_000n)
+    })
+  )
+})
+
+const behindProxy = serverWith({ TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" })
+layer(behindProxy, { timeout: "60 seconds", excludeTestServices: true })("behind a proxy of ours", (it) => {
+  it.effect("an origin is told the whole address of the caller, and nothing that the caller made up", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((request, response) => response.end(String(request.headers["x-forwarded-for"])))
+      const agent = yield* buyer(funds)
+      for (const [chain, caller] of [
+        ["6.6.6.6, 203.0.113.9", "203.0.113.9"],
+        ["6.6.6.6, 2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"],
+        ["203.0.113.9, 127.0.0.1", "203.0.113.9"]
+      ] as const) {
+        const answer = yield* paidCall(agent, shop.path, { headers: { "x-forwarded-for": chain } })
+        assert.strictEqual(answer.body, caller)
+      }
+    })
+  )
+})

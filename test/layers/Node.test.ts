@@ -1,0 +1,128 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { connect, type Socket } from "node:net"
+import type { ServerResponse } from "node:http"
+import * as Node from "#layers/Node.ts"
+import { patience } from "#layers/Node/Lines.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { ask } from "../http/PlatformHarness.ts"
+
+const Test = Layer.fresh(Node.layer).pipe(
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "0", HOST: "127.0.0.1" })))
+)
+
+layer(Test, { timeout: "60 seconds" })("a server that is starting", (it) => {
+  it.effect("is alive, and everything else is to come again", () =>
+    Effect.gen(function* () {
+      const { publicUrl } = yield* Deployment
+      const live = yield* ask(`${publicUrl}/health/live`)
+      assert.deepStrictEqual([live.status, live.text], [200, '{"status":"live"}'])
+      for (const path of ["/health/ready", "/health/lively", "/v1/wallets"]) {
+        const { body, headers, status } = yield* ask(`${publicUrl}${path}`, { headers: { "x-request-id": "mine" } })
+        assert.deepStrictEqual([status, headers.get("retry-after")], [503, "1"], path)
+        assert.deepInclude(body, {
+          type: `${publicUrl}/docs/errors#SERVICE_UNAVAILABLE`,
+          status: 503,
+          code: "SERVICE_UNAVAILABLE",
+          request_id: "mine"
+        })
+        assert.strictEqual(headers.get("content-type"), "application/problem+json")
+        assert.strictEqual(headers.get("x-request-id"), "mine")
+        assert.strictEqual(headers.get("x-environment"), "test")
+      }
+    })
+  )
+})
+
+/** More than the system takes on behalf of somebody who reads nothing. */
+const large = Buffer.alloc(128_000_000)
+
+/** A caller who has asked and reads nothing, and the answer to it, of a server that nobody else asks. */
+const caller = Effect.fnUntraced(function* (hasOwnRules: boolean) {
+  const context = yield* Layer.build(Test)
+  const { intercept, server } = Context.get(context, HttpListener)
+  const { publicUrl } = Context.get(context, Deployment)
+  const asked = Promise.withResolvers<ServerResponse>()
+  yield* intercept((_, response) => {
+    asked.resolve(response)
+    return hasOwnRules
+  })
+  const ignore = () => undefined
+  server.on("request", ignore)
+  const socket = connect(Number(new URL(publicUrl).port), "127.0.0.1").pause()
+  yield* Effect.addFinalizer(() => Effect.sync(() => void socket.destroy()))
+  socket.on("error", ignore)
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  const response = yield* Effect.promise(() => asked.promise)
+  return { socket, response }
+})
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+/** What of an answer is still here. */
+const left = (socket: Socket | null) => {
+  const { _handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize: number } | null }
+  return _handle?.writeQueueSize ?? 0
+}
+
+/** Waits until the system takes no more. */
+const settled = (socket: Socket | null) =>
+  Effect.suspend(() => {
+    let [before, quiet] = [-1, 0]
+    const look = Effect.map(turn, () => {
+      quiet = left(socket) === before ? quiet + 1 : 0
+      before = left(socket)
+      return quiet
+    })
+    return Effect.repeat(look, { until: (quiet) => quiet > 200 })
+  })
+
+describe("a caller who does not read", () => {
+  for (const [name, hasOwnRules, time] of [
+    ["an answer", false, patience.answer],
+    ["an answer of a route that has rules of its own", true, patience.ownRules]
+  ] as const) {
+    it.effect(`holds ${name} for so long, and not longer`, () =>
+      Effect.gen(function* () {
+        const { response } = yield* caller(hasOwnRules)
+        const { socket } = response
+        response.end(large)
+        yield* settled(socket)
+        yield* TestClock.adjust("5 seconds")
+        yield* TestClock.adjust(Duration.subtract(time, Duration.seconds(5)))
+        assert.isFalse(socket?.destroyed)
+        yield* TestClock.adjust("5 seconds")
+        assert.isTrue(socket?.destroyed)
+      })
+    )
+  }
+
+  it.effect("is left alone while nothing waits for it", () =>
+    Effect.gen(function* () {
+      const { response } = yield* caller(false)
+      response.flushHeaders()
+      yield* TestClock.adjust("1 hour")
+      assert.isFalse(response.destroyed)
+    })
+  )
+
+  it.effect("is left alone while it takes a little now and then, although it is slow", () =>
+    Effect.gen(function* () {
+      const { response, socket } = yield* caller(false)
+      response.end(large)
+      const taking = response.socket
+      for (let time = 0; time < 4; time++) {
+        yield* settled(taking)
+        const before = left(taking)
+        socket.resume()
+        yield* Effect.repeat(turn, { until: () => left(taking) < before })
+        socket.pause()
+        yield* TestClock.adjust("10 seconds")
+      }
+      assert.isFalse(taking?.destroyed)
+      assert.isAbove(left(taking), 0)
+    })
+  )
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createServer, type Server } from "node:http"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
+import * as Outbound from "#layers/Outbound.ts"
+import { Database } from "#services/Database.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { refuseTarget } from "#domain/OriginUrl.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+
+const policyOf = (allowHosts: string) => {
+  const url = "http://turnpike.test"
+  const surroundings = Layer.mergeAll(
+    ConfigProvider.layer(ConfigProvider.fromUnknown({ TURNPIKE_ALLOW_HOSTS: allowHosts })),
+    Layer.succeed(Deployment, { environment: "sandbox", publicUrl: url, scannerUrl: url }),
+    Layer.succeed(Database, { config: {}, embedded: false })
+  )
+  return Effect.map(Layer.build(Outbound.layer.pipe(Layer.provide(surroundings))), Context.get(PublicHttpPolicy))
+}
+
+/** A listener on a port of the system's choice; everything else about it is left out. */
+const listening = Effect.acquireRelease(
+  Effect.callback<Server>((resume) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+)
+
+describe("our own listener", () => {
+  it.effect("is not to be called on loopback, whatever the public address is", () =>
+    Effect.gen(function* () {
+      const server = yield* listening
+      const bound = server.address()
+      const port = typeof bound === "object" ? (bound?.port ?? 0) : 0
+      const listener = { server, intercept: () => Effect.void, onDrain: () => Effect.void, stopping: () => false }
+      const policy = yield* Effect.provideService(policyOf(""), HttpListener, listener)
+      const loopbackToo = { ...policy, allowLoopback: true }
+      for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
+        assert.strictEqual(refuseTarget(host, port, loopbackToo), "OwnHost", host)
+      }
+      assert.isUndefined(refuseTarget("127.0.0.1", port - 1, loopbackToo))
+    })
+  )
+})
+
+describe("TURNPIKE_ALLOW_HOSTS", () => {
+  it.effect("is a list of hosts, with or without spaces and capitals", () =>
+    Effect.gen(function* () {
+      const { allowHosts } = yield* policyOf(" 127.0.0.1:7742 , Shop.Internal:8080,")
+      assert.deepStrictEqual(allowHosts, ["127.0.0.1:7742", "shop.internal:8080"])
+    })
+  )
+})

@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { connect } from "node:net"
+import * as Postgres from "#layers/Postgres.ts"
+import { partsOf } from "#layers/Postgres/Unusable.ts"
+
+/** What an operator reads when this is the DATABASE_URL. */
+const refusal = (url: string) => {
+  const environment = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATABASE_URL: url }))
+  return Effect.flip(Layer.build(Layer.fresh(Postgres.layer).pipe(Layer.provide(environment))))
+}
+
+/** Nobody listens on port 1; whatever the name, it has two addresses. */
+const nobodyTwice = () =>
+  connect({
+    host: "localhost",
+    port: 1,
+    autoSelectFamily: true,
+    lookup: (_name, _options, callback) =>
+      callback(null, [
+        { address: "127.0.0.1", family: 4 },
+        { address: "127.0.0.2", family: 4 }
+      ])
+  })
+
+describe("a DATABASE_URL that cannot be used", () => {
+  it.live("is named by host and port, with the reason, when nobody answers there", () =>
+    Effect.gen(function* () {
+      const error = yield* refusal("postgres://turnpike:secret@127.0.0.1:1/turnpike")
+      assert.include(error, { _tag: "PostgresUnusable", reason: "Unreachable" })
+      assert.strictEqual(
+        error.message,
+        "The database at 127.0.0.1:1 (DATABASE_URL) cannot be used: connect ECONNREFUSED 127.0.0.1:1"
+      )
+    })
+  )
+
+  it.live("has the reason of each address where a name has several", () =>
+    Effect.gen(function* () {
+      const url = Redacted.make("postgres://turnpike:secret@localhost:1/turnpike")
+      const error = yield* Effect.flip(Postgres.prepare({ ...Postgres.fromUrl(url), stream: nobodyTwice }))
+      assert.strictEqual(
+        error.message,
+        "The database at localhost:1 (DATABASE_URL) cannot be used: " +
+          "connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.2:1"
+      )
+    })
+  )
+
+  for (const url of [
+    "turnpike",
+    "localhost:5432/turnpike",
+    "mysql://turnpike:secret@localhost/turnpike",
+    "postgres://turnpike:sec/ret@localhost/turnpike",
+    "postgres://turnpike:5432/secret@localhost/turnpike",
+    "postgres://turnpike:5432?secret@localhost/turnpike",
+    "postgres://turnpike:5432#secret@localhost/turnpike",
+    "postgres://turnpike:100%secret@localhost/turnpike"
+  ]) {
+    it.effect(`is said to be unreadable, without a word of it: ${url}`, () =>
+      Effect.gen(function* () {
+        const error = yield* refusal(url)
+        assert.include(error, { _tag: "PostgresUnusable", reason: "Unreadable" })
+        assert.match(error.message, /^DATABASE_URL cannot be read\./)
+        assert.notMatch(error.message, /secret|sec\/|localhost/)
+      })
+    )
+  }
+
+  for (const url of [
+    "postgres://turnpike:secret@db.internal:6432/turnpike?sslmode=require",
+    "postgresql://turnpike:a%2Fb%40c@[::1]/turnpike",
+    "postgres://turnpike@localhost/turnpike?host=/run/postgresql",
+    "postgres:///turnpike"
+  ]) {
+    it(`is not: ${url}`, () => assert.isDefined(partsOf(Redacted.make(url))))
+  }
+})
