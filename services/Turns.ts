@@ -1,7 +1,7 @@
 import { Duration, Effect, Semaphore } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { realTime } from "./RealTime.ts"
-import { LanePolicy } from "./Ledger/Lane.ts"
+import { LanePolicy } from "./Ledger/LanePolicy.ts"
 
 const stripes = 256
 

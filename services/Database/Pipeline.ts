@@ -2,9 +2,8 @@ import type * as PgClient from "@effect/sql-pg/PgClient"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
-import { Data, type Duration, Effect, Exit, Result, Scope } from "effect"
+import { Data, Effect, Result, type Scope } from "effect"
 import { Duplex } from "node:stream"
-import { within } from "../RealTime.ts"
 
 /** SQL with the types of its parameters. Each connection prepares it once. */
 export interface Statement {
@@ -61,7 +60,10 @@ const passing = /^(?:40P01|40001|55P03|57014|53|55000|57P|25006)/
 
 export type FlightFailure = StatementFailed | ConnectionLost
 
-/** A connection of one owner, who sends one flight at a time. */
+/** What became of a flight: the rows of each step, or why there are none. */
+export type Landing = Result.Result<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>
+
+/** A connection of one owner. */
 export interface Pipeline {
   readonly isLost: () => boolean
   /**
@@ -81,25 +83,32 @@ interface Prepared {
   readField: PgProtocol.FieldReader<unknown> | undefined
 }
 
+/** A connection whose owner may send a flight behind others that have not landed yet. */
+export interface Wire extends Pipeline {
+  /** As `fly`, and flights land in the order they were sent. One that fails does not keep those behind it from being run. */
+  readonly send: (steps: ReadonlyArray<Step>, landed: (landing: Landing) => void) => void
+}
+
 interface Flight {
   readonly plans: ReadonlyArray<Prepared>
   readonly rows: ReadonlyArray<Array<Row>>
   /** The step whose answer is being read. */
   step: number
   failure: StatementFailed | undefined
-  readonly resume: (outcome: Effect.Effect<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>) => void
+  readonly landed: (landing: Landing) => void
 }
 
 const encodeBind = PgProtocol.makeBindEncoder(PgTypes.writeParameter, PgTypes.isTextFormat)
 const execute = PgProtocol.encodeExecute({ portal: "", maxRows: 0 })
 const sync = PgProtocol.encodeSync()
 
-class Wire implements Pipeline {
+class Connection implements Wire {
   readonly #socket: Duplex
   readonly #parser = PgProtocol.makeParser<unknown>()
   readonly #prepared = new Map<Statement, Prepared>()
   #names = 0
-  #flight: Flight | undefined
+  /** On their way, oldest first: the first one's answer is being read. */
+  readonly #flights: Array<Flight> = []
   #lost: ConnectionLost | undefined
 
   constructor(socket: Duplex) {
@@ -113,21 +122,24 @@ class Wire implements Pipeline {
 
   readonly fly: Pipeline["fly"] = (steps, meanwhile) =>
     Effect.callback((resume) => {
-      if (this.#lost !== undefined) return resume(Effect.fail(this.#lost))
-      if (this.#flight !== undefined) return resume(Effect.die("A pipeline takes one flight at a time"))
-      const frames: Array<Uint8Array> = []
-      try {
-        const plans = steps.map((step) => this.#encode(step, frames))
-        this.#flight = { plans, rows: steps.map(() => []), step: 0, failure: undefined, resume }
-        this.#parser.readField = plans[0]?.readField
-      } catch (cause) {
-        return resume(Effect.fail(new StatementFailed({ code: "", message: "A value cannot be sent", cause })))
-      }
-      frames.push(sync)
-      this.#socket.write(Buffer.concat(frames))
+      this.send(steps, (landing) => resume(Effect.fromResult(landing)))
       meanwhile?.()
       return Effect.sync(() => this.#lose("The flight was interrupted", undefined))
     })
+
+  readonly send: Wire["send"] = (steps, landed) => {
+    if (this.#lost !== undefined) return landed(Result.fail(this.#lost))
+    const frames: Array<Uint8Array> = []
+    try {
+      const plans = steps.map((step) => this.#encode(step, frames))
+      if (this.#flights.push({ plans, rows: steps.map(() => []), step: 0, failure: undefined, landed }) === 1)
+        this.#parser.readField = plans[0]?.readField
+    } catch (cause) {
+      return landed(Result.fail(new StatementFailed({ code: "", message: "A value cannot be sent", cause })))
+    }
+    frames.push(sync)
+    this.#socket.write(Buffer.concat(frames))
+  }
 
   #encode({ statement, values }: Step, frames: Array<Uint8Array>): Prepared {
     let prepared = this.#prepared.get(statement)
@@ -152,7 +164,7 @@ class Wire implements Pipeline {
   }
 
   readonly #onMessage = (message: PgProtocol.BackendMessage<unknown>) => {
-    const flight = this.#flight
+    const [flight] = this.#flights
     if (flight === undefined) return
     switch (message._tag) {
       case "DataRow":
@@ -182,8 +194,9 @@ class Wire implements Pipeline {
         return
       }
       case "ReadyForQuery":
-        this.#flight = undefined
-        flight.resume(flight.failure === undefined ? Effect.succeed(flight.rows) : Effect.fail(flight.failure))
+        this.#flights.shift()
+        this.#parser.readField = this.#flights[0]?.plans[0]?.readField
+        flight.landed(flight.failure === undefined ? Result.succeed(flight.rows) : Result.fail(flight.failure))
     }
   }
 
@@ -191,9 +204,7 @@ class Wire implements Pipeline {
     if (this.#lost !== undefined) return
     this.#lost = new ConnectionLost({ message, cause })
     this.#socket.off("data", this.#onData).destroy()
-    const flight = this.#flight
-    this.#flight = undefined
-    flight?.resume(Effect.fail(this.#lost))
+    for (const { landed } of this.#flights.splice(0)) landed(Result.fail(this.#lost))
   }
 }
 
@@ -219,54 +230,16 @@ export const byKey = (config: PgClient.PgClientConfig, applicationName: string):
  * because the driver ends every statement with a synchronisation of its own: the server then flushes, and wakes us, once for
  * each of them.
  */
-export const make = (config: PgClient.PgClientConfig): Effect.Effect<Pipeline, ConnectionLost, Scope.Scope> =>
+export const make = (config: PgClient.PgClientConfig): Effect.Effect<Wire, ConnectionLost, Scope.Scope> =>
   PgConnection.make(config).pipe(
     Effect.mapError((cause) => new ConnectionLost({ message: "No connection to the database", cause })),
     Effect.flatMap((connection) => {
       const socket = socketOf(connection)
       return socket === undefined
         ? Effect.die("This version of the driver keeps its socket somewhere else")
-        : Effect.sync(() => new Wire(socket))
+        : Effect.sync(() => new Connection(socket))
     })
   )
-
-/**
- * The same for an owner who can say that the outcome is unknown: a lost connection is replaced when the next flight needs one, and
- * a server that does not answer in time counts as lost.
- */
-export const lasting = Effect.fnUntraced(function* (
-  config: PgClient.PgClientConfig,
-  patience: Duration.Duration
-): Effect.fn.Return<Pipeline, never, Scope.Scope> {
-  const scope = yield* Effect.scope
-  let current: { readonly pipeline: Pipeline; readonly scope: Scope.Closeable } | undefined
-  const open = Effect.gen(function* () {
-    const own = yield* Scope.fork(scope)
-    const pipeline = yield* Effect.onError(Scope.provide(make(config), own), (cause) =>
-      Scope.close(own, Exit.failCause(cause))
-    )
-    current = { pipeline, scope: own }
-    return pipeline
-  })
-  const drop = Effect.suspend(() => {
-    const lost = current
-    current = undefined
-    return lost === undefined ? Effect.void : Scope.close(lost.scope, Exit.void)
-  })
-  const late = Effect.fail(new ConnectionLost({ message: "The database did not answer in time", cause: undefined }))
-  return {
-    isLost: () => current === undefined || current.pipeline.isLost(),
-    fly: (steps, meanwhile) =>
-      Effect.suspend(() =>
-        current === undefined || current.pipeline.isLost()
-          ? Effect.flatMap(Effect.andThen(drop, open), (pipeline) => pipeline.fly(steps, meanwhile))
-          : current.pipeline.fly(steps, meanwhile)
-      ).pipe(
-        (answer) => within(answer, { duration: patience, orElse: () => late }),
-        Effect.tapError((failure) => (failure._tag === "ConnectionLost" ? drop : Effect.void))
-      )
-  }
-})
 
 const socketOf = (connection: PgConnection.PgConnection): Duplex | undefined => {
   const session: unknown = "session" in connection ? connection.session : undefined

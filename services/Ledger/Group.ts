@@ -1,5 +1,5 @@
 import { Data, DateTime, Effect, Result } from "effect"
-import type { Book, Command, Posted } from "#domain/Command.ts"
+import type { Book, Command, Decision, Posted } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { decide } from "#domain/Posting.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
@@ -40,7 +40,7 @@ export interface PostedGroup {
 export class Misremembered extends Data.TaggedError("Misremembered")<{ readonly cause: Pipeline.StatementFailed }> {}
 
 /** When a group is decided, and until when the keys used in it are remembered. */
-const timing = Effect.map(DateTime.now, (now) => ({
+export const timing = Effect.map(DateTime.now, (now) => ({
   at: DateTime.toDate(now),
   keysExpireAt: DateTime.toDate(DateTime.add(now, { hours: 24 }))
 }))
@@ -63,11 +63,23 @@ const extraOf = (group: ReadonlyArray<LedgerCommand>, answers: ReadonlyArray<Ans
 
 type Time = Effect.Success<typeof timing>
 
+/** A group decided from memory, and all that has to be written for it to be true, in one flight. */
+export interface Remembered {
+  readonly decision: Decision
+  /** Without a BEGIN all of a flight is one transaction, which ends with it. */
+  readonly steps: ReadonlyArray<Pipeline.Step>
+}
+
 /**
  * What is decided of a group from what is known. Undefined when not all of it is known, or when something about it has to be looked
- * up: a command may have been posted before.
+ * up: a command may have been posted before. `behind` is a decision on its way that memory has in it already.
  */
-const remembering = (known: Known, group: ReadonlyArray<LedgerCommand>, time: Time) => {
+export const remembering = (
+  known: Known,
+  group: ReadonlyArray<LedgerCommand>,
+  time: Time,
+  behind?: Decision
+): Remembered | undefined => {
   const all = flat(group)
   // Versions of things may change without a movement, so that the head does not tell.
   if (all.some(({ fences }) => fences !== undefined)) return undefined
@@ -76,32 +88,12 @@ const remembering = (known: Known, group: ReadonlyArray<LedgerCommand>, time: Ti
   const book = { ...recalled, posted: [], keys: [], ...time }
   const decision = decide(book, group)
   return decision.movements.length > 0 && decision.answers.every((answer, index) => isNew(answer, group[index]))
-    ? { decision, steps: writing(decision, book, extraOf(group, decision.answers)) }
+    ? {
+        decision,
+        steps: writing(decision, book, extraOf(group, decision.answers), behind?.movements.at(-1)?.command_id)
+      }
     : undefined
 }
-
-const write = (pipeline: Pipeline.Pipeline, steps: ReadonlyArray<Pipeline.Step>, meanwhile?: () => void) =>
-  Effect.catchTag(pipeline.fly(steps, meanwhile), "StatementFailed", (cause) =>
-    Effect.fail(new Misremembered({ cause }))
-  )
-
-/**
- * Posts a group from what is known, in one round trip. Undefined when that does not do; nothing has happened then. `meanwhile` is
- * done while the database writes.
- */
-export const postKnown = Effect.fnUntraced(function* (
-  pipeline: Pipeline.Pipeline,
-  known: Known,
-  group: ReadonlyArray<LedgerCommand>,
-  meanwhile: () => void
-): Effect.fn.Return<PostedGroup | undefined, Pipeline.ConnectionLost | Misremembered> {
-  const remembered = remembering(known, group, yield* timing)
-  if (remembered === undefined) return undefined
-  // Without a BEGIN all of a flight is one transaction, which ends with it.
-  yield* write(pipeline, remembered.steps, meanwhile)
-  known.wrote(remembered.decision)
-  return { answers: remembered.decision.answers, isShared: false, isRemembered: true }
-})
 
 /**
  * Posts a group where others write to the log too, in two round trips: its head is waited for, and what the others did meanwhile
@@ -121,7 +113,9 @@ export const postShared = Effect.fnUntraced(function* (
   const time = yield* timing
   const remembered = trust ? remembering(known, group, time) : undefined
   if (remembered !== undefined) {
-    yield* write(pipeline, [...remembered.steps, commit])
+    yield* Effect.catchTag(pipeline.fly([...remembered.steps, commit]), "StatementFailed", (cause) =>
+      Effect.fail(new Misremembered({ cause }))
+    )
     known.wrote(remembered.decision)
     return { answers: remembered.decision.answers, isShared, isRemembered: true }
   }

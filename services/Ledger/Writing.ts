@@ -120,17 +120,28 @@ const upsertKeys = over<IdempotencyRecord>(
       expires_at = CASE WHEN k.expires_at <= $1 THEN EXCLUDED.expires_at END`
 )
 
+const movingHead = (types: ReadonlyArray<number>, condition: string) =>
+  Pipeline.statement(
+    [OID.int8, OID.int8, OID.int8, ...types],
+    `UPDATE ledger_head SET movement_seq = CASE WHEN ${condition} THEN $2 END, event_seq = event_seq + $3 WHERE log = 1`
+  )
 // Not behind another sequence than the one we decided on: then the head gets none, and it may not be without.
-const moveHead = Pipeline.statement(
-  [OID.int8, OID.int8, OID.int8],
-  `UPDATE ledger_head SET movement_seq = CASE WHEN movement_seq = $1 THEN $2 END, event_seq = event_seq + $3 WHERE log = 1`
+const moveHead = movingHead([], "movement_seq = $1")
+// Another process may have brought the log as far as a group of ours would have: its last movement has to be that group's, too.
+const moveHeadBehind = movingHead(
+  [OID.uuid],
+  "movement_seq = $1 AND (SELECT command_id FROM movements WHERE log = 1 AND seq = $1) = $4"
 )
 
-/** Everything that has to be written for a decision to be true. It fails if the log or a balance is not as `book` says. */
+/**
+ * Everything that has to be written for a decision to be true. It fails if the log or a balance is not as `book` says; or if the log
+ * does not end with `behind`, a command that was on its way when we decided.
+ */
 export const writing = (
   decision: Decision,
   book: Pick<Book, "accounts" | "holds" | "seq" | "at">,
-  extra: { readonly events: ReadonlyArray<EventDraft>; readonly rows: ReadonlyArray<CompanionRow> }
+  extra: { readonly events: ReadonlyArray<EventDraft>; readonly rows: ReadonlyArray<CompanionRow> },
+  behind?: string
 ): ReadonlyArray<Pipeline.Step> => {
   const { accounts, holds, keys, movements, tallies } = decision
   const { events, rows } = extra
@@ -138,7 +149,11 @@ export const writing = (
   const ended = holds.filter(({ id }) => before.has(id))
   const opened = ended.length === holds.length ? [] : holds.filter(({ id }) => !before.has(id))
   const head = [book.seq, book.seq + BigInt(movements.length), BigInt(events.length)]
-  const steps: Array<Pipeline.Step> = [{ statement: moveHead, values: head }]
+  const steps: Array<Pipeline.Step> = [
+    behind === undefined
+      ? { statement: moveHead, values: head }
+      : { statement: moveHeadBehind, values: [...head, behind] }
+  ]
   const add = <Row>(step: (at: Date, rows: ReadonlyArray<Row>) => Pipeline.Step, rows: ReadonlyArray<Row>) => {
     if (rows.length > 0) steps.push(step(book.at, rows))
   }

@@ -2,6 +2,7 @@ import { DateTime, Duration, Effect, type Scope } from "effect"
 import type { PaymentRow } from "#domain/Payment.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { Database } from "../Database.ts"
+import * as LastingPipeline from "../Database/LastingPipeline.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import * as Batch from "./Batch.ts"
@@ -47,7 +48,7 @@ const patience = Duration.seconds(8)
 /** Takes payments for calls: of any number of calls, in any number of processes, one gets a payment. One statement for all that wait. */
 export const make = Effect.gen(function* () {
   const { config } = yield* Database
-  const pipeline = yield* Pipeline.lasting(Pipeline.byKey(config, "turnpike-claims"), patience)
+  const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, "turnpike-claims"), patience)
 
   const fly = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>, meanwhile?: () => void) =>
     Effect.map(pipeline.fly([{ statement, values }], meanwhile), ([rows = []]) => rows)

@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Exit } from "effect"
 import { Database } from "../Database.ts"
+import * as LastingPipeline from "../Database/LastingPipeline.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 
 const command = (text: string): Pipeline.Step => ({ statement: Pipeline.statement([], text), values: [] })
@@ -20,7 +21,7 @@ const patience = Duration.seconds(8)
 /** A connection of the sender's own: its statements are few, and planned once in a while. One transaction at a time. */
 export const make = Effect.fnUntraced(function* (name: string) {
   const { config } = yield* Database
-  const pipeline = yield* Pipeline.lasting(Pipeline.byKey(config, name), patience)
+  const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, name), patience)
   const clock = yield* Clock.Clock
   let plannedAt = clock.currentTimeMillisUnsafe()
   const planAgain = Effect.suspend(() => {

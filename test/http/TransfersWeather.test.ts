@@ -6,7 +6,7 @@ import { fromTypeId } from "#domain/Ids.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Doctor } from "#services/Doctor.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { newcomer, options, serverOf } from "./WalletsServer.ts"
 
 /** The bounds of the ledger, shorter than usual. */

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Batches } from "#services/Batches.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { balance, claims, item, paying, services } from "./BatchesHarness.ts"
 

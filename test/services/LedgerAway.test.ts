@@ -3,7 +3,7 @@ import { Cause, Context, Effect, Exit, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Ledger } from "#services/Ledger.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, transfer, wallet } from "./LedgerHarness.ts"
 

@@ -63,6 +63,15 @@ export const ended = (hold: string, debit: string, credit: string, kind: "captur
 export const outcome = (result: Result.Result<unknown, { readonly _tag: string }>) =>
   Result.isSuccess(result) ? "posted" : result.failure._tag
 
+/** Whether somebody waits for the head of this log. */
+export const waitsForHead = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT EXISTS (
+    SELECT FROM pg_locks l WHERE NOT l.granted AND EXISTS (
+      SELECT FROM pg_locks h WHERE h.pid = l.pid AND h.relation = 'ledger_head'::regclass)) AS waits`
+  return row?.["waits"] === true
+})
+
 /**
  * Cuts the ledger's connection again and again until `finished`, a moment after the other, and never twice with nothing posted in
  * between: on a slow machine, too, the ledger gets on.

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { Ledger } from "#services/Ledger.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { newUuid } from "#services/NewId.ts"
 import { cutting, issuance, transfer } from "./LedgerHarness.ts"
 

@@ -3,16 +3,7 @@ import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "#services/Ledger.ts"
 import { eventually } from "./CredentialsHarness.ts"
-import { balance, elsewhere, Test, transfer, wallet } from "./LedgerHarness.ts"
-
-/** Whether somebody waits for the head of this log. */
-const waitsForHead = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`SELECT EXISTS (
-    SELECT FROM pg_locks l WHERE NOT l.granted AND EXISTS (
-      SELECT FROM pg_locks h WHERE h.pid = l.pid AND h.relation = 'ledger_head'::regclass)) AS waits`
-  return row?.["waits"] === true
-})
+import { balance, elsewhere, Test, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
 
 layer(Test, { timeout: "60 seconds" })("a log that others write to as well", (it) => {
   it.effect("is waited for once: what comes until it is free goes along in one transaction", () =>

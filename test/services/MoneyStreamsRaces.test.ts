@@ -3,7 +3,7 @@ import { Cause, Context, Duration, Effect, Exit, Fiber, Latch, Layer, References
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { StreamId } from "#domain/Ids.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { another, balance, eventsOf, faults, money, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
 import { claimOf, patient } from "./WalletsHarness.ts"

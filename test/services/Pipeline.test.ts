@@ -3,6 +3,7 @@ import { Cause, Deferred, Duration, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
+import * as LastingPipeline from "#services/Database/LastingPipeline.ts"
 import * as Pipeline from "#services/Database/Pipeline.ts"
 
 const { OID } = Pipeline
@@ -84,7 +85,7 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
   it.effect("that lasts opens another connection after one is lost", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { fly } = yield* Effect.flatMap(named("lasting"), (config) => Pipeline.lasting(config, patience))
+      const { fly } = yield* Effect.flatMap(named("lasting"), (config) => LastingPipeline.make(config, patience))
       const pid = Effect.map(fly([run("SELECT pg_backend_pid()")]), ([rows]) => rows?.[0]?.[0])
       const first = yield* pid
       assert.strictEqual(yield* pid, first)
@@ -97,7 +98,9 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
   it.effect("that lasts gives a connection up that does not answer in time, and one whose flight was interrupted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { fly } = yield* Effect.flatMap(named("late"), (config) => Pipeline.lasting(config, Duration.seconds(1)))
+      const { fly } = yield* Effect.flatMap(named("late"), (config) =>
+        LastingPipeline.make(config, Duration.seconds(1))
+      )
       yield* sql`CREATE TABLE kept (id integer)`
       const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const holder = yield* sql`LOCK TABLE kept`.pipe(

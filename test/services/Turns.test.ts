@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { another as anotherOfStreams, open, parties, platform as streams } from "./MoneyStreamsHarness.ts"
 import { paid, platform as refunds, refundOf, services as refundServices } from "./RefundsHarness.ts"

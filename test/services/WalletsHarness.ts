@@ -6,7 +6,7 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { type Environment, Principal } from "#domain/Principal.ts"
 import type { CreateWallet } from "#domain/Wallet.ts"
 import { Ledger } from "#services/Ledger.ts"
-import { LanePolicy } from "#services/Ledger/Lane.ts"
+import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { newId, newUuid } from "#services/NewId.ts"
 import { Wallets } from "#services/Wallets.ts"
 
