@@ -9,7 +9,7 @@ import { newUuid } from "./NewId.ts"
 const Recorded = Schema.toType(RecordedEvent)
 
 const insertEvents = Pipeline.statement(
-  [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonbArray],
+  [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonArray],
   `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
     SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data, $1
     FROM ${Pipeline.lists(["behind", "id", "tenant_id", "type", "data"], 2)} AS r`

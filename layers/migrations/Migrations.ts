@@ -24,7 +24,8 @@ export const all = Migrator.fromGlob({
   "0018_scanner_credits.ts": () => import("./0018_scanner_credits.ts"),
   "0019_merchant_scans.ts": () => import("./0019_merchant_scans.ts"),
   "0020_shopping_tests.ts": () => import("./0020_shopping_tests.ts"),
-  "0021_own_endpoints.ts": () => import("./0021_own_endpoints.ts")
+  "0021_own_endpoints.ts": () => import("./0021_own_endpoints.ts"),
+  "0022_lighter_rows.ts": () => import("./0022_lighter_rows.ts")
 })
 
 /**

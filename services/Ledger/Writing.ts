@@ -111,7 +111,7 @@ const upsertKeys = over<IdempotencyRecord>(
     ["key", OID.textArray],
     ["fingerprint", OID.textArray],
     ["command_id", OID.uuidArray],
-    ["result", OID.jsonbArray],
+    ["result", OID.jsonArray],
     ["expires_at", OID.timestamptzArray]
   ],
   (names, rows) => `INSERT INTO idempotency_keys AS k (${names}) SELECT ${names} FROM ${rows} AS n

@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (policy: PaymentPolicy) {
     const answered = DateTime.toDate(DateTime.addDuration(yield* DateTime.now, policy.repeatLife))
     yield* sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
       SELECT payment_id, status, headers, decode(body, 'base64'), expires_at
-      FROM jsonb_to_recordset(${textOf(kept, answered)}::jsonb) AS r (payment_id uuid, status smallint, headers jsonb, body text,
+      FROM jsonb_to_recordset(${textOf(kept, answered)}::jsonb) AS r (payment_id uuid, status smallint, headers json, body text,
         expires_at timestamptz)
       ON CONFLICT (payment_id) DO NOTHING`
     return kept.map(() => null)

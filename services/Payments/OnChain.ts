@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const until = DateTime.toDate(DateTime.addDuration(now, policy.settlementLife))
     return Effect.asVoid(
       sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
-        VALUES (${payment.id}, ${kept.status}, ${JSON.stringify(kept.headers)}::jsonb, ${kept.body}, ${until})
+        VALUES (${payment.id}, ${kept.status}, ${JSON.stringify(kept.headers)}::json, ${kept.body}, ${until})
         ON CONFLICT (payment_id) DO UPDATE SET status = EXCLUDED.status, headers = EXCLUDED.headers,
           body = EXCLUDED.body, expires_at = EXCLUDED.expires_at`
     )

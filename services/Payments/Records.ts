@@ -30,7 +30,7 @@ const newColumns = [
   ["method", OID.textArray],
   ["currency", OID.textArray],
   ["network", OID.textArray],
-  ["price", OID.jsonbArray],
+  ["price", OID.jsonArray],
   ["amount", OID.int8Array],
   ["state", OID.textArray],
   ["hold_id", OID.uuidArray],
@@ -127,7 +127,7 @@ export const insertAnswer = columnar<{
   [
     ["payment_id", OID.uuidArray],
     ["status", OID.int2Array],
-    ["headers", OID.jsonbArray],
+    ["headers", OID.jsonArray],
     ["body", OID.byteaArray],
     ["expires_at", OID.timestamptzArray]
   ],

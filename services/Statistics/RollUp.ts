@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
             type = 'x402.payment.completed' AS done, coalesce(p ->> 'payer_wallet_id', p ->> 'payer_address', '') AS payer,
             coalesce(p ->> 'charged', '0') AS charged, coalesce(p ->> 'failure', '') AS failure,
             p ->> 'origin_ms' AS millis, count(*) AS count
-          FROM events, jsonb_extract_path(data, 'payment') AS p
+          FROM events, json_extract_path(data, 'payment') AS p
           WHERE log = 1 AND seq > ${after} AND seq <= ${upTo}
             AND type IN ('x402.payment.completed', 'x402.payment.failed')
           GROUP BY 1, 2, 3, 4, 5, 6, 7

@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
     yield* sql`INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_data,
         event_at, attempt, again, due_at, status, created_at)
       VALUES (${webhook.id}, ${id}, ${id}, ${webhook.tenant_id}, 'test', ${event.id}, ${event.type},
-        ${toJson(event.data)}::jsonb, ${event.created_at}, 1, false, ${now}, 'pending', ${now})`
+        ${toJson(event.data)}::json, ${event.created_at}, 1, false, ${now}, 'pending', ${now})`
     yield* openLane(webhook.id, false, now)
     return id
   }, Effect.orDie)

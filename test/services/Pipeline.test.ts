@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Deferred, Duration, Effect, Exit, Fiber } from "effect"
+import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
@@ -58,13 +58,29 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("refuses a second flight while one is under way", () =>
+  it.effect("lands flights in the order they were sent, also behind one that failed", () =>
     Effect.gen(function* () {
-      const { fly } = yield* opened("busy")
-      const first = yield* Effect.forkChild(fly([run("SELECT pg_sleep(0.2)")]), { startImmediately: true })
-      const second = yield* Effect.exit(fly([run("SELECT 2")]))
-      assert.isTrue(Exit.isFailure(second) && Cause.hasDies(second.cause))
-      assert.strictEqual((yield* Fiber.join(first)).length, 1)
+      const { fly } = yield* opened("several")
+      const landed: Array<number> = []
+      const flying = (place: number, step: Pipeline.Step) =>
+        Effect.forkChild(
+          Effect.ensuring(
+            Effect.result(fly([step])),
+            Effect.sync(() => landed.push(place))
+          ),
+          {
+            startImmediately: true
+          }
+        )
+      const flights = [
+        yield* flying(1, run("SELECT pg_sleep(0.1)")),
+        yield* flying(2, run("SELECT 1 / 0")),
+        yield* flying(3, run("SELECT 3"))
+      ]
+      const [, failed, last] = yield* Fiber.joinAll(flights)
+      assert.deepStrictEqual(landed, [1, 2, 3])
+      assert.isTrue(failed !== undefined && Result.isFailure(failed))
+      assert.deepStrictEqual(last, Result.succeed([[[3]]]))
     }).pipe(Effect.scoped)
   )
 

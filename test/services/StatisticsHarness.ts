@@ -90,7 +90,7 @@ const factsOf = Effect.fnUntraced(function* (endpoint: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT type, created_at, p ->> 'payer_wallet_id' AS payer, p ->> 'charged' AS charged,
       p ->> 'failure' AS failure, (p ->> 'origin_ms')::int AS origin_ms
-    FROM events, jsonb_extract_path(data, 'payment') AS p WHERE p ->> 'endpoint_id' = ${endpoint}`
+    FROM events, json_extract_path(data, 'payment') AS p WHERE p ->> 'endpoint_id' = ${endpoint}`
   return yield* Schema.decodeUnknownEffect(Schema.Array(Fact))(rows)
 })
 
