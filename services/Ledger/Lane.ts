@@ -25,7 +25,8 @@ const misremembered = Metric.counter("turnpike_ledger_misremembered", {
 /** A group on its way that was decided from memory. */
 interface Sent {
   readonly jobs: ReadonlyArray<Job>
-  readonly since: number
+  /** When it was sent, or became the oldest. */
+  since: number
   readonly decision: Decision
   /** Whether memory has it already, because another group was decided on top of it. */
   isKnown: boolean
@@ -199,6 +200,8 @@ export const make = Effect.fnUntraced(function* (
   const land = Effect.fnUntraced(function* (wire: Pipeline.Wire, sent: Sent, landing: Pipeline.Landing) {
     if (Result.isSuccess(landing)) {
       flying.shift()
+      const [next] = flying
+      if (next !== undefined) next.since = realTime.currentTimeMillisUnsafe()
       if (!sent.isKnown) known.wrote(sent.decision)
       trust.confirm()
       yield* posted(sent.jobs, sent.decision.answers)
