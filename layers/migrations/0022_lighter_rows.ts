@@ -49,6 +49,8 @@ const documents = [
  */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  // Waits until no group is in the middle of these tables, and lets none begin.
+  yield* sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`
   // Without its constraint a domain is the type that the columns have already: they are read for the constraint, and not written anew.
   for (const [name, { base }] of Object.entries(domains)) yield* sql`CREATE DOMAIN ${sql(name)} AS ${sql.literal(base)}`
   for (const [table, column, domain, constraint] of columns) {

@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (
           : current.pipeline.fly(steps, meanwhile)
       ).pipe(
         (answer) => within(answer, { duration: patience, orElse: () => late }),
-        Effect.tapError((failure) => (failure._tag === "ConnectionLost" ? drop : Effect.void))
+        Effect.tapError((failure) => (Pipeline.endsConnection(failure) ? drop : Effect.void))
       )
   }
 })

@@ -44,7 +44,7 @@ export class StatementFailed extends Data.TaggedError("StatementFailed")<{
   readonly cause: unknown
 }> {}
 
-/** The connection is gone, and with it the knowledge of what the last flight did. */
+/** The connection is gone, and with it the knowledge of what the flights on their way did. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
   readonly message: string
   readonly cause: unknown
@@ -59,6 +59,13 @@ export const isContention = ({ code }: StatementFailed): boolean => passing.test
 const passing = /^(?:40P01|40001|55P03|57014|53|55000|57P|25006)/
 
 export type FlightFailure = StatementFailed | ConnectionLost
+
+/** Whether another connection is needed: it is gone, or its owner is not allowed in any more, or a statement means something else now. */
+export const endsConnection = (failure: FlightFailure): boolean =>
+  failure._tag === "ConnectionLost" || endings.has(failure.code)
+
+// A new connection prepares all again.
+const endings = new Set(["28000", "28P01", "26000", "0A000"])
 
 /** What became of a flight: the rows of each step, or why there are none. */
 export type Landing = Result.Result<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>
@@ -119,6 +126,11 @@ class Connection implements Wire {
   }
 
   readonly isLost = () => this.#lost !== undefined
+
+  /** What is on its way is not waited for: the driver would say goodbye politely, and the server finish it first. */
+  readonly abandon = () => {
+    if (this.#flights.length > 0) this.#lose("The connection was closed", undefined)
+  }
 
   readonly fly: Pipeline["fly"] = (steps, meanwhile) =>
     Effect.callback((resume) => {
@@ -237,7 +249,10 @@ export const make = (config: PgClient.PgClientConfig): Effect.Effect<Wire, Conne
       const socket = socketOf(connection)
       return socket === undefined
         ? Effect.die("This version of the driver keeps its socket somewhere else")
-        : Effect.sync(() => new Connection(socket))
+        : Effect.acquireRelease(
+            Effect.sync(() => new Connection(socket)),
+            (open) => Effect.sync(open.abandon)
+          )
     })
   )
 

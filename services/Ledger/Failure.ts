@@ -9,7 +9,7 @@ export const undecided = (cause: unknown) =>
   new Pipeline.StatementFailed({ code: "", message: "A ledger command threw", cause })
 
 export const endsConnection = (failure: GroupFailure): boolean =>
-  failure._tag !== "StatementFailed" || endings.has(failure.code)
+  failure._tag === "TimeoutError" || Pipeline.endsConnection(failure)
 
 export const isPassing = (failure: GroupFailure): boolean =>
   failure._tag === "StatementFailed" && Pipeline.isContention(failure)
@@ -18,5 +18,11 @@ export const isPassing = (failure: GroupFailure): boolean =>
 export const isElsewhere = (failure: GroupFailure): boolean =>
   failure._tag === "StatementFailed" && failure.code === "25006"
 
-// Not allowed in any more, or a statement that the server has forgotten: a new connection prepares all again.
-const endings = new Set(["28000", "28P01", "26000", "0A000"])
+/** What a command makes of its outcome may throw; where it is looked up that command is found. */
+export const attempt = <A>(decide: () => A): A | undefined => {
+  try {
+    return decide()
+  } catch {
+    return undefined
+  }
+}

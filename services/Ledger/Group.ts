@@ -90,7 +90,7 @@ export const remembering = (
   return decision.movements.length > 0 && decision.answers.every((answer, index) => isNew(answer, group[index]))
     ? {
         decision,
-        steps: writing(decision, book, extraOf(group, decision.answers), behind?.movements.at(-1)?.command_id)
+        steps: writing(decision, book, extraOf(group, decision.answers), behind?.movements.at(-1))
       }
     : undefined
 }

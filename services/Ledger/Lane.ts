@@ -5,7 +5,7 @@ import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup, postShared, remembering, timing } from "./Group.ts"
-import { endsConnection, type GroupFailure, isElsewhere, isPassing, undecided } from "./Failure.ts"
+import { attempt, endsConnection, type GroupFailure, isElsewhere, isPassing, undecided } from "./Failure.ts"
 import * as Known from "./Known.ts"
 import { LanePolicy } from "./LanePolicy.ts"
 import { giveUp, settle, unavailable } from "./Telling.ts"
@@ -49,6 +49,8 @@ export const make = Effect.fnUntraced(function* (
 > {
   const policy = yield* LanePolicy
   const stirred = Latch.makeUnsafe(false)
+  /** Open while somebody waits. */
+  const arrived = Latch.makeUnsafe(false)
   const waiting = Waiting.make(policy)
   /** Taken, and not on their way by themselves. */
   let posting: ReadonlyArray<Job> = []
@@ -81,6 +83,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       const job: Job = { command, since: realTime.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
       if (closed || !waiting.add(job)) return unavailable
+      arrived.openUnsafe()
       if (isFree()) stirred.openUnsafe()
       return Deferred.await(job.done)
     })
@@ -91,11 +94,11 @@ export const make = Effect.fnUntraced(function* (
       orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
     })
 
-  const posted = Effect.fnUntraced(function* (jobs: ReadonlyArray<Job>, answers: ReadonlyArray<Answer>) {
-    committed()
-    yield* Metric.update(groupSizes, jobs.length)
+  const posted = (jobs: ReadonlyArray<Job>, answers: ReadonlyArray<Answer>) => {
     telling.add(jobs, answers)
-  })
+    committed()
+    return Metric.update(groupSizes, jobs.length)
+  }
 
   /** Sends what is taken behind what is on its way, if memory does for it. */
   const send = (wire: Pipeline.Wire, time: Effect.Success<typeof timing>): boolean => {
@@ -214,7 +217,7 @@ export const make = Effect.fnUntraced(function* (
     // Those behind it were decided on top of it, so they fail as well, and wait for its end.
     while (flying.some((other) => other.landing === undefined)) {
       stirred.closeUnsafe()
-      yield* inTime(stirred.await)
+      yield* inTime(stirred.await, sent.since)
     }
     flying.shift()
     const behind = flying.splice(0)
@@ -260,7 +263,9 @@ export const make = Effect.fnUntraced(function* (
     posting = []
     waiting.putBack(unknown.filter((job) => !Deferred.isDoneUnsafe(job.done)))
     giveUpOverdue()
-    if (waiting.size() > 0) stirred.openUnsafe()
+    if (waiting.size() === 0) return
+    arrived.openUnsafe()
+    stirred.openUnsafe()
   })
 
   yield* serve.pipe(
@@ -271,9 +276,14 @@ export const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
   // Nobody waits longer than promised, whatever the connection is doing.
-  yield* Effect.suspend(() => (waiting.size() > 0 ? Effect.void : stirred.await)).pipe(
+  yield* arrived.await.pipe(
     Effect.andThen(sleep("500 millis")),
-    Effect.andThen(Effect.sync(() => giveUpOverdue())),
+    Effect.andThen(
+      Effect.sync(() => {
+        giveUpOverdue()
+        if (waiting.size() === 0) arrived.closeUnsafe()
+      })
+    ),
     Effect.forever,
     Effect.forkScoped
   )
@@ -286,12 +296,3 @@ export const make = Effect.fnUntraced(function* (
   )
   return post
 })
-
-/** What a command makes of its outcome may throw; where it is looked up that command is found. */
-const attempt = <A>(decide: () => A): A | undefined => {
-  try {
-    return decide()
-  } catch {
-    return undefined
-  }
-}

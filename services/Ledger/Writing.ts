@@ -127,21 +127,22 @@ const movingHead = (types: ReadonlyArray<number>, condition: string) =>
   )
 // Not behind another sequence than the one we decided on: then the head gets none, and it may not be without.
 const moveHead = movingHead([], "movement_seq = $1")
-// Another process may have brought the log as far as a group of ours would have: its last movement has to be that group's, too.
+// Another process may have brought the log as far as a group of ours would have, even with the same command as its last one: the last
+// movement has to be that group's, too.
 const moveHeadBehind = movingHead(
-  [OID.uuid],
-  "movement_seq = $1 AND (SELECT command_id FROM movements WHERE log = 1 AND seq = $1) = $4"
+  [OID.uuid, OID.timestamptz],
+  "movement_seq = $1 AND (SELECT command_id = $4 AND created_at = $5 FROM movements WHERE log = 1 AND seq = $1)"
 )
 
 /**
  * Everything that has to be written for a decision to be true. It fails if the log or a balance is not as `book` says; or if the log
- * does not end with `behind`, a command that was on its way when we decided.
+ * does not end with `behind`, a movement that was on its way when we decided.
  */
 export const writing = (
   decision: Decision,
   book: Pick<Book, "accounts" | "holds" | "seq" | "at">,
   extra: { readonly events: ReadonlyArray<EventDraft>; readonly rows: ReadonlyArray<CompanionRow> },
-  behind?: string
+  behind?: Movement
 ): ReadonlyArray<Pipeline.Step> => {
   const { accounts, holds, keys, movements, tallies } = decision
   const { events, rows } = extra
@@ -152,7 +153,7 @@ export const writing = (
   const steps: Array<Pipeline.Step> = [
     behind === undefined
       ? { statement: moveHead, values: head }
-      : { statement: moveHeadBehind, values: [...head, behind] }
+      : { statement: moveHeadBehind, values: [...head, behind.command_id, behind.created_at] }
   ]
   const add = <Row>(step: (at: Date, rows: ReadonlyArray<Row>) => Pipeline.Step, rows: ReadonlyArray<Row>) => {
     if (rows.length > 0) steps.push(step(book.at, rows))

@@ -98,6 +98,20 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
     }).pipe(Effect.scoped)
   )
 
+  it.effect("that lasts opens another connection when what it has prepared means something else now", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE changing (value integer)`
+      yield* sql`INSERT INTO changing VALUES (1)`
+      const { fly } = yield* Effect.flatMap(named("changing"), (config) => LastingPipeline.make(config, patience))
+      const read = run("SELECT value FROM changing")
+      assert.deepStrictEqual(yield* fly([read]), [[[1]]])
+      yield* sql`ALTER TABLE changing ALTER COLUMN value TYPE text`
+      assert.strictEqual((yield* Effect.flip(fly([read])))._tag, "StatementFailed")
+      assert.deepStrictEqual(yield* fly([read]), [[["1"]]])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("that lasts opens another connection after one is lost", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
