@@ -1,10 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Effect, Layer, Schema } from "effect"
+import { Clock, Effect, Layer, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { toTypeId } from "#domain/Ids.ts"
+import { isDeepStrictEqual } from "node:util"
 import { Principal } from "#domain/Principal.ts"
 import { StatisticsWindow } from "#domain/Statistics.ts"
 import * as BusMemory from "#layers/BusMemory.ts"
@@ -15,11 +16,12 @@ import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { EventLog } from "#services/EventLog.ts"
-import { newUuid } from "#services/NewId.ts"
+import { realTime } from "#services/RealTime.ts"
 import { Statistics } from "#services/Statistics.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { alternate, load, median, ratio, report, say } from "./Bench.ts"
+import * as History from "./statistics/History.ts"
 
 /** Whether statistics are read as fast with many payments as with few. Set BENCH_PAYMENTS=10000000 for the whole of it. */
 
@@ -34,11 +36,8 @@ const deployment = {
   scannerUrl: "http://turnpike.test"
 } as const
 
-/**
- * A database of its own with an endpoint and so many payments: of a hundredth as many payers, over the last thirty days, a tenth
- * of them failed.
- */
-const filled = Effect.fnUntraced(function* (server: EmbeddedPostgres.Connection, name: string, payments: number) {
+/** A database of its own with an endpoint that will have so many payments, of a hundredth as many payers. */
+const opened = Effect.fnUntraced(function* (server: EmbeddedPostgres.Connection, name: string, payments: number) {
   const admin = yield* PgClient.makeClient(Postgres.fromEmbedded(server))
   yield* admin.unsafe(`CREATE DATABASE ${name}`)
   const config = { ...Postgres.fromEmbedded(server), database: name }
@@ -68,54 +67,48 @@ const filled = Effect.fnUntraced(function* (server: EmbeddedPostgres.Connection,
     ...config,
     startupParameters: { statement_timeout: "0", synchronous_commit: "off" }
   })
-  const { endpoint, seller, statistics, till } = shop
-  const payers = Array.from({ length: payments / 100 }, newUuid)
-  const shown = payers.map((payer) => toTypeId("wal", payer))
-  yield* sql`CREATE TABLE bench_payers (place int PRIMARY KEY, id uuid NOT NULL, shown text NOT NULL)`
-  for (let from = 0; from < payers.length; from += 10_000) {
-    yield* sql`INSERT INTO bench_payers SELECT ${from} + place, id, shown
-      FROM unnest(${payers.slice(from, from + 10_000)}::uuid[], ${shown.slice(from, from + 10_000)}::text[])
-        WITH ORDINALITY AS one (id, shown, place)`
-  }
-  const step = 100_000
-  for (let from = 0; from < payments; from += step) {
-    const upTo = Math.min(from + step, payments) - 1
-    // Payers come by chance, some more often than others; time goes up to now, where it is thickest: every window has many.
-    yield* sql`WITH calls AS MATERIALIZED (
-        SELECT n, gen_random_uuid() AS id, 1 + floor(power(random(), 2) * ${payers.length})::int AS place,
-          now() - interval '30 days' * power(1 - n::float8 / ${payments}, 4) AS at, n % 10 = 9 AS failed,
-          (5 + 40 * random() + 2000 * power(random(), 20))::int AS ms
-        FROM generate_series(${from}::bigint, ${upTo}::bigint) AS n
-      ), called AS MATERIALIZED (
-        SELECT c.*, p.id AS payer_id, p.shown FROM calls c JOIN bench_payers p USING (place)
-      ), paid AS (
-        INSERT INTO payments (id, tenant_id, endpoint_id, protocol, rail, payer_id, payee_wallet_id, method, currency, network,
-          price, amount, charged, state, attempt, proof_expires_at, origin_status, origin_ms, failure, created_at, completed_at)
-        SELECT id, ${seller.tenant_id}, ${endpoint.id}, 'native', 'ledger', payer_id, ${till}, 'GET', 'USDC',
-          'solana-devnet', '{"base":"10000","tiers":[]}', 10000, CASE WHEN failed THEN NULL ELSE 10000 END,
-          CASE WHEN failed THEN 'expired' ELSE 'captured' END, 1, at, CASE WHEN failed THEN 503 ELSE 200 END, ms,
-          CASE WHEN failed THEN 'origin_status' END, at, CASE WHEN failed THEN NULL ELSE at END
-        FROM called
-      )
-      INSERT INTO events (seq, id, tenant_id, type, data, created_at)
-      SELECT n + 1, gen_random_uuid(), ${seller.tenant_id},
-        CASE WHEN failed THEN 'x402.payment.failed' ELSE 'x402.payment.completed' END,
-        jsonb_build_object('payment', jsonb_build_object('id', id, 'endpoint_id', ${endpoint.id}::text,
-          'payer_wallet_id', shown, 'amount', '0.01', 'charged', CASE WHEN failed THEN NULL ELSE '0.01' END,
-          'currency', 'USDC', 'network', 'solana-devnet', 'method', 'GET', 'origin_ms', ms,
-          'failure', CASE WHEN failed THEN 'origin_status' END, 'created_at', at)), at
-      FROM called`
-  }
-  yield* sql`UPDATE ledger_head SET event_seq = ${payments}`
-  const started = performance.now()
-  yield* Effect.repeat(statistics.rollUp, { while: (passed) => passed > 0 })
-  const seconds = (performance.now() - started) / 1000
-  say(`     ${payments} payments of ${payers.length} payers: counted ${Math.round(payments / seconds)} events a second`)
-  yield* statistics.tidy
-  yield* sql`VACUUM ANALYZE`
-  return { ...shop, sql, payers: shown }
+  const payers = payments / 100
+  const shown = yield* Effect.provideService(History.prepare(payers), SqlClient.SqlClient, sql)
+  return { ...shop, sql, payments, payers: shown }
 })
-type Filled = Effect.Success<ReturnType<typeof filled>>
+type Filled = Effect.Success<ReturnType<typeof opened>>
+
+const history = ({ payers, payments: all, sql, ...shop }: Filled, from: number, to: number) =>
+  Effect.provideService(History.append(shop, { from, to, all, payers: payers.length }), SqlClient.SqlClient, sql)
+const countAtOnce = ({ sql, ...shop }: Filled) =>
+  Effect.provideService(History.countAtOnce(shop), SqlClient.SqlClient, sql)
+const follow = ({ statistics }: Filled) =>
+  Effect.andThen(Effect.repeat(statistics.rollUp, { while: (passed) => passed > 0 }), statistics.tidy)
+const vacuum = ({ sql }: Filled) => sql`VACUUM ANALYZE`
+
+/** All payments, of which the follower of the log counts the last ones and the others are counted at once: it would take an hour. */
+const fillLong = Effect.fnUntraced(function* (large: Filled) {
+  yield* history(large, 0, long - short)
+  yield* countAtOnce(large)
+  yield* history(large, long - short, long)
+  yield* follow(large)
+  yield* vacuum(large)
+})
+
+/** All payments, counted by the follower; whether counting them at once comes to the same. */
+const fillShort = Effect.fnUntraced(function* (small: Filled) {
+  yield* history(small, 0, short)
+  const now = realTime.currentTimeMillisUnsafe()
+  const still: Clock.Clock = Object.assign(Object.create(realTime), {
+    currentTimeMillisUnsafe: () => now,
+    currentTimeMillis: Effect.succeed(now)
+  })
+  const { endpoint, seller, statistics } = small
+  const seen = Effect.forEach(StatisticsWindow.literals, (window) => statistics.read(seller, endpoint.id, window))
+  const same = Effect.gen(function* () {
+    yield* follow(small)
+    const followed = yield* seen
+    yield* countAtOnce(small)
+    return isDeepStrictEqual(yield* seen, followed)
+  }).pipe(Effect.provideService(Clock.Clock, still))
+  report("windows that counting at once makes differ", Number(!(yield* same)), 0, "at most", "")
+  yield* vacuum(small)
+})
 
 const reads = ({ endpoint, seller, statistics }: Filled, window: StatisticsWindow) =>
   load({ concurrency: 1, millis, work: () => statistics.read(seller, endpoint.id, window) })
@@ -153,8 +146,10 @@ const main = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dataDir, { recursive: true, force: true })))
   const server = yield* EmbeddedPostgres.make({ dataDir, settings: { max_wal_size: "8GB" } })
   say(`filling one database with ${short} payments and one with ${long}`)
-  const small = yield* filled(server, "short", short)
-  const large = yield* filled(server, "long", long)
+  const small = yield* opened(server, "short", short)
+  const large = yield* opened(server, "long", long)
+  yield* fillShort(small)
+  yield* fillLong(large)
   const anew = yield* scan(large)
   report("statistics differ from the payments themselves", Number(!anew.same), 0, "at most", "")
   say(`     counting ${long} payments anew: ${anew.millis.toFixed(0)} ms`)
