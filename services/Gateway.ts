@@ -1,4 +1,5 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import { allowed, serves } from "#domain/Endpoint.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { AmbiguousPath, EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
@@ -128,7 +129,7 @@ export class Gateway extends Context.Service<
         )
         buckets.delete(name)
         buckets.set(name, bucket)
-        if (buckets.size > rememberedPayers) buckets.delete(buckets.keys().next().value ?? "")
+        dropOldest(buckets, rememberedPayers)
         return allowance
       }
 

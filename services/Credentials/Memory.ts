@@ -1,4 +1,5 @@
 import { Cache, Clock, Duration, Effect, Exit } from "effect"
+import { dropOldest } from "#domain/BoundedMap.ts"
 
 /** How many tokens are remembered, how many besides that are nobody's, and how old what is remembered may get. */
 export const credentialMemory = { capacity: 10_000, strangers: 1_000, longest: Duration.seconds(10) }
@@ -15,11 +16,7 @@ export const make = Effect.fnUntraced(function* <A>(find: (hex: string) => Effec
   const setApart = (hex: string, until: number) => {
     strangers.delete(hex)
     strangers.set(hex, until)
-    if (strangers.size <= credentialMemory.strangers) return
-    for (const oldest of strangers.keys()) {
-      strangers.delete(oldest)
-      break
-    }
+    dropOldest(strangers, credentialMemory.strangers)
   }
   const look = Effect.fnUntraced(function* (hex: string) {
     const asked = yield* Clock.currentTimeMillis

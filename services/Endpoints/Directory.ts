@@ -1,4 +1,5 @@
 import { Cause, Clock, Deferred, Effect, Exit, Queue, type Scope } from "effect"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 
 /** How many ids are remembered, how old an answer may grow before it is asked again, and how long an unknown id stays unknown. */
@@ -45,7 +46,7 @@ export const make = Effect.fnUntraced(function* <A>(
     }
     unknown.delete(id)
     known.set(id, { value, freshUntil: now + directoryPolicy.freshMillis })
-    if (known.size > directoryPolicy.known) known.delete(known.keys().next().value ?? "")
+    dropOldest(known, directoryPolicy.known)
   }
 
   const peek = (id: string) => {

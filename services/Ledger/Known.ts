@@ -1,3 +1,4 @@
+import { dropOldest } from "#domain/BoundedMap.ts"
 import type { Book, Decision, TallyRef } from "#domain/Command.ts"
 import { type Hold, type LedgerAccount, type Tally, tallyName } from "#domain/LedgerAccount.ts"
 import type { Touched, Trace } from "./Reading.ts"
@@ -84,8 +85,8 @@ export const make = () => {
       if (hold.state === "open") holds.set(hold.id, hold)
       else holds.delete(hold.id)
     }
-    for (const known of [accounts, holds, tallies]) shrink(known)
-    shrink(ids)
+    for (const known of [accounts, holds, tallies]) dropOldest(known, knownPolicy.capacity)
+    dropOldest(ids, knownPolicy.capacity)
   }
 
   const forget = () => {
@@ -105,13 +106,4 @@ const all = <A>(known: ReadonlyMap<string, A>, names: ReadonlyArray<string>): Re
     found.push(value)
   }
   return found
-}
-
-/** Forgets what has been known for longest. */
-const shrink = <Name>(known: Map<Name, unknown>) => {
-  let surplus = known.size - knownPolicy.capacity
-  for (const name of known.keys()) {
-    if (surplus-- <= 0) return
-    known.delete(name)
-  }
 }

@@ -1,5 +1,6 @@
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import { AccountId, AgentId, TenantId, WalletId } from "#domain/Ids.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
@@ -23,11 +24,7 @@ const remembered = 20_000
 /** Facts that never change need no time to live, only a bound: what was seen first goes first. */
 const keep = <Key>(seen: Map<Key, KnownWallet>, key: Key, wallet: KnownWallet) => {
   seen.set(key, wallet)
-  if (seen.size <= remembered) return
-  for (const first of seen.keys()) {
-    seen.delete(first)
-    break
-  }
+  dropOldest(seen, remembered)
 }
 
 /** Looks wallets up without the database, once they have been seen. */

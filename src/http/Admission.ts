@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { Clock, Context, Effect } from "effect"
 import { integrators, type Requirement, Requires } from "#api/Authorization.ts"
 import { RateLimitExceeded } from "#api/Refusals.ts"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import {
   type CredentialRefused,
   InsufficientScope,
@@ -57,11 +58,7 @@ export const make = Effect.gen(function* () {
   const suspect = (address: string, until: number) => {
     suspects.delete(address)
     suspects.set(address, until)
-    if (suspects.size <= suspected.addresses) return
-    for (const oldest of suspects.keys()) {
-      suspects.delete(oldest)
-      break
-    }
+    dropOldest(suspects, suspected.addresses)
   }
 
   /** Counts the request for this caller. */

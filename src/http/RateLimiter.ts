@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { isIPv6 } from "node:net"
 import type { IncomingMessage } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import { type Allowance, type Bucket, take } from "#domain/RateLimit.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 
@@ -47,12 +48,7 @@ export class RateLimiter extends Context.Service<
           const { bucket, allowance } = take(buckets.get(caller), limit, now)
           buckets.delete(caller)
           buckets.set(caller, bucket)
-          if (buckets.size > remembered) {
-            for (const oldest of buckets.keys()) {
-              buckets.delete(oldest)
-              break
-            }
-          }
+          dropOldest(buckets, remembered)
           return allowance
         }
       })

@@ -1,5 +1,6 @@
 // Solana's addresses: Ed25519 keys, and addresses derived for programs, which are no keys.
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
+import { dropOldest } from "../BoundedMap.ts"
 import { decodeBase58, encodeBase58 } from "../Network.ts"
 
 const program = (address: string): Uint8Array => decodeBase58(address) ?? new Uint8Array()
@@ -64,8 +65,8 @@ export const associatedTokenAccount = (owner: string, mint: string, token: Uint8
   if (ownerKey === undefined || mintKey === undefined) return undefined
   const address = findProgramAddress([ownerKey, token, mintKey], programs.associatedToken)
   if (address === undefined) return undefined
-  if (derived.size >= remembered) derived.delete(derived.keys().next().value ?? "")
   derived.set(name, address)
+  dropOldest(derived, remembered)
   return address
 }
 

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
+import { dropOldest } from "#domain/BoundedMap.ts"
 import { RateLimiter } from "../RateLimiter.ts"
 
 /** How many addresses that have to wait are remembered. */
@@ -34,7 +35,7 @@ export const make = Effect.gen(function* () {
       const { limit, retryAfter } = allowance
       const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
       waiting.set(address, { refusal, until: now + retryAfter * 1000 })
-      if (waiting.size > remembered) waiting.delete(waiting.keys().next().value ?? "")
+      dropOldest(waiting, remembered)
     }
   }
 })
