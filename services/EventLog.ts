@@ -12,7 +12,7 @@ const insertEvents = Pipeline.statement(
   [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonArray],
   `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
     SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data, $1
-    FROM ${Pipeline.lists(["behind", "id", "tenant_id", "type", "data"], 2)} AS r`
+    FROM ${Pipeline.lists("r", ["behind", "id", "tenant_id", "type", "data"], 2)}`
 )
 
 /** Writes facts as the last ones of the log. Its head was moved by `events.length` in the same transaction before. */

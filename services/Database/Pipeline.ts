@@ -16,11 +16,11 @@ export const { OID } = PgTypes
 export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
 
 /**
- * What a statement reads its lists from: a row for each place in them, with these columns, from parameter `first` on. In a FROM,
- * `unnest` of several lists would keep a copy of each before the first row is there.
+ * What a statement reads its lists from, under a name: a row for each place in them, with these columns, from parameter `first` on.
+ * In a FROM, `unnest` of several lists would keep a copy of each before the first row is there.
  */
-export const lists = (columns: ReadonlyArray<string>, first = 1): string =>
-  `(SELECT ${columns.map((column, index) => `unnest($${first + index}) AS ${column}`).join(", ")})`
+export const lists = (name: string, columns: ReadonlyArray<string>, first = 1): string =>
+  `(SELECT ${columns.map((column, index) => `unnest($${first + index}) AS ${column}`).join(", ")}) AS ${name}`
 
 /** One execution of a statement. */
 export interface Step {

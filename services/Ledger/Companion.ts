@@ -24,9 +24,9 @@ export const companion = <Row extends object>(text: string): Companion<Row> => {
 }
 
 /**
- * Names a statement that takes a list for each column, which the server reads several times as fast: `UPDATE t SET … FROM ${rows}
- * AS r` or `INSERT INTO t (${names}) SELECT * FROM ${rows}`. `columns` are in the order of the parameters, each with the type of
- * its list; `rows` has a row for each place in the lists, with columns of these `names`.
+ * Names a statement that takes a list for each column, which the server reads several times as fast: `UPDATE t SET … FROM ${rows}`
+ * or `INSERT INTO t (${names}) SELECT * FROM ${rows}`. `columns` are in the order of the parameters, each with the type of its list;
+ * `rows` is called `r` and has a row for each place in the lists, with columns of these `names`.
  */
 export const columnar = <Row extends object>(
   columns: ReadonlyArray<readonly [column: keyof Row & string, type: number]>,
@@ -34,7 +34,7 @@ export const columnar = <Row extends object>(
 ): Companion<Row> => {
   const names = columns.map(([name]) => name)
   const types = columns.map(([, type]) => type)
-  const statement = Pipeline.statement(types, text(Pipeline.lists(names), names.join(", ")))
+  const statement = Pipeline.statement(types, text(Pipeline.lists("r", names), names.join(", ")))
   return { statement, of: (row) => ({ statement, cells: columns.map(([column]) => row[column]) }) }
 }
 

@@ -104,7 +104,7 @@ const asHold = ([id, debit, credit, amount, captured, state, expires_at]: Pipeli
 
 const talliesByName = Pipeline.statement(
   [OID.uuidArray, OID.uuidArray],
-  `SELECT t.scope, t.subject, t.count, t.amount FROM ${Pipeline.lists(["scope", "subject"])} AS r
+  `SELECT t.scope, t.subject, t.count, t.amount FROM ${Pipeline.lists("r", ["scope", "subject"])}
     JOIN tallies t ON t.log = 1 AND t.scope = r.scope AND t.subject = r.subject`
 )
 const asTally = ([scope, subject, count, amount]: Pipeline.Row): Tally => ({
@@ -117,7 +117,7 @@ const asTally = ([scope, subject, count, amount]: Pipeline.Row): Tally => ({
 const keysByName = Pipeline.statement(
   [OID.uuidArray, OID.textArray, OID.textArray],
   `SELECT k.tenant_id, k.operation, k.key, k.fingerprint, k.command_id, k.result, k.expires_at
-    FROM ${Pipeline.lists(["tenant_id", "operation", "key"])} AS c
+    FROM ${Pipeline.lists("c", ["tenant_id", "operation", "key"])}
     JOIN idempotency_keys k USING (tenant_id, operation, key)`
 )
 const asKey = ([tenant_id, operation, key, fingerprint, command_id, result, expires_at]: Pipeline.Row) => ({

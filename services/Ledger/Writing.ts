@@ -16,7 +16,7 @@ const over = <Row extends object>(
 ) => {
   const names = columns.map(([column]) => column)
   const types = columns.map(([, type]) => type)
-  const rows = `(SELECT $1 AS at, r.* FROM ${Pipeline.lists(names, 2)} AS r)`
+  const rows = `(SELECT $1 AS at, r.* FROM ${Pipeline.lists("r", names, 2)})`
   const statement = Pipeline.statement([OID.timestamptz, ...types], text(names.join(", "), rows))
   return (at: Date, rows: ReadonlyArray<Row>): Pipeline.Step => ({
     statement,

@@ -31,7 +31,7 @@ const take = Pipeline.statement(
   [OID.uuidArray, OID.uuidArray, OID.textArray, OID.textArray, OID.timestamptzArray, OID.timestamptz],
   `UPDATE payments p SET state = 'in_flight', lease_until = a.until, request_fingerprint = a.fingerprint,
       origin_status = NULL, origin_ms = NULL, failure = NULL
-    FROM ${Pipeline.lists(["payment", "endpoint", "method", "fingerprint", "until"])} AS a
+    FROM ${Pipeline.lists("a", ["payment", "endpoint", "method", "fingerprint", "until"])}
     WHERE p.id = a.payment AND p.endpoint_id = a.endpoint AND p.method IN ('ANY', a.method) AND p.proof_expires_at > $6
       AND CASE p.state WHEN 'authorized' THEN true WHEN 'released' THEN p.hold_id IS NULL ELSE false END
     RETURNING ${paymentColumns}, a.method`

@@ -43,7 +43,7 @@ const newColumns = [
 /** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
 export const insertPayment = columnar<StoredPayment>(
   newColumns,
-  (rows, names) => `INSERT INTO payments (${names}, attempt) SELECT r.*, 1 FROM ${rows} AS r ON CONFLICT DO NOTHING`
+  (rows, names) => `INSERT INTO payments (${names}, attempt) SELECT r.*, 1 FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 /** The same payment as it will be read. */
@@ -93,7 +93,7 @@ export const capturePayment = columnar<{
     rows
   ) => `UPDATE payments p SET state = 'captured', charged = r.charged, origin_status = r.origin_status, origin_ms = r.origin_ms,
     transaction = r.transaction, failure = NULL, completed_at = r.completed_at
-  FROM ${rows} AS r
+  FROM ${rows}
   WHERE p.id = r.id`
 )
 

@@ -20,5 +20,5 @@ export const useQuote = columnar<QuoteUse>(
     ["used_at", OID.timestamptzArray]
   ],
   (rows) => `UPDATE quotes q SET transfer_id = r.transfer_id, used_at = r.used_at
-  FROM ${rows} AS r WHERE q.id = r.id`
+  FROM ${rows} WHERE q.id = r.id`
 )

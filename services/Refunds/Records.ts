@@ -69,7 +69,7 @@ const update = columnar<Pick<Transfer, "id" | "refunded_amount" | "updated_at"> 
   (
     rows
   ) => `UPDATE transfers t SET refunded_amount = r.refunded_amount, updated_at = r.updated_at, refunds_version = r.version
-  FROM ${rows} AS r WHERE t.id = r.id`
+  FROM ${rows} WHERE t.id = r.id`
 )
 
 /** Writes what of a transfer was refunded, and how often that changed. */

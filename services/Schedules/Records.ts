@@ -82,7 +82,7 @@ export const insertSchedule = (schedule: Schedule) => insert.of(stored(schedule)
 const update = columnar<Stored>(
   [["id", OID.uuidArray], ...progress],
   (rows) => `UPDATE scheduled_transfers s SET ${progress.map(([name]) => `${name} = r.${name}`).join(", ")}
-  FROM ${rows} AS r WHERE s.id = r.id`
+  FROM ${rows} WHERE s.id = r.id`
 )
 
 /** Writes how far a schedule has come, and the end of whatever lease there was. */

@@ -22,7 +22,7 @@ export const insertSettlement = columnar<{
     ["created_at", OID.timestamptzArray]
   ],
   (rows, names) =>
-    `INSERT INTO settlements (${names}, state) SELECT r.*, 'pending' FROM ${rows} AS r ON CONFLICT DO NOTHING`
+    `INSERT INTO settlements (${names}, state) SELECT r.*, 'pending' FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 const moveSettlement = columnar<{
@@ -47,7 +47,7 @@ const moveSettlement = columnar<{
     rows
   ) => `UPDATE settlements s SET version = r.version, state = r.state, submitted_at = coalesce(r.submitted_at, s.submitted_at),
     give_up_at = coalesce(r.give_up_at, s.give_up_at), rail_reference = r.rail_reference, concluded_at = r.concluded_at
-  FROM ${rows} AS r
+  FROM ${rows}
   WHERE s.transfer_id = r.transfer_id`
 )
 
@@ -64,7 +64,7 @@ const moveTransfer = columnar<
   ],
   (rows) => `UPDATE transfers t SET status = r.status, failure_reason = r.failure_reason, updated_at = r.updated_at,
     completed_at = r.completed_at, protocol_metadata = r.protocol_metadata
-  FROM ${rows} AS r
+  FROM ${rows}
   WHERE t.id = r.id`
 )
 

@@ -96,7 +96,7 @@ type Stored = Omit<Transfer, "initiated_by" | "refunded_amount" | "updated_at"> 
 const insert = columnar<Stored>(
   columns,
   (rows, names) => `INSERT INTO transfers (${names}, updated_at)
-  SELECT r.*, coalesce(r.completed_at, r.created_at) FROM ${rows} AS r ON CONFLICT DO NOTHING`
+  SELECT r.*, coalesce(r.completed_at, r.created_at) FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 /** Writes a new transfer in the transaction of its movements. */
