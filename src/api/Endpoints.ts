@@ -67,7 +67,7 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
         "arrives (the account's oldest wallet of that currency and network when left out). `timeoutMs` (100 to 120000) is how long the " +
         "origin may take to answer, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
-        "`response` every answer. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
+        "`response` every answer but a 402 of the origin's own. What an origin streams may pause for a minute at most. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
         'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
         "taken. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
         "gateway; events leave them out.",
@@ -116,7 +116,7 @@ const update = HttpApiEndpoint.patch("update", "/endpoints/:id", {
       description:
         "Fields that are left out stay; null clears those that may be null. Only `active` serves: a `paused` endpoint answers 503 " +
         "`ENDPOINT_PAUSED`, a `disabled` one 404. Active and paused change into each other and into disabled; disabled becomes active " +
-        "only. A price that was quoted before a rise stays valid for its 60 seconds. Emits `x402.endpoint.updated`.",
+        "only. A price that was quoted before a rise stays valid as long as its quote: 60 seconds for `pay`, 300 for a signed payment. Emits `x402.endpoint.updated`.",
       body: { basePrice: 0.02, status: "active" },
       answer: { data: { ...endpoint, basePrice: 0.02 } }
     })

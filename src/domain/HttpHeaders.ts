@@ -127,9 +127,14 @@ export const headersForCaller = (raw: RawHeaders): Array<string> => {
     const field = raw[i] ?? ""
     const name = field.toLowerCase()
     if (notForCaller.has(name) || isOurs(name) || (named?.has(name) && name !== "content-length")) continue
+    let value = raw[i + 1] ?? ""
     // A cookie under a name of ours would be a credential that the origin chose.
-    if (name === "set-cookie" && isOurCookie(raw[i + 1] ?? "")) continue
-    out.push(field, raw[i + 1] ?? "")
+    if (name === "set-cookie" && isOurCookie(value)) continue
+    if (name === "www-authenticate") {
+      value = withoutPaymentChallenges(value)
+      if (value === "") continue
+    }
+    out.push(field, value)
   }
   return out
 }
@@ -213,6 +218,22 @@ const isOurCredential = (authorization: string): boolean => {
 /** Origins have access tokens of their own; those of our users name a tenant of ours. */
 const isOurAccessToken = (token: string): boolean =>
   /"ten":"ten_[0-9a-z]{26}"/.test(Buffer.from(token.split(".", 2)[1] ?? "", "base64url").toString("latin1"))
+
+/** An element of a list of challenges that begins one: a scheme, and not a parameter of the one before. */
+const challenge = /^([\w!#$%&'*+.^`|~-]+)(?:\s+(?![\s=])|$)/
+
+/** A client that was asked by somebody else's challenge would pay for the same call again. */
+const withoutPaymentChallenges = (value: string): string => {
+  if (!/payment/i.test(value)) return value
+  const kept: Array<string> = []
+  let isPayment = false
+  for (const element of value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? []) {
+    const scheme = challenge.exec(element.trim())?.[1]
+    if (scheme !== undefined) isPayment = scheme.toLowerCase() === "payment"
+    if (!isPayment) kept.push(element.trim())
+  }
+  return kept.join(", ")
+}
 
 const isOurCookie = (pair: string): boolean =>
   credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix))

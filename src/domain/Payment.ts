@@ -210,9 +210,9 @@ export const standing = (
   }
 }
 
-/** Whether an answer of the origin with this status is charged. */
+/** Whether an answer of the origin with this status is charged. One that asks for payment never is: a client would pay again. */
 export const isCharged = (chargeOn: "success" | "response", status: number): boolean =>
-  chargeOn === "response" || status < 400
+  status < 400 || (chargeOn === "response" && status !== 402)
 
 /** Another call uses this payment at this moment. */
 export class PaymentInProgress extends Schema.TaggedError<PaymentInProgress>()(

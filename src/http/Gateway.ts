@@ -28,7 +28,10 @@ const route = Effect.gen(function* () {
       case "MethodNotAllowed":
         return exchange.refuse(new MethodNotAllowed({ method, allow: decision.allow.split(", ") }))
       case "Preflight":
-        response.writeHead(204, [...exchange.headers, ...Headers.ofPreflight(decision.allow)])
+        response.writeHead(204, [
+          ...exchange.headers,
+          ...Headers.ofPreflight(decision.allow, request.headers["access-control-request-headers"])
+        ])
         response.end()
         return
       case "Call": {

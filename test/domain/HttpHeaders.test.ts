@@ -155,6 +155,16 @@ describe("what a caller sees of an origin's headers", () => {
     assert.deepStrictEqual(headersForCaller([...raw, ...more, ...kept]), kept)
   })
 
+  it("leaves out challenges to pay, which are not ours, and keeps the others", () => {
+    const seen = (value: string) => headersForCaller(["WWW-Authenticate", value])
+    assert.deepStrictEqual(seen('Payment id="1", realm="a, b", method="evm"'), [])
+    assert.deepStrictEqual(seen('Basic realm="Payment, please", PAYMENT id="1", intent="charge", Bearer'), [
+      "WWW-Authenticate",
+      'Basic realm="Payment, please", Bearer'
+    ])
+    assert.deepStrictEqual(seen('Bearer realm="a",  error="b"'), ["WWW-Authenticate", 'Bearer realm="a",  error="b"'])
+  })
+
   it("keeps the length even if Connection names it", () => {
     assert.deepStrictEqual(headersForCaller(["Connection", "content-length", "Content-Length", "3"]), [
       "Content-Length",

@@ -114,9 +114,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
       const shop = yield* seller((_, response) => response.end())
       const { headers, status } = yield* send(shop.path, {
         method: "OPTIONS",
-        headers: { origin: "https://a.example" }
+        headers: { origin: "https://a.example", "access-control-request-headers": "x-api-version, a b, if-none-match" }
       })
       assert.strictEqual(status, 204)
+      assert.match(String(headers["access-control-allow-headers"]), /, last-event-id, x-api-version, if-none-match$/)
       assert.include(String(headers["access-control-allow-headers"]), "x-payment-proof")
       assert.strictEqual(headers["access-control-allow-methods"], "GET, OPTIONS")
     })

@@ -84,6 +84,32 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an origin t
     })
   )
 
+  it.effect("a 402 of the origin's own is never charged, and its challenge reaches nobody", () =>
+    Effect.gen(function* () {
+      const challenge = 'Payment id="1", realm="a.example", method="evm", intent="charge", request="e30"'
+      const shop = yield* seller(
+        (_, response) => response.writeHead(402, { "www-authenticate": challenge, "x-mine": "1" }).end("more"),
+        { chargeOn: "response" }
+      )
+      const agent = yield* buyer(funds)
+      const { headers, status } = yield* paidCall(agent, shop.path)
+      assert.deepStrictEqual([status, headers["x-mine"], headers["www-authenticate"]], [402, "1", undefined])
+      assert.isUndefined(headers["payment-response"])
+      assert.strictEqual(yield* charged(agent.purse, funds), 0n)
+    })
+  )
+
+  it.effect("a page may read what the origin lets it read, beside what is ours", () =>
+    Effect.gen(function* () {
+      const cors = { "access-control-expose-headers": "X-Total-Count", "access-control-allow-credentials": "true" }
+      const shop = yield* seller((_, response) => response.writeHead(200, cors).end("ok"))
+      const { headers } = yield* paidCall(yield* buyer(funds), shop.path)
+      assert.match(String(headers["access-control-expose-headers"]), /PAYMENT-RESPONSE, .*, X-Total-Count$/)
+      assert.strictEqual(headers["access-control-allow-origin"], "*")
+      assert.isUndefined(headers["access-control-allow-credentials"])
+    })
+  )
+
   it.effect("a redirect is the caller's to follow, and is charged", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.writeHead(302, { location: "https://a.example/" }).end())

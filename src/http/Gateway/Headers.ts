@@ -10,7 +10,7 @@ import { headerValue, headerValues, type RawHeaders, withHeaders, withoutCacheOr
 /** What a page of another origin may read of a gateway answer. */
 const exposed =
   "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Payment-Receipt, WWW-Authenticate, X-Payment-Required, " +
-  "X-Payment-Id, X-Payment-Amount, X-Request-Id, X-Environment, Retry-After"
+  "X-Payment-Id, X-Payment-Amount, X-Request-Id, X-Environment, Retry-After, Idempotency-Replayed"
 
 export const crossOrigin: RawHeaders = ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed]
 
@@ -31,8 +31,14 @@ export const ofQuote: RawHeaders = [
   ...crossOrigin
 ]
 
-/** The answer to a preflight. */
-export const ofPreflight = (allow: string): Array<string> => [
+const paymentHeaders =
+  "authorization, content-type, accept, accept-payment, x-payment-proof, payment-signature, payment-authorization, x-payment, " +
+  "access-control-expose-headers, sign-in-with-x, idempotency-key, x-request-id, last-event-id"
+
+const isName = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text)
+
+/** The answer to a preflight, which may ask for headers that the origin understands. */
+export const ofPreflight = (allow: string, requested = ""): Array<string> => [
   "Allow",
   allow,
   "Access-Control-Allow-Origin",
@@ -40,18 +46,27 @@ export const ofPreflight = (allow: string): Array<string> => [
   "Access-Control-Allow-Methods",
   allow,
   "Access-Control-Allow-Headers",
-  "authorization, content-type, accept, accept-payment, x-payment-proof, payment-signature, payment-authorization, x-payment, " +
-    "access-control-expose-headers, " +
-    "sign-in-with-x, idempotency-key, x-request-id, last-event-id",
+  [
+    paymentHeaders,
+    ...requested
+      .split(",", 100)
+      .map((name) => name.trim())
+      .filter(isName)
+  ].join(", "),
   "Access-Control-Max-Age",
-  "600"
+  "600",
+  "Vary",
+  "Access-Control-Request-Headers"
 ]
 
 /** The origin's headers with ours in place of those of the same names. A paid answer is never kept for others. */
 export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
   const added = [...ours, ...crossOrigin, "Vary", merged(headerValues(origin, "vary"), vary)]
+  const readable = headerValues(origin, "access-control-expose-headers")
+  if (readable !== undefined) added[added.indexOf(exposed)] = `${exposed}, ${readable}`
   if (paid) added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
-  const theirs = withoutField(origin, "settlement-overrides")
+  // What every page may read no browser gives to one that sends credentials.
+  const theirs = withoutField(withoutField(origin, "settlement-overrides"), "access-control-allow-credentials")
   return withHeaders(paid ? withoutCacheOrders(theirs) : theirs, added)
 }
 
