@@ -4,6 +4,7 @@ import type { AccountId, EndpointId, TenantId } from "#domain/Ids.ts"
 import { networksOf } from "#domain/Network.ts"
 import { Principal } from "#domain/Principal.ts"
 import { goods } from "#domain/ScannerGoods.ts"
+import { Accounts } from "./Accounts.ts"
 import { BoughtCalls } from "./BoughtCalls.ts"
 import { Deployment } from "./Deployment.ts"
 import { Endpoints } from "./Endpoints.ts"
@@ -31,6 +32,7 @@ export class ScannerSales extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { environment } = yield* Deployment
+      const accounts = yield* Accounts
       const bought = yield* BoughtCalls
       const endpoints = yield* Endpoints
       const wallets = yield* Wallets
@@ -50,23 +52,28 @@ export class ScannerSales extends Context.Service<
         // The network that most clients of x402 pay on.
         const [, network] = networksOf(environment)
         const found = yield* wallets.byAccount(seller.account_id, "USDC", network)
-        if (Option.isSome(found)) return found
-        if (environment === "sandbox")
-          return Option.some(yield* wallets.create(seller, { currency: "USDC", network, name: "Scanner sales" }))
+        if (Option.isSome(found)) return Option.some({ seller, walletId: found.value.id })
+        if (environment === "sandbox") {
+          // An account's own endpoints are paid to its oldest wallet, which must be one that somebody made.
+          const { id, tenant_id } = yield* accounts.create(seller.tenant_id, { name: "Scanner sales" })
+          const apart = principalOf({ account_id: id, tenant_id }, "*:*")
+          const wallet = yield* wallets.create(apart, { currency: "USDC", network, name: "Scanner sales" })
+          return Option.some({ seller: apart, walletId: wallet.id })
+        }
         yield* Effect.logWarning(`The scanner's calls are not on sale: there is no wallet for USDC on ${network}`)
         return Option.none()
       })
       /** False when there is no wallet for it. */
       const offerAll = Effect.fnUntraced(
-        function* (seller: Principal) {
+        function* (operator: Principal) {
           // Starters queue here, or each would make a wallet.
           yield* sql`SELECT pg_advisory_xact_lock(hashtext('turnpike.scanner_sales'))`
           const paths = goods.map(({ path }) => path)
           const known = yield* sql`SELECT id FROM endpoints WHERE own_path = ANY(${paths}::text[])`
           if (known.length === goods.length) return true
-          const wallet = yield* receiving(seller)
-          if (Option.isNone(wallet)) return false
-          const { id: walletId } = wallet.value
+          const till = yield* receiving(operator)
+          if (Option.isNone(till)) return false
+          const { seller, walletId } = till.value
           yield* Effect.forEach(goods, ({ description, id, method, name, path, price, timeoutMs }) =>
             endpoints.create(
               seller,

@@ -12,19 +12,22 @@ import { ScannerSales } from "#services/ScannerSales.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "./WalletsHarness.ts"
 
-const live = Layer.succeed(Deployment, {
-  environment: "live",
-  publicUrl: "https://turnpike.test",
-  scannerUrl: "https://turnpike.test"
-})
-const platform = ScannerSales.layer.pipe(
-  Layer.provideMerge(Layer.merge(Endpoints.layer, BoughtCalls.layer)),
-  Layer.provideMerge(Layer.mergeAll(Wallets.layer, Accounts.layer, EventLog.layer)),
-  Layer.provideMerge(Ledger.layer),
-  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, live))
-)
+const platform = (environment: "live" | "sandbox") =>
+  ScannerSales.layer.pipe(
+    Layer.provideMerge(Layer.merge(Endpoints.layer, BoughtCalls.layer)),
+    Layer.provideMerge(Layer.mergeAll(Wallets.layer, Accounts.layer, EventLog.layer)),
+    Layer.provideMerge(Ledger.layer),
+    Layer.provideMerge(
+      Layer.succeed(Deployment, {
+        environment,
+        publicUrl: "https://turnpike.test",
+        scannerUrl: "https://turnpike.test"
+      })
+    ),
+    Layer.provideMerge(Layer.merge(Postgres.layerTest, BusMemory.layer))
+  )
 
-layer(platform, { timeout: "60 seconds" })("sales of a live server", (it) => {
+layer(platform("live"), { timeout: "60 seconds" })("sales of a live server", (it) => {
   it.effect("begin once the seller has a wallet for them, and do not keep a server from starting before", () =>
     Effect.gen(function* () {
       const { open } = yield* ScannerSales
@@ -40,6 +43,19 @@ layer(platform, { timeout: "60 seconds" })("sales of a live server", (it) => {
       yield* open(seller)
       assert.deepStrictEqual([yield* onSale, bought.isOpen()], [3, true])
       assert.strictEqual(bought.caller(Redacted.value(bought.credential))?.tenant_id, seller.tenant_id)
+    })
+  )
+})
+
+layer(platform("sandbox"), { timeout: "60 seconds" })("sales of a sandbox", (it) => {
+  it.effect("have a wallet of their own: what the operator sells is paid to the operator's", () =>
+    Effect.gen(function* () {
+      const operator = yield* tenant("sandbox")
+      yield* (yield* ScannerSales).open(operator)
+      assert.isTrue((yield* BoughtCalls).isOpen())
+      const { id } = yield* (yield* Wallets).create(operator, { currency: "USDC", network: "base-sepolia" })
+      const weather = { name: "Weather", path: "/", method: "GET", network: "base-sepolia" } as const
+      assert.strictEqual((yield* (yield* Endpoints).create(operator, weather)).walletId, id)
     })
   )
 })
