@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { isIP, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
@@ -10,16 +11,38 @@ import { HttpPolicy } from "#services/HttpPolicy.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as Starting from "./Node/Starting.ts"
+import * as Setting from "./Setting.ts"
 
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
-const port = Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })), "PORT").pipe(
-  Config.withDefault(4020)
-)
-const connections = Config.Int("TURNPIKE_MAX_CONNECTIONS").pipe(Config.withDefault(10_000))
+const port = Setting.whole("PORT", 0, 65_535).pipe(Config.withDefault(4020))
+const connections = Setting.whole("TURNPIKE_MAX_CONNECTIONS", 1, 1_000_000).pipe(Config.withDefault(10_000))
 const drainDelay = DurationSetting.duration("TURNPIKE_DRAIN_DELAY").pipe(Config.withDefault(Duration.zero))
 const environment = Config.schema(Environment, "TURNPIKE_ENVIRONMENT").pipe(Config.withDefault("sandbox"))
-const withoutSlash = (url: URL) => url.href.replace(/\/+$/, "")
-const address = (name: string) => Config.option(Config.map(Config.URL(name), withoutSlash))
+
+/** What addresses can start with, without its last slash. */
+const publicAddress = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  // A lone `?` or `#` leaves nothing behind in the parts.
+  const isPlain = url.username === "" && url.password === "" && !/[?#]/.test(text)
+  return isPlain ? url.href.replace(/\/+$/, "") : undefined
+}
+const address = (name: string) =>
+  Config.option(
+    Setting.understood(
+      name,
+      "an http or https address without user, query and fragment, such as https://pay.example",
+      publicAddress
+    )
+  )
+
+/** A peer as its connection names it; undefined for what is no whole address. */
+const peer = (text: string): string | undefined => {
+  const plain = text.replace(/^::ffff:(?=\d+\.)/i, "")
+  if (isIP(plain) !== 6 || plain.includes("%")) return isIP(plain) === 0 ? undefined : plain
+  return new SocketAddress({ address: plain, family: "ipv6" }).address
+}
+const trustedProxies = Setting.list("TURNPIKE_TRUSTED_PROXIES", "IP addresses", peer).pipe(Config.withDefault([]))
 
 /** How long requests that are under way may take when the process is asked to stop. */
 export const patience = Duration.seconds(10)
@@ -190,11 +213,10 @@ export const policy = Layer.effect(
       ]),
       "TURNPIKE_RATE_LIMIT"
     ).pipe(Config.withDefault("on" as const))
-    const proxies = yield* Config.Array(Schema.String, "TURNPIKE_TRUSTED_PROXIES").pipe(Config.withDefault([]))
     const metricsToken = yield* Config.option(Config.Redacted("TURNPIKE_METRICS_TOKEN"))
     return {
       requestsPerMinute: limit === "on" ? perMinute[yield* environment] : limit === "off" ? undefined : limit,
-      trustedProxies: proxies.map((proxy) => proxy.trim()),
+      trustedProxies: yield* trustedProxies,
       metricsToken: Option.getOrUndefined(metricsToken)
     }
   })
@@ -206,6 +228,7 @@ export const layer = Layer.merge(Layer.provideMerge(deployment, listener), polic
 /** Why the process cannot run: one sentence when somebody expected it, the whole cause when nobody did. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const [reason] = cause.reasons
+  if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
     String(reason.error.message) !== ""

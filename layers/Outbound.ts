@@ -1,16 +1,18 @@
-import { Config, Effect, Layer, Option, Schema } from "effect"
+import { Config, Effect, Layer, Option } from "effect"
 import type { Server } from "node:http"
 import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import * as Setting from "./Setting.ts"
 
 /** Exact `host:port` pairs that may be called although they are private. */
-const allowHosts = Config.Array(Schema.String, "TURNPIKE_ALLOW_HOSTS").pipe(
-  Config.withDefault([]),
+const allowHosts = Setting.list("TURNPIKE_ALLOW_HOSTS", "host:port pairs", (text) => {
+  const [, host = "", port = ""] = /^([^\s:/?#@\\[\]]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? []
   // Compared with hosts as a parsed URL spells them.
-  Config.map((hosts) => hosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ""))
-)
+  const hostname = URL.parse(`http://${host}`)?.hostname
+  return hostname === undefined || Number(port) < 1 || Number(port) > 65_535 ? undefined : `${hostname}:${Number(port)}`
+}).pipe(Config.withDefault([]))
 
 /** The listener is reached on loopback too, whatever the public address is. */
 const onLoopback = (bound: ReturnType<Server["address"]>): ReadonlyArray<string> =>

@@ -10,6 +10,8 @@ import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
 import { partsOf, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
+import * as Version from "./Postgres/Version.ts"
+import * as Setting from "./Setting.ts"
 
 export { PostgresUnusable }
 
@@ -43,7 +45,8 @@ export const fromEmbedded = ({
   database
 })
 
-const maxConnections = Config.Int("TURNPIKE_DATABASE_CONNECTIONS").pipe(Config.withDefault(20))
+/** The size of the pool. An embedded server gives memory to each connection; whoever needs more starts several processes. */
+export const maxConnections = Setting.whole("TURNPIKE_DATABASE_CONNECTIONS", 1, 1_000).pipe(Config.withDefault(20))
 const dataDir = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
   Config.withDefault(".turnpike"),
   Config.map((directory) => join(directory, "postgres"))
@@ -77,8 +80,8 @@ export const layerPool = PgClient.layerFrom(
   })
 )
 
-/** Refuses a server Turnpike cannot work on, then migrates the database. */
-export const prepare = Effect.fn("Postgres.prepare")(
+/** A connection of one's own to a server that Turnpike can work on. */
+const connect = Effect.fnUntraced(
   function* (config: PgClient.PgClientConfig) {
     const client = yield* PgClient.makeClient({
       ...config,
@@ -90,11 +93,20 @@ export const prepare = Effect.fn("Postgres.prepare")(
       }
     }).pipe(Effect.mapError(unreachable(config)))
     yield* checkServer(client)
-    return yield* Migrations.run().pipe(Effect.provideService(SqlClient.SqlClient, client))
+    return client
   },
-  Effect.scoped,
   Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
 )
+
+/** Refuses a server Turnpike cannot work on, then migrates the database. */
+export const prepare = Effect.fn("Postgres.prepare")(function* (config: PgClient.PgClientConfig) {
+  return yield* Migrations.run().pipe(Effect.provideServiceEffect(SqlClient.SqlClient, connect(config)))
+}, Effect.scoped)
+
+/** Refuses a server Turnpike cannot work on, and a database that is not as this version needs it. Changes nothing. */
+const inspect = Effect.fn("Postgres.inspect")(function* (config: PgClient.PgClientConfig) {
+  yield* Version.check(yield* connect(config), config)
+}, Effect.scoped)
 
 const checkServer = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient) {
@@ -124,12 +136,13 @@ const ServerFacts = Schema.Tuple([
 ])
 
 const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => prepare(config)))
+const inspected = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => inspect(config)))
 
 /** A migrated database: `DATABASE_URL` (Postgres 15 or newer), or else an embedded server in `TURNPIKE_DATA_DIR`. */
 export const layer = Layer.merge(layerPool, prepared).pipe(Layer.provideMerge(database(ownServer)))
 
-/** The same for a command that may run beside the Turnpike that owns the embedded server. */
-export const layerVisitor = Layer.merge(layerPool, prepared).pipe(
+/** The same for a command, which migrates nothing, and may run beside the Turnpike that owns the embedded server. */
+export const layerVisitor = Layer.merge(layerPool, inspected).pipe(
   Layer.provideMerge(database(Effect.catch(serverOfAnother, () => ownServer)))
 )
 

@@ -12,16 +12,20 @@ export class RailUnusable extends Schema.TaggedError<RailUnusable>()("RailUnusab
 
 const given = (name: string) => Config.map(Config.option(Config.Redacted(name)), Option.isSome)
 
-const nodeUrl = Effect.fnUntraced(function* (rpcUrl: Redacted.Redacted) {
-  const url = Redacted.value(rpcUrl)
-  if (!URL.canParse(url)) return yield* new RailUnusable({ message: "TURNPIKE_RPC_URL is no address of a node." })
-  return new URL(url)
+/** Its address may carry a key, and is not shown. */
+const webAddress = Effect.fnUntraced(function* (name: string, address: string) {
+  const url = URL.parse(address)
+  if (url !== null && /^https?:$/.test(url.protocol)) return url
+  return yield* new RailUnusable({ message: `${name} is no http or https address.` })
 })
+const nodeUrl = (rpcUrl: Redacted.Redacted) => webAddress("TURNPIKE_RPC_URL", Redacted.value(rpcUrl))
 
 const facilitator = Layer.unwrap(
-  Effect.map(RailFacilitator.config, (options) =>
-    RailFacilitator.layer(options).pipe(Layer.provide(httpTo(options.url)))
-  )
+  Effect.gen(function* () {
+    const options = yield* RailFacilitator.config
+    const url = yield* webAddress("TURNPIKE_FACILITATOR_URL", options.url.href)
+    return RailFacilitator.layer(options).pipe(Layer.provide(httpTo(url)))
+  })
 )
 const witness = Layer.unwrap(
   Effect.gen(function* () {

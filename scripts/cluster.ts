@@ -1,9 +1,12 @@
 // Several servers on one database behind one address, for trying it: `npm run cluster -- 3`. Ctrl-C stops all of them.
-import { Effect, Exit, Scope } from "effect"
+import { Config, Effect, Exit, Scope } from "effect"
 import { once } from "node:events"
 import { setTimeout as pause } from "node:timers/promises"
 import { join, resolve } from "node:path"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import * as Node from "#layers/Node.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import * as Setting from "#layers/Setting.ts"
 import { openFront } from "./cluster/Front.ts"
 import { freePort, natsServer, type Program, start, startNats } from "./cluster/Programs.ts"
 import { startFlags, startSettings } from "./cluster/Start.ts"
@@ -14,8 +17,18 @@ if (!Number.isInteger(count) || count < 1 || count > 16) {
   process.exit(1)
 }
 const dataDir = resolve(process.env["TURNPIKE_DATA_DIR"] ?? ".turnpike")
-const port = Number(process.env["PORT"] ?? 4020)
-const connections = Number(process.env["TURNPIKE_DATABASE_CONNECTIONS"] ?? 20)
+const asked = Effect.runSyncExit(
+  Config.all({
+    // Those of the servers come behind it.
+    port: Setting.whole("PORT", 0, 65_535 - count).pipe(Config.withDefault(4020)),
+    connections: Postgres.maxConnections
+  })
+)
+if (Exit.isFailure(asked)) {
+  console.error(`\nThe cluster cannot run: ${Node.reasonOf(asked.cause)}`)
+  process.exit(1)
+}
+const { connections, port } = asked.value
 
 const scope = Scope.makeUnsafe()
 const programs: Array<Program> = []

@@ -25,6 +25,18 @@ export class OtherEnvironment extends Schema.TaggedError<OtherEnvironment>()("Ot
   }
 }
 
+const refuseOther = (database: Environment, process: Environment) =>
+  database === process ? Effect.void : Effect.fail(new OtherEnvironment({ database, process }))
+
+/** Refuses a database of the other environment. One without a tenant belongs to neither yet. */
+export const checkEnvironment = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { environment } = yield* Deployment
+  const rows = yield* sql`SELECT environment FROM tenants ORDER BY id LIMIT 1`
+  const [oldest] = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ environment: Environment })))(rows)
+  if (oldest !== undefined) yield* refuseOther(oldest.environment, environment)
+}).pipe(Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die }))
+
 /** Plaintext keys, shown once. */
 export interface FirstKeys {
   readonly api_key: string
@@ -107,9 +119,7 @@ export class Bootstrap extends Context.Service<
         const found = yield* oldest(undefined)
         if (found._tag === "None") return yield* make
         const { id, account_id, owner_email } = found.value
-        if (found.value.environment !== environment) {
-          return yield* new OtherEnvironment({ database: found.value.environment, process: environment })
-        }
+        yield* refuseOther(found.value.environment, environment)
         return { tenant_id: id, account_id, owner_email, issued: undefined }
       }).pipe(Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die }))
       // Posted under the tenant's own id: a starter that died before this is made good by the next one, and nobody twice.

@@ -4,6 +4,7 @@ import { Cause, Console, Effect, Layer, Logger, Predicate, Runtime } from "effec
 import { Command } from "effect/cli"
 import * as Node from "#layers/Node.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
+import * as Help from "./cli/Help.ts"
 import { turnpike } from "./cli/Turnpike.ts"
 
 /** Whether whoever read the command, or carried it out, has said why it failed. */
@@ -17,6 +18,8 @@ Command.run(turnpike, { version: "0.1.0" }).pipe(
     Cause.hasInterruptsOnly(cause) || isSaid(cause) ? Effect.void : Console.error(Node.reasonOf(cause))
   ),
   // Logs stand apart from what a command answers: a script keeps that.
-  Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Telemetry.readable)]))),
+  Effect.provide(
+    Layer.mergeAll(NodeServices.layer, Help.layer, Logger.layer([Logger.withConsoleError(Telemetry.readable)]))
+  ),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

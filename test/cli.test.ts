@@ -1,7 +1,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
+import { ConfigProvider, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
+import { SqlClient } from "effect/sql"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +10,6 @@ import { join } from "node:path"
 import { formatWithOptions } from "node:util"
 import { toTypeId } from "#domain/Ids.ts"
 import * as BusMemory from "#layers/BusMemory.ts"
-import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Bootstrap } from "#services/Bootstrap.ts"
@@ -19,6 +19,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Tenants } from "#services/Tenants.ts"
+import * as Help from "../src/cli/Help.ts"
 import { turnpike } from "../src/cli/Turnpike.ts"
 
 type Environment = Readonly<Record<string, string>>
@@ -39,7 +40,9 @@ const run = Effect.fnUntraced(function* (env: Environment, ...words: ReadonlyArr
     }
   const exit = yield* Command.runWith(turnpike, { version: "test" })(words).pipe(
     Effect.provideService(Console.Console, { ...globalThis.console, log: writer("out"), error: writer("error") }),
-    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
+    Effect.provide(
+      Layer.mergeAll(NodeServices.layer, Help.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))
+    ),
     Effect.exit
   )
   return { ...written, failed: Exit.isFailure(exit), why: Exit.isFailure(exit) ? Node.reasonOf(exit.cause) : "" }
@@ -82,7 +85,9 @@ describe("the command line", () => {
       ]) {
         const refused = yield* run(nowhere, ...words)
         assert.isTrue(refused.failed, words.join(" "))
-        assert.notInclude(refused.error, "database", words.join(" "))
+        assert.notMatch(refused.error, /^database {2}/m, words.join(" "))
+        assert.strictEqual(refused.out, "", "help that nobody asked for is no answer")
+        assert.include(refused.error, "USAGE")
       }
       const { error } = yield* run(nowhere, "credits", "grant", ...tenant, "1.5")
       assert.include(error, "a whole number above zero")
@@ -104,12 +109,28 @@ describe("the command line", () => {
     Effect.gen(function* () {
       const dataDir = yield* directory
       const postgres = join(dataDir, "postgres")
-      yield* EmbeddedPostgres.make({ dataDir: postgres, settings: { fsync: "off" } })
-      const { error, failed, out, why } = yield* run({ TURNPIKE_DATA_DIR: dataDir }, "doctor")
+      const env = { TURNPIKE_DATA_DIR: dataDir }
+      const settings = ConfigProvider.layer(ConfigProvider.fromUnknown(env))
+      yield* Layer.build(Layer.fresh(Postgres.layer).pipe(Layer.provide(settings)))
+      const { error, failed, out, why } = yield* run(env, "doctor")
       assert.isFalse(failed, why)
       assert.match(error, /^database {2}\S+\/postgres \(embedded\)\nThis database has no tenant/)
       assert.include(error, `  ${postgres} (`)
       assert.include(out, "The books are in order.\n")
+    })
+  )
+
+  it.live("leaves the first tenant to the server, which gives it an owner and keys", () =>
+    Effect.gen(function* () {
+      const database = yield* Layer.build(Layer.fresh(Postgres.layerTest))
+      const env = { DATABASE_URL: addressOf(Context.get(database, Database)) }
+      const { out, why } = yield* run(env, "tenant", "create", "Acme")
+      assert.deepStrictEqual(
+        [out, why],
+        ["", "the database has no tenant yet: start the server first, it makes the first"]
+      )
+      const tenants = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM tenants`)
+      assert.deepStrictEqual(yield* Effect.provideContext(tenants, database), [])
     })
   )
 
@@ -127,11 +148,13 @@ describe("the command line", () => {
       assert.deepStrictEqual([refused.code, refused.out], [1, ""])
       assert.include(refused.error, join(cwd, ".turnpike/postgres"))
       assert.match(refused.error, /Set DATABASE_URL or TURNPIKE_DATA_DIR .* or start the server first/)
-      assert.deepStrictEqual([helped.code, helped.error, wrong.code], [0, "", 1])
+      assert.deepStrictEqual([helped.code, helped.error, wrong.code, wrong.out], [0, "", 1, ""])
       assert.deepStrictEqual(readdirSync(cwd), [])
     })
   )
 })
+
+const addressOf = ({ config }: Database["Service"]) => (config.url === undefined ? "" : Redacted.value(config.url))
 
 const deployment = Layer.succeed(Deployment, {
   environment: "sandbox",
@@ -146,9 +169,8 @@ const Test = Bootstrap.layer.pipe(
 
 /** The first tenant of the database that `DATABASE_URL` leads to, and what an operator does there. */
 const office = Effect.gen(function* () {
-  const { config } = yield* Database
   const { tenant_id } = yield* (yield* Bootstrap).ensure
-  const env = { DATABASE_URL: config.url === undefined ? "" : Redacted.value(config.url) }
+  const env = { DATABASE_URL: addressOf(yield* Database) }
   return { env, tenant_id, type: (...words: ReadonlyArray<string>) => run(env, ...words) }
 })
 
@@ -159,6 +181,24 @@ layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator",
       assert.strictEqual(code, 0, error)
       assert.match(error, /^database {2}\S+\/turnpike_test_\w+\n$/)
       assert.match(out, /The books are in order\.\n$/)
+    })
+  )
+
+  it.effect("of the other environment is refused as its server would be, and writes nothing", () =>
+    Effect.gen(function* () {
+      const { env } = yield* office
+      const sql = yield* SqlClient.SqlClient
+      const facts = sql`SELECT (SELECT count(*) FROM tenants) AS tenants, (SELECT count(*) FROM secrets) AS secrets`
+      const before = yield* facts
+      for (const words of [["tenant", "create", "Acme"], ["doctor"]]) {
+        const refused = yield* typed(tmpdir(), { ...env, TURNPIKE_ENVIRONMENT: "live" }, ...words)
+        assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+        assert.include(
+          refused.error,
+          "\nThe database belongs to the sandbox environment, and this process serves live.\n"
+        )
+      }
+      assert.deepStrictEqual(yield* facts, before)
     })
   )
 

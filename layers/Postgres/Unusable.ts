@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 
 /** Why the database cannot be used. `message` is a sentence for the operator, and never shows a password. */
 export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
-  reason: Schema.Literals(["Unreadable", "Unreachable", "TooOld", "Encoding"]),
+  reason: Schema.Literals(["Unreadable", "Unreachable", "TooOld", "Encoding", "Foreign", "Older", "Newer"]),
   message: Schema.String
 }) {}
 
@@ -43,7 +43,8 @@ export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError
     message: `The database at ${placeOf(config)} cannot be used: ${whyOf(error.reason.cause) ?? error.reason.message}`
   })
 
-const placeOf = ({ path, url }: PgClient.PgClientConfig): string => {
+/** Where it is, without who logs in there. */
+export const placeOf = ({ path, url }: PgClient.PgClientConfig): string => {
   const parts = url && partsOf(url)
   if (parts === undefined) return path ?? "an unknown address"
   const host = parts.searchParams.get("host") ?? (parts.hostname || "localhost")

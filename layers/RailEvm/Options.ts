@@ -1,6 +1,7 @@
-import { Config, Duration, type Redacted, Schema } from "effect"
+import { Config, Duration, Redacted, Schema } from "effect"
 import { caip2, type Network } from "#domain/Network.ts"
 import * as DurationSetting from "../DurationSetting.ts"
+import * as Setting from "../Setting.ts"
 
 /** Our own relayer: which chain through which node, with which key, and how far it goes. */
 export interface EvmOptions {
@@ -19,9 +20,16 @@ export interface EvmOptions {
 /** The number of the chain that a node must be on. */
 export const chainIdOf = (network: EvmOptions["network"]): bigint => BigInt(caip2[network].slice("eip155:".length))
 
-const key = Config.schema(
-  Schema.Redacted(Schema.String.check(Schema.isPattern(/^(?:0x)?[0-9a-fA-F]{64}$/, { expected: "a private key" }))),
-  "TURNPIKE_RELAYER_KEY"
+/** How many keys secp256k1 has, and one. */
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const key = Setting.understood(
+  "TURNPIKE_RELAYER_KEY",
+  "a private key of secp256k1 in 64 hexadecimal digits",
+  (text) => {
+    const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text) ?? []
+    const number = digits === undefined ? 0n : BigInt(`0x${digits}`)
+    return number > 0n && number < order ? Redacted.make(text) : undefined
+  }
 )
 
 /** What it takes to read a chain: `TURNPIKE_RPC_URL`, and if wanted `TURNPIKE_EVM_NETWORK` and `TURNPIKE_CONFIRMATIONS`. */

@@ -6,6 +6,7 @@ import {
   OriginNotConfigured,
   OriginTimeout,
   OriginUnreachable,
+  PaymentMalformed,
   UpgradeNotSupported
 } from "#domain/GatewayRefusal.ts"
 import { EndpointId, PaymentId } from "#domain/Ids.ts"
@@ -16,7 +17,8 @@ import {
   PaymentAlreadyUsed,
   PaymentInProgress,
   PaymentRequestInvalid,
-  PriceAboveMaximum
+  PriceAboveMaximum,
+  SettlementPending
 } from "#domain/Payment.ts"
 import {
   AmountTooLarge,
@@ -31,11 +33,11 @@ import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { idempotencyHeaders } from "./Idempotency.ts"
-import { problems } from "./Problems.ts"
-import { IdempotencyKeysDiffer } from "./Refusals.ts"
+import { listRefusals, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer, PaymentRequired } from "./Refusals.ts"
 
-/** What the gateway answers besides 402 and the origin's own answers; listed with all other codes. */
-export const gatewayRefusals = problems(
+// What the gateway answers besides the origin's own answers: it is no operation, which would declare it.
+listRefusals(
   AmbiguousPath,
   EndpointPaused,
   OriginForbiddenAddress,
@@ -44,6 +46,9 @@ export const gatewayRefusals = problems(
   OriginUnreachable,
   PaymentAlreadyUsed,
   PaymentInProgress,
+  PaymentMalformed,
+  PaymentRequired,
+  SettlementPending,
   UpgradeNotSupported
 )
 

@@ -35,7 +35,12 @@ export const problemType = (code: string): string => `/docs/errors#${code}`
 
 const known = new Map<RefusalClass, Schema.Top>()
 
-/** Every refusal class that some operation declares; complete once the whole API is loaded. */
+/** Lists refusals of what is no operation of the API, such as the gateway, with those that operations declare. */
+export const listRefusals = (...refusals: ReadonlyArray<RefusalClass>): void => {
+  for (const refusal of refusals) problem(refusal)
+}
+
+/** Every refusal class that some operation declares, or that is listed beside them; complete once the whole API is loaded. */
 export const declaredRefusals = (): ReadonlyArray<RefusalClass> => [...known.keys()]
 
 /** What went wrong this time, in a sentence: what the error says, or the first wrong field; undefined when neither is there. */

@@ -37,6 +37,13 @@ export class RateLimitExceeded extends Schema.TaggedError<RateLimitExceeded>()(
   { httpApiStatus: 429, title: "Too many requests" }
 ) {}
 
+/** What a 402 is called among what the payment protocols say in it. It is written where they are, so nobody makes one. */
+export class PaymentRequired extends Schema.TaggedError<PaymentRequired>()(
+  "PAYMENT_REQUIRED",
+  {},
+  { httpApiStatus: 402, title: "The call costs money: pay as the answer says, and make it again" }
+) {}
+
 /** The header and the body of one request name different idempotency keys. */
 export class IdempotencyKeysDiffer extends Schema.TaggedError<IdempotencyKeysDiffer>()(
   "IDEMPOTENCY_KEYS_DIFFER",

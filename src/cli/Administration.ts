@@ -9,6 +9,7 @@ import * as Node from "#layers/Node.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { partsOf, unreadable } from "#layers/Postgres/Unusable.ts"
+import * as Bootstrap from "#services/Bootstrap.ts"
 import { Settlements } from "#services/Settlements.ts"
 
 /** There is no database to administer. `message` is a sentence for the operator. */
@@ -42,8 +43,11 @@ const announced = Layer.effectDiscard(Effect.flatMap(place, (found) => Console.e
 
 const layer = Settlements.layer.pipe(
   Layer.provideMerge(Platform.administration),
-  Layer.provide(Layer.merge(Bus.layer, Node.layerVisitor)),
+  Layer.provide(Bus.layer),
   Layer.provide(DatabaseClock.layer),
+  // Before anything that may write.
+  Layer.provide(Layer.effectDiscard(Bootstrap.checkEnvironment)),
+  Layer.provide(Node.layerVisitor),
   Layer.provideMerge(Postgres.layerVisitor),
   Layer.provide(announced)
 )

@@ -24,7 +24,8 @@ export const doctor = Command.make("doctor", {}, () =>
     )
     if (failed > 0) return yield* new BooksBroken()
     const some = yield* Effect.flatMap(Tenants, (tenants) => tenants.list({ page: 1, limit: 1 }))
-    if (some.length === 0) yield* Console.error("This database has no tenant: no server was ever started on it.")
+    if (some.length === 0)
+      yield* Console.error("This database has no tenant: no server has ever finished its start on it.")
   })
 ).pipe(
   Command.withDescription("Prove the books of the database, in one snapshot; exits 1 when a promise is broken"),

@@ -22,7 +22,14 @@ export const existing = (id: TenantId) =>
 
 const create = Command.make("create", { name }, ({ name }) =>
   Effect.gen(function* () {
-    const made = yield* Effect.flatMap(Tenants, (tenants) => tenants.create({ name }))
+    const tenants = yield* Tenants
+    // The first one is the server's, which gives it an owner, keys and credits.
+    if ((yield* tenants.list({ page: 1, limit: 1 })).length === 0) {
+      return yield* new Unusable({
+        message: "the database has no tenant yet: start the server first, it makes the first"
+      })
+    }
+    const made = yield* tenants.create({ name })
     yield* Console.log(`tenant   ${toTypeId("ten", made.id)}\naccount  ${toTypeId("acc", made.account_id)}`)
   })
 ).pipe(Command.withDescription("Make a tenant with an account of its own"), administered)

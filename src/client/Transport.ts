@@ -107,16 +107,20 @@ const address = (baseUrl: string, path: string, { params = {}, query = {} }: Par
   return `${baseUrl}${filled}${search.size === 0 ? "" : `?${search}`}`
 }
 
+/** Headers take one character for each byte; what is read at the other end is UTF-8. */
+const utf8 = (text: string): string =>
+  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
+
 /** Headers and body. `key` is the idempotency key, empty when one is to be made up; undefined when there is none to send. */
 const content = (transport: Transport, parts: Parts, key: string | undefined) => {
   const headers = new Headers({ accept: "application/json" })
   for (const [name, value] of Object.entries(parts.headers ?? {}))
-    if (value !== undefined) headers.set(name, String(value))
+    if (value !== undefined) headers.set(name, utf8(String(value)))
   if (transport.apiKey !== undefined) headers.set("authorization", `Bearer ${transport.apiKey}`)
   const { payload } = parts
   const named = headers.has("x-idempotency-key") || (isObject(payload) && payload["idempotency_key"] !== undefined)
   if (key !== undefined && !named && !headers.has("idempotency-key")) {
-    headers.set("idempotency-key", key === "" ? randomHex(16) : key)
+    headers.set("idempotency-key", key === "" ? randomHex(16) : utf8(key))
   }
   if (payload === undefined) return { headers }
   headers.set("content-type", "application/json")

@@ -14,4 +14,7 @@ export const name = (longest: number) =>
 /** What makes two requests one: 1 to 255 printable characters. */
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u, { expected: "1 to 255 printable characters" })
-).annotate({ description: "The same key with the same parameters gives the first result again, for 24 hours" })
+).annotate({
+  description:
+    "The same key with the same parameters gives the first result again, for 24 hours. In a header it is UTF-8"
+})

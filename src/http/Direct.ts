@@ -9,6 +9,7 @@ import { IdempotencyKey } from "#domain/Text.ts"
 import { Deployment } from "#services/Deployment.ts"
 import * as Admission from "./Admission.ts"
 import { bodyRefusal } from "./Decoding.ts"
+import * as Idempotency from "./Idempotency.ts"
 import { late, Patience } from "./Patience.ts"
 import type * as RawRoutes from "./RawRoutes.ts"
 import * as ReadableBody from "./ReadableBody.ts"
@@ -28,7 +29,9 @@ export interface IdempotencyHeaders {
 /** The longest body read here. */
 const longest = 16_384
 const isKey = Schema.is(IdempotencyKey)
-const keyHeaders = ["idempotency-key", "x-idempotency-key"] as const
+
+const isKeyOrNone = (header: string | ReadonlyArray<string> | undefined): boolean =>
+  header === undefined || (typeof header === "string" && isKey(Idempotency.keyOf(header)))
 
 /** Whether the request is of the plain kind that nearly all are. Everything else is the framework's, which knows all of HTTP. */
 const isPlain = ({ headers, method }: IncomingMessage): boolean => {
@@ -44,7 +47,7 @@ const isPlain = ({ headers, method }: IncomingMessage): boolean => {
     headers.origin === undefined &&
     headers["traceparent"] === undefined &&
     headers["b3"] === undefined &&
-    keyHeaders.every((name) => headers[name] === undefined || isKey(headers[name]))
+    Idempotency.keyHeaders.every((name) => isKeyOrNone(headers[name]))
   )
 }
 
@@ -138,6 +141,7 @@ export const route = <Payload>(operation: {
       prefix: path,
       takes: (request) => request.url === path && isPlain(request),
       handle: (request, response, exchange) => {
+        Idempotency.readKeys(request.headers)
         const notes: Admission.Notes = { principal: undefined, allowance: undefined }
         const limits = () => {
           const headers = notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()

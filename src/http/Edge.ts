@@ -1,17 +1,22 @@
 import { Cause, Clock, Effect, Layer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { type Refusal, toProblem } from "#api/Problems.ts"
-import { HeadersTooLarge, InternalError, RequestTimeout } from "#api/Refusals.ts"
+import { listRefusals, type Refusal, toProblem } from "#api/Problems.ts"
+import { HeadersTooLarge, InternalError, MethodNotAllowed, RequestTimeout } from "#api/Refusals.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
+import { RailUnavailable } from "#services/Rail.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { refusalOf } from "./Faults.ts"
+import { keyHeaders, readKeys } from "./Idempotency.ts"
 import * as Metrics from "./Metrics.ts"
 import { type RawExchange, RawRoutes } from "./RawRoutes.ts"
 import * as Uniform from "./Uniform.ts"
+
+// What no operation declares: the edge refuses before there is one, and raw routes are none.
+listRefusals(HeadersTooLarge, InternalError, MethodNotAllowed, RailUnavailable, RequestTimeout)
 
 const malformed = (message: string) => new InvalidRequest({ errors: [{ path: "", message }] })
 
@@ -27,7 +32,7 @@ const ambiguity = (request: IncomingMessage): Refusal | undefined => {
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return malformed("the only transfer coding is chunked")
   // Joined by a proxy or by Node, two keys would be a third.
-  for (const name of ["idempotency-key", "x-idempotency-key"]) {
+  for (const name of keyHeaders) {
     const repeated = headers[name]?.includes(", ") === true && (request.headersDistinct[name]?.length ?? 0) > 1
     if (repeated) return malformed(`there must be one ${name} header`)
   }
@@ -125,7 +130,10 @@ export const layer = Layer.effectDiscard(
     yield* intercept((request, response) => {
       const refused = ambiguity(request)
       const route = refused === undefined ? routes.find(request) : undefined
-      if (refused === undefined && route === undefined) return false
+      if (refused === undefined && route === undefined) {
+        readKeys(request.headers)
+        return false
+      }
       const started = clock.currentTimeMillisUnsafe()
       const exchange = exchangeOf(request, response, RequestId.of(request))
       response.once("close", () => {

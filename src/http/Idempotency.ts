@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
+import type { IncomingHttpHeaders } from "node:http"
 import { Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
@@ -6,21 +8,42 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
 
-/** JSON with sorted keys and without members that say nothing, so that equal parameters are equal text. */
+/** Both headers that may carry a key. */
+export const keyHeaders = ["idempotency-key", "x-idempotency-key"] as const
+
+/** A key as a body would bring it: Node reads headers as Latin-1, and what was sent is UTF-8. Empty, as no key is, when it is not. */
+export const keyOf = (header: string): string => {
+  const bytes = Buffer.from(header, "latin1")
+  return isUtf8(bytes) ? bytes.toString("utf8") : ""
+}
+
+/** Replaces the keys in the headers of a request by what they say. */
+export const readKeys = (headers: IncomingHttpHeaders): void => {
+  for (const name of keyHeaders) {
+    const header = headers[name]
+    if (typeof header === "string") headers[name] = keyOf(header)
+  }
+}
+
+/** JSON with sorted keys and without members that are not there, so that equal parameters are equal text. */
 const canonical = (value: unknown): string => {
   if (typeof value === "bigint") return `"${value}"`
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined && member !== null)
+    .filter(([, member]) => member !== undefined)
     .sort(([left], [right]) => (left < right ? -1 : 1))
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`
 }
 
-/** One text for equal decoded parameters, whatever the order of their fields. */
-export const fingerprint = (parameters: unknown): string =>
-  createHash("sha256").update(canonical(parameters)).digest("hex")
+/** One text for equal decoded parameters, whatever the order of their fields. A parameter that is null is one that was left out. */
+export const fingerprint = (parameters: { readonly [name: string]: unknown }): string => {
+  const given = Object.entries(parameters).filter(([, parameter]) => parameter !== null)
+  return createHash("sha256")
+    .update(canonical(Object.fromEntries(given)))
+    .digest("hex")
+}
 
 /**
  * The caller's claim that this request and others under the same key are one, from the headers or from the body's field;

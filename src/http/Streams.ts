@@ -3,10 +3,19 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { offsetOf, pageOf } from "#api/Pagination.ts"
+import type { CreateStream } from "#domain/MoneyStream.ts"
 import { type Moved, MoneyStreams } from "#services/MoneyStreams.ts"
 import { claim, markReplayed } from "./Idempotency.ts"
 
 const answer = ({ replayed, stream }: Moved) => Effect.as(markReplayed(replayed), stream)
+
+/** What is asked for, the same whether a default is written out or left out. The usual form of each stays as it is sent. */
+const parametersOf = ({ buffer = 0n, currency = "USDC", metadata = {}, ...given }: CreateStream) => ({
+  ...given,
+  currency,
+  ...(buffer > 0n && { buffer }),
+  ...(Object.keys(metadata).length > 0 && { metadata })
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -17,7 +26,7 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ headers, payload: { idempotency_key: bodyKey, ...wanted } }) {
         const principal = yield* CurrentPrincipal
         const request = { operation: "streams.create", principal, headers, bodyKey }
-        const claimed = yield* claim({ ...request, parameters: wanted })
+        const claimed = yield* claim({ ...request, parameters: parametersOf(wanted) })
         return yield* answer(yield* streams.open(principal, wanted, claimed))
       }),
       list: Effect.fnUntraced(function* ({ query: { page, limit, ...filter } }) {

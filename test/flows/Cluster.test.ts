@@ -1,5 +1,5 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer, request, type RequestListener, type Server } from "node:http"
@@ -11,6 +11,7 @@ import { freePort } from "../../scripts/cluster/Programs.ts"
 import { api, must } from "../chaos/Paying.ts"
 import { pause } from "../chaos/Servers.ts"
 
+const cluster = join(import.meta.dirname, "../../scripts/cluster.ts")
 const endings: Array<() => Promise<unknown>> = []
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
@@ -107,12 +108,24 @@ describe("the front of a cluster", () => {
 })
 
 describe("npm run cluster", () => {
+  it("says what it expects of a port before it starts anything", { timeout: 60_000 }, () => {
+    // The last port there is leaves none for the servers.
+    for (const port of ["abc", "65535"]) {
+      const { status, stderr } = spawnSync(process.execPath, [cluster, "2"], {
+        env: { ...process.env, PORT: port },
+        encoding: "utf8"
+      })
+      const said = "\nThe cluster cannot run: PORT: expected a whole number from 0 to 65533.\n"
+      assert.deepStrictEqual([status, stderr], [1, said])
+    }
+  })
+
   it("serves behind one address, goes on when a server is killed, and stops cleanly", {
     timeout: 180_000
   }, async () => {
     const dir = mkdtempSync(join(tmpdir(), "turnpike-cluster-"))
     const port = await freePort()
-    const child = spawn(process.execPath, [join(import.meta.dirname, "../../scripts/cluster.ts"), "2"], {
+    const child = spawn(process.execPath, [cluster, "2"], {
       env: { ...process.env, DATABASE_URL: "", NATS_URL: "", PORT: String(port), TURNPIKE_DATA_DIR: dir },
       stdio: ["ignore", "pipe", "pipe"]
     })

@@ -155,7 +155,8 @@ export const send = Effect.fnUntraced(function* (
       })
     })
     request.on("error", (error) => resume(Effect.die(error)))
-    request.end(text)
+    // With a body that is text Node sends the headers in its encoding, and in their own otherwise.
+    request.end(text === undefined ? undefined : Buffer.from(text))
     return Effect.sync(() => request.destroy())
   })
 })

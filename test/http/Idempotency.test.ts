@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto"
 import { connect } from "node:net"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Deployment } from "#services/Deployment.ts"
 import { fieldsOf, type Operation, operations } from "./Description.ts"
+import { fingerprint } from "#http/Idempotency.ts"
 import { type Answer, server } from "./GatewayHarness.ts"
 import { noise } from "./Nonsense.ts"
 import { world } from "./World.ts"
@@ -62,6 +64,22 @@ const dropped = Effect.fnUntraced(function* (
     Array.from({ length: times }, () => once),
     { concurrency: 10 }
   )
+})
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+describe("what a key is for", () => {
+  it("is the parameters that are there, in any order, as versions before wrote them down", () => {
+    const at = new Date(0)
+    const stored = sha256(`{"amount":"5","at":"${at.toISOString()}","items":[{"a":1},"b"],"metadata":{}}`)
+    const items = [{ a: 1, b: undefined }, "b"]
+    assert.strictEqual(fingerprint({ metadata: {}, memo: null, items, at, amount: 5n }), stored)
+  })
+
+  it("is not the same with something null inside of a parameter", () => {
+    assert.notStrictEqual(fingerprint({ metadata: { a: null } }), fingerprint({ metadata: {} }))
+    assert.notStrictEqual(fingerprint({ items: [{ a: [{ b: null }] }] }), fingerprint({ items: [{ a: [{}] }] }))
+  })
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempotency key", (it) => {
@@ -157,6 +175,34 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         const answer = yield* teller.call(operation, { body, headers })
         assert.deepStrictEqual([answer.status, replayed(answer)], [done(operation), false])
       })
+    )
+
+    it.effect(
+      `${id}: is the same in either header and in the body, in any script, on every way through the server`,
+      () =>
+        Effect.gen(function* () {
+          const teller = yield* world
+          const body = yield* teller.bodyOf(operation)
+          const before = yield* movements
+          const key = `ß 🔑 ${"ключ".repeat(60)}`
+          const sent = Buffer.from(key).toString("latin1")
+          const [origin, named] = [{ origin: "https://a.test" }, { ...body, idempotency_key: key }]
+          const answers = [
+            yield* teller.call(operation, { body, headers: { "idempotency-key": sent } }),
+            yield* teller.call(operation, { body, headers: { "x-idempotency-key": sent, ...origin } }),
+            yield* teller.call(operation, { body: named }),
+            yield* teller.call(operation, { body: named, headers: { "idempotency-key": sent, ...origin } })
+          ]
+          assert.deepStrictEqual(
+            answers.map((answer) => [answer.status, answer.body, replayed(answer)]),
+            [false, true, true, true].map((again) => [done(operation), answers[0]?.body, again])
+          )
+          for (const headers of [{ "idempotency-key": "k\xe9" }, { "x-idempotency-key": "\xff", ...origin }]) {
+            const refused = yield* teller.call(operation, { body, headers })
+            assert.deepStrictEqual([refused.status, refused.json.code], [400, "INVALID_REQUEST"])
+          }
+          assert.strictEqual((yield* movements) - before, made(body))
+        })
     )
 
     it.effect(`${id}: has 1 to 255 printable characters, wherever it stands`, () =>

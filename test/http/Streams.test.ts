@@ -210,6 +210,23 @@ layer(serverOf("sandbox"), options)("streams over HTTP", (it) => {
     })
   )
 
+  it.effect("under one key is the same with defaults written out and left out, and another with other metadata", () =>
+    Effect.gen(function* () {
+      const { balance, open, payer } = yield* streaming
+      const key = { "idempotency-key": "once" }
+      const first = yield* open({}, key)
+      for (const same of [{ currency: "USDC" }, { buffer: "0.00" }, { metadata: {} }, { buffer: 0, metadata: {} }]) {
+        const again = yield* open(same, key)
+        assert.deepStrictEqual([again.status, again.text], [201, first.text], JSON.stringify(same))
+      }
+      for (const other of [{ metadata: { a: null } }, { buffer: "0.01" }]) {
+        const refused = yield* open(other, key)
+        assert.deepInclude(refused.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" }, JSON.stringify(other))
+      }
+      assert.strictEqual(yield* balance(payer), "90.00")
+    })
+  )
+
   it.effect("is withdrawn from and cancelled by requests without a body", () =>
     Effect.gen(function* () {
       const { balance, call, path, payee } = yield* spent

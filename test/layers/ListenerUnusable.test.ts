@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Node from "#layers/Node.ts"
+import { HttpPolicy } from "#services/HttpPolicy.ts"
 
 /** The sentence an operator reads when there can be no server with this environment. */
 const refusal = (environment: Record<string, string>) => {
@@ -39,6 +40,68 @@ describe("a listener that cannot be", () => {
     Effect.gen(function* () {
       const said = yield* refusal({ PORT: "0", HOST: "192.0.2.1" })
       assert.strictEqual(said, "192.0.2.1:0 is no address of this machine; set HOST.")
+    })
+  )
+
+  for (const name of ["TURNPIKE_PUBLIC_URL", "TURNPIKE_SCANNER_URL"]) {
+    it.live(`names ${name} when nothing can be reached under it, and does not show it`, () =>
+      Effect.gen(function* () {
+        for (const wrong of [
+          "localhost:4512",
+          "ftp://pay.example",
+          "https://pay.example/base?x=1#y",
+          "https://pay.example/?",
+          "https://pay.example#",
+          "https://user:pw@pay.example",
+          "https://user@pay.example",
+          "javascript:1",
+          "pay.example"
+        ]) {
+          const expected = `${name}: expected an http or https address without user, query and fragment, such as https://pay.example.`
+          assert.strictEqual(yield* refusal({ PORT: "0", [name]: wrong }), expected, wrong)
+        }
+        assert.strictEqual(yield* refusal({ PORT: "0", [name]: "https://pay.example:8443/base/" }), "none")
+      })
+    )
+  }
+
+  it.live("names a number that is out of its bounds, or none", () =>
+    Effect.gen(function* () {
+      const connections = "TURNPIKE_MAX_CONNECTIONS: expected a whole number from 1 to 1000000."
+      for (const wrong of ["0", "-1", "1.5", "many", "1000001"]) {
+        assert.strictEqual(yield* refusal({ PORT: "0", TURNPIKE_MAX_CONNECTIONS: wrong }), connections, wrong)
+      }
+      for (const wrong of ["abc", "65536", "-1", "0x50"]) {
+        assert.strictEqual(yield* refusal({ PORT: wrong }), "PORT: expected a whole number from 0 to 65535.", wrong)
+      }
+    })
+  )
+
+  it.live("says in a sentence what it expects of a setting of several words", () =>
+    Effect.gen(function* () {
+      const said = yield* refusal({ PORT: "0", TURNPIKE_ENVIRONMENT: "production" })
+      assert.strictEqual(said, 'TURNPIKE_ENVIRONMENT: expected "sandbox" | "live".')
+    })
+  )
+
+  it.live("names a proxy that is no whole address", () =>
+    Effect.gen(function* () {
+      for (const wrong of ["127.0.0.0/8", "foo", "10.0.0", "10.0.0.1:80", "[::1]"]) {
+        assert.strictEqual(
+          yield* refusal({ PORT: "0", TURNPIKE_TRUSTED_PROXIES: `10.0.0.1, ${wrong}` }),
+          `TURNPIKE_TRUSTED_PROXIES: expected IP addresses with commas between them, and "${wrong}" is none.`
+        )
+      }
+    })
+  )
+
+  it.live("takes a proxy's address however it is written", () =>
+    Effect.gen(function* () {
+      const settings = { PORT: "0", TURNPIKE_TRUSTED_PROXIES: " 10.0.0.1, ::FFFF:10.0.0.2,2001:DB8:0:0::1," }
+      const provided = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
+      const policy = yield* Layer.build(Layer.fresh(Node.policy).pipe(Layer.provide(provided)))
+      const { trustedProxies } = Context.get(policy, HttpPolicy)
+      assert.deepStrictEqual(trustedProxies, ["10.0.0.1", "10.0.0.2", "2001:db8::1"])
     })
   )
 

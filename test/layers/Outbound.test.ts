@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createServer, type Server } from "node:http"
-import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { Cause, ConfigProvider, Context, Effect, Layer } from "effect"
+import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
 import { Database } from "#services/Database.ts"
 import { HttpListener } from "#services/HttpListener.ts"
@@ -51,4 +52,31 @@ describe("TURNPIKE_ALLOW_HOSTS", () => {
       assert.deepStrictEqual(allowHosts, ["127.0.0.1:7742", "shop.internal:8080"])
     })
   )
+
+  it.effect("takes every spelling of an address for the one that is compared", () =>
+    Effect.gen(function* () {
+      const { allowHosts } = yield* policyOf("[0:0:0:0:0:0:0:1]:80,127.1:0443")
+      assert.deepStrictEqual(allowHosts, ["[::1]:80", "127.0.0.1:443"])
+    })
+  )
+
+  for (const wrong of [
+    "localhost",
+    "localhost:0",
+    "localhost:65536",
+    "http://localhost:80",
+    "a@b:80",
+    "::1:80",
+    "10.0.0.0/8:80"
+  ]) {
+    it.effect(`names an entry that is no pair: ${wrong}`, () =>
+      Effect.gen(function* () {
+        const said = Node.reasonOf(Cause.fail(yield* Effect.flip(policyOf(`127.0.0.1:80,${wrong}`))))
+        assert.strictEqual(
+          said,
+          `TURNPIKE_ALLOW_HOSTS: expected host:port pairs with commas between them, and "${wrong}" is none.`
+        )
+      })
+    )
+  }
 })

@@ -120,6 +120,58 @@ layer(Postgres.layerTest)("migrating", (it) => {
   )
 })
 
+layer(Postgres.layerTest)("a visitor", (it) => {
+  /** What a visitor of this database is told. */
+  const refusal = Effect.gen(function* () {
+    const { config } = yield* Database
+    const environment = withEnvironment({ DATABASE_URL: Redacted.value(config.url ?? Redacted.make("")) })
+    const visited = Layer.build(Layer.fresh(Postgres.layerVisitor).pipe(Layer.provide(environment)))
+    return yield* visited.pipe(
+      Effect.scoped,
+      Effect.match({ onSuccess: () => "none", onFailure: (error) => String(Object(error).message) })
+    )
+  })
+  const newest = Effect.map(Migrations.all, (migrations) => Math.max(...migrations.map(([id]) => id)))
+
+  it.effect("takes a database as this version migrates it, and no older or newer one", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const version = yield* newest
+      assert.strictEqual(yield* refusal, "none")
+      yield* sql`insert into schema_migrations (migration_id, name) values (${version + 1}, 'later')`
+      assert.match(
+        yield* refusal,
+        new RegExp(
+          `^The database \\w+ at .* is at migration ${version + 1} and this version needs ${version}: it is used by`
+        )
+      )
+      yield* sql`delete from schema_migrations where migration_id >= ${version}`
+      assert.match(
+        yield* refusal,
+        new RegExp(
+          `is at migration ${version - 1} and this version needs ${version}: start the server of this version first`
+        )
+      )
+      assert.deepStrictEqual(yield* sql`select max(migration_id) as at from schema_migrations`, [{ at: version - 1 }])
+    })
+  )
+
+  it.effect("refuses an empty database and somebody else's, and leaves them as they are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tables = sql`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`
+      yield* sql`drop schema public cascade`
+      yield* sql`create schema public`
+      assert.match(yield* refusal, /^The database \w+ at .* is no Turnpike's: no server was ever started on it\.$/)
+      assert.deepStrictEqual(yield* tables, [])
+      yield* sql`create table schema_migrations (version text)`
+      yield* sql`create table tenants (id int)`
+      assert.match(yield* refusal, /is no Turnpike's/)
+      assert.lengthOf(yield* tables, 2)
+    })
+  )
+})
+
 describe("Postgres.layer", () => {
   it.live(
     "without DATABASE_URL runs its own server in the data directory, and its pool outlives a kill of that server",

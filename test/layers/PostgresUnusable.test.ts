@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { Cause, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { connect } from "node:net"
+import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { partsOf } from "#layers/Postgres/Unusable.ts"
 
@@ -9,6 +10,20 @@ const refusal = (url: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATABASE_URL: url }))
   return Effect.flip(Layer.build(Layer.fresh(Postgres.layer).pipe(Layer.provide(environment))))
 }
+
+describe("TURNPIKE_DATABASE_CONNECTIONS", () => {
+  for (const size of ["0", "-1", "1001", "many"]) {
+    it.effect(`is named when it is no size of a pool: ${size}`, () =>
+      Effect.gen(function* () {
+        const settings = { DATABASE_URL: "postgres://127.0.0.1:1/none", TURNPIKE_DATABASE_CONNECTIONS: size }
+        const environment = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
+        const pool = Layer.build(Layer.fresh(Postgres.layer).pipe(Layer.provide(environment)))
+        const said = Node.reasonOf(Cause.fail(yield* Effect.flip(pool)))
+        assert.strictEqual(said, "TURNPIKE_DATABASE_CONNECTIONS: expected a whole number from 1 to 1000.")
+      })
+    )
+  }
+})
 
 /** Nobody listens on port 1; whatever the name, it has two addresses. */
 const nobodyTwice = () =>

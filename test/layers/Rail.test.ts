@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Logger, Option, Predicate } from "effect"
+import { Cause, ConfigProvider, Context, Effect, Layer, Logger, Option } from "effect"
+import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import * as RailChoice from "#layers/Rail.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
@@ -27,8 +28,7 @@ const started = Effect.fnUntraced(function* (environment: "sandbox" | "live", en
     const settlements = Context.getOption(built.success, ChainSettlements)
     return { rail: Option.getOrUndefined(rail), settlements: Option.isSome(settlements), refused: "", lines }
   }
-  const refused = Predicate.hasProperty(built.failure, "message") ? String(built.failure.message) : "no sentence"
-  return { rail: undefined, settlements: false, refused, lines }
+  return { rail: undefined, settlements: false, refused: Node.reasonOf(Cause.fail(built.failure)), lines }
 })
 
 describe("the rail of a server", () => {
@@ -89,10 +89,31 @@ describe("the rail of a server", () => {
 
   it.effect("a key that is none is refused without being shown", () =>
     Effect.gen(function* () {
-      const env = { TURNPIKE_RPC_URL: "http://127.0.0.1:1", TURNPIKE_RELAYER_KEY: "correct horse battery" }
-      const { lines, refused } = yield* started("live", env)
-      assert.notStrictEqual(refused, "")
-      assert.notInclude(refused + lines.join("\n"), "horse")
+      const order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
+      for (const wrong of ["correct horse battery", "0".repeat(64), `0x${order}`]) {
+        const env = { TURNPIKE_RPC_URL: "http://127.0.0.1:1", TURNPIKE_RELAYER_KEY: wrong }
+        const { lines, refused } = yield* started("live", env)
+        assert.strictEqual(
+          refused,
+          "TURNPIKE_RELAYER_KEY: expected a private key of secp256k1 in 64 hexadecimal digits."
+        )
+        assert.notInclude(lines.join("\n"), wrong)
+      }
+    })
+  )
+
+  it.effect("an address that is not of the web is refused by the name of its setting, without being shown", () =>
+    Effect.gen(function* () {
+      for (const [name, env] of [
+        ["TURNPIKE_FACILITATOR_URL", { TURNPIKE_FACILITATOR_URL: "ftp://secret.example" }],
+        ["TURNPIKE_RPC_URL", { TURNPIKE_RPC_URL: "secret.example:443", TURNPIKE_RELAYER_KEY: key }],
+        [
+          "TURNPIKE_RPC_URL",
+          { TURNPIKE_FACILITATOR_URL: "https://facilitator.example", TURNPIKE_RPC_URL: "ftp://secret.example" }
+        ]
+      ] as const) {
+        assert.strictEqual((yield* started("live", env)).refused, `${name} is no http or https address.`)
+      }
     })
   )
 })

@@ -1,0 +1,48 @@
+import { Config, Effect, Schema, SchemaIssue } from "effect"
+
+const wrong = (name: string, message: string) =>
+  Effect.fail(
+    new Config.ConfigError(
+      new Schema.SchemaError(new SchemaIssue.Pointer([name], new SchemaIssue.InvalidValue({ message })))
+    )
+  )
+
+/** A setting as `read` understands it, which says `undefined` to what is none; `expected` tells the operator what would be one. */
+export const understood = <A>(name: string, expected: string, read: (text: string) => A | undefined) =>
+  Config.mapEffect(Config.String(name), (text) => {
+    const value = read(text.trim())
+    return value === undefined ? wrong(name, `expected ${expected}`) : Effect.succeed(value)
+  })
+
+/** A setting of several, with commas between them. One that `read` does not understand is named. */
+export const list = <A>(name: string, expected: string, read: (text: string) => A | undefined) =>
+  Config.mapEffect(Config.String(name), (text) =>
+    Effect.forEach(
+      text
+        .split(",")
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ""),
+      (entry) => {
+        const value = read(entry)
+        return value === undefined
+          ? wrong(name, `expected ${expected} with commas between them, and ${JSON.stringify(entry)} is none`)
+          : Effect.succeed(value)
+      }
+    )
+  )
+
+/** A whole number from `minimum` to `maximum`. */
+export const whole = (name: string, minimum: number, maximum: number) =>
+  understood(name, `a whole number from ${minimum} to ${maximum}`, (text) =>
+    /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum ? Number(text) : undefined
+  )
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What is wrong with the surroundings, in a sentence that begins with the setting's name. */
+export const sentence = ({ cause, message }: Config.ConfigError): string => {
+  if (!Schema.isSchemaError(cause)) return message
+  const { issues } = format(cause.issue)
+  const said = new Set(issues.map((issue) => issue.message.replace(/^Expected /, "expected ")))
+  return `${issues[0]?.path?.map(String).join(".")}: ${[...said].join(", or ")}.`
+}
