@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "#domain/Principal.ts"
+import { reservationOf } from "#domain/protocol/Authorization.ts"
 import {
   authorize,
   authorizeTaking,
@@ -13,12 +14,14 @@ import {
   supportedOf,
   textsIn,
   unsettled,
+  usedBefore,
   type VerifyResponse
 } from "#domain/protocol/Facilitation.ts"
 import { Deployment } from "./Deployment.ts"
 import * as InLedger from "./Facilitator/InLedger.ts"
 import * as OnChain from "./Facilitator/OnChain.ts"
 import type { Settling } from "./Facilitator/Parties.ts"
+import * as Told from "./Facilitator/Told.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
 
 /** Verifies and settles payments for servers of others, in the words of x402. A refusal is an answer: nothing fails. */
@@ -27,7 +30,10 @@ export class Facilitator extends Context.Service<
   {
     /** Whether the payment would go through now. Uses nothing up. */
     verify(facilitation: Facilitation): Effect.Effect<VerifyResponse>
-    /** Takes the money, once; again for the same receiver and amount is the same answer. Live, the receiver must be the caller's. */
+    /**
+     * Takes the money, and says so, once: whoever asks again learns that the payment was used, and by which transaction. Live, the
+     * receiver must be the caller's.
+     */
     settle(facilitation: Facilitation, caller: Principal | undefined): Effect.Effect<SettleResponse>
     readonly supported: Effect.Effect<Supported>
   }
@@ -38,6 +44,7 @@ export class Facilitator extends Context.Service<
       const clock = yield* Clock.Clock
       const { environment } = yield* Deployment
       const { recover } = yield* SignatureRecovery
+      const isFirst = yield* Told.make
       const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make
 
       const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
@@ -79,9 +86,10 @@ export class Facilitator extends Context.Service<
         // Nothing to take is nothing to do.
         if (asked.amount === 0n) return { success: true, payer, transaction: "", network, amount }
         const taken = yield* settling.take(asked, authorization, caller)
-        return typeof taken === "string"
+        if (typeof taken !== "string") return unsettled(taken, network, payer)
+        return (yield* isFirst(reservationOf(authorization)))
           ? { success: true, payer, transaction: taken, network, amount }
-          : unsettled(taken, network, payer)
+          : unsettled({ ...usedBefore(authorization), transaction: taken }, network, payer)
       })
 
       return Facilitator.of({ verify, settle, supported: Effect.map(settling.kinds, supportedOf) })

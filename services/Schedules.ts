@@ -7,7 +7,6 @@ import type { Principal } from "#domain/Principal.ts"
 import { NotFound, ServiceUnavailable, type StateTransitionInvalid } from "#domain/Refusal.ts"
 import {
   afterTrigger,
-  isAs,
   type Schedule,
   ScheduledTransfer,
   scheduleOnWire,
@@ -104,6 +103,7 @@ export class Schedules extends Context.Service<
           id: yield* newId(ScheduleId),
           tenant_id: caller.tenant_id,
           version: 0n,
+          changed_by: null,
           status: "scheduled",
           type,
           amount,
@@ -185,19 +185,18 @@ export class Schedules extends Context.Service<
         id: ScheduleId,
         trigger: ScheduleTrigger
       ) {
-        let made: Schedule | undefined
+        const command_id = newUuid()
         for (let round = 0; round < 10; round++) {
           const schedule = yield* find(caller, id)
-          // What superseded us may have been ourselves, when the answer to the first try was lost.
-          if (made !== undefined && (isAs(schedule, trigger) || isSame(schedule, made))) return shown(schedule)
+          // What superseded us was ourselves: the answer was lost on the way from the database.
+          if (schedule.changed_by === command_id) return shown(schedule)
           const advanced = yield* Effect.fromResult(afterTrigger(schedule, trigger, yield* DateTime.nowAsDate))
-          made = advanced.schedule
           const posted = yield* Effect.result(
             ledger.post({
-              id: newUuid(),
+              id: command_id,
               steps: [],
               fences: [{ scope: id, expected: schedule.version }],
-              rows: () => [Records.updateSchedule(advanced.schedule)],
+              rows: () => [Records.updateSchedule(advanced.schedule, command_id)],
               events: () => Records.scheduleEvents(advanced)
             })
           )
@@ -218,9 +217,6 @@ export class Schedules extends Context.Service<
     })
   )
 }
-
-/** Resuming a schedule may end it. */
-const isSame = (one: Schedule, other: Schedule) => one.version === other.version && one.status === other.status
 
 const every = (interval: Duration.Input) => Repeat.spaced(interval)
 const polling = { sandbox: every("30 seconds"), live: every("60 seconds") }

@@ -140,7 +140,7 @@ export class Wallets extends Context.Service<
               ${row.name}, ${row.metadata}::jsonb, ${row.at}::timestamptz, ${row.at}::timestamptz
             FROM (
               SELECT 'account' AS type, id, tenant_id FROM accounts WHERE id = ${row.owner_id}
-              UNION ALL SELECT 'agent', id, tenant_id FROM agents WHERE id = ${row.owner_id} AND status = 'active'
+              UNION ALL SELECT 'agent', id, tenant_id FROM agents WHERE id = ${row.owner_id} AND status <> 'deleted'
             ) owner WHERE type = ${row.owner_type} AND tenant_id = ${row.tenant_id} RETURNING id`
       })
       const insertOpened = Effect.fnUntraced(function* (caller: Principal, row: typeof NewWallet.Type) {

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Equal, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventType } from "#domain/Event.ts"
 import { exampleData } from "#domain/EventExamples.ts"
@@ -40,7 +40,7 @@ export class Webhooks extends Context.Service<
       filter: { readonly status?: WebhookStatus },
       range: { readonly limit: number; readonly offset: number }
     ): Effect.Effect<{ readonly webhooks: ReadonlyArray<Webhook>; readonly total: number }>
-    /** One that becomes active has no failures, and is sent what is committed from then on. */
+    /** One that becomes active has no failures, and is sent what is committed from then on. What is so already changes nothing. */
     update(
       caller: Principal,
       id: WebhookId,
@@ -180,6 +180,7 @@ export class Webhooks extends Context.Service<
         const current = yield* locked(caller, id)
         const url = wanted.url === undefined ? current.url : yield* checkedUrl(wanted.url)
         const next = yield* Effect.fromResult(changed(current, { ...wanted, url }, yield* DateTime.now))
+        if (Equal.equals({ ...next, updated_at: current.updated_at }, current)) return current
         yield* Effect.orDie(write(next))
         if (next.status !== current.status && next.status !== "active") yield* deliveries.stop(id)
         if (next.status === "active" && current.status !== "active") yield* Effect.orDie(beginHere(id))

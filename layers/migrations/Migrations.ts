@@ -25,7 +25,10 @@ export const all = Migrator.fromGlob({
   "0019_merchant_scans.ts": () => import("./0019_merchant_scans.ts"),
   "0020_shopping_tests.ts": () => import("./0020_shopping_tests.ts"),
   "0021_own_endpoints.ts": () => import("./0021_own_endpoints.ts"),
-  "0022_lighter_rows.ts": () => import("./0022_lighter_rows.ts")
+  "0022_lighter_rows.ts": () => import("./0022_lighter_rows.ts"),
+  "0023_own_changes.ts": () => import("./0023_own_changes.ts"),
+  "0024_last_failures.ts": () => import("./0024_last_failures.ts"),
+  "0025_facilitated.ts": () => import("./0025_facilitated.ts")
 })
 
 /**

@@ -41,6 +41,8 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     const id = yield* newId(DisputeId)
     const command_id = newUuid()
     return Effect.gen(function* () {
+      // Read first: a refund that is made in between counts as one since the dispute was filed, as it does for what is disputed.
+      const promised_before = yield* records.promised(transfer_id)
       const found = yield* refunds.refundable(tenant_id, transfer_id)
       if (Option.isNone(found)) {
         const refused = new NotFound({ resource: "transfer", id: toTypeId("tx", transfer_id) })
@@ -64,6 +66,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
           tenant_id,
           transfer_id,
           command_id,
+          promised_before,
           amount_disputed: judged.success,
           currency: transfer.currency,
           filed_by: actorOf(caller),

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Dispute, disputeOnWire } from "#domain/Dispute.ts"
 import { DisputeFilter } from "#domain/DisputeOrder.ts"
@@ -6,19 +6,29 @@ import type { EventDraft } from "#domain/Event.ts"
 import { DisputeId, TenantId, TransferId } from "#domain/Ids.ts"
 import { companion } from "../Ledger/Companion.ts"
 
-/** A dispute with what only we need: its version, and the command that made it so. */
+/**
+ * A dispute with what only we need: its version, the command that made it so, and what refunds of its transfer were for when it was
+ * filed, however they ended.
+ */
 export const DisputeRow = Schema.toType(
-  Schema.Struct({ ...Dispute.fields, tenant_id: TenantId, version: Schema.BigInt, command_id: Schema.String })
+  Schema.Struct({
+    ...Dispute.fields,
+    tenant_id: TenantId,
+    version: Schema.BigInt,
+    command_id: Schema.String,
+    promised_before: Schema.BigInt
+  })
 )
 export type DisputeRow = typeof DisputeRow.Type
 
 /** The dispute as callers know it. */
-export const shown = ({ command_id: _, tenant_id: __, version: ___, ...dispute }: DisputeRow): Dispute => dispute
+export const shown = (row: DisputeRow): Dispute =>
+  Struct.omit(row, ["command_id", "promised_before", "tenant_id", "version"])
 
 const disputeColumns = `d.id, d.tenant_id, d.transfer_id, d.version, d.command_id, d.status, d.reason, d.description,
   d.amount_disputed, d.currency, d.filed_by, d.filer_account_id, d.respondent_account_id, d.requested_resolution,
   d.evidence, d.response, d.counter_evidence, d.escalation_reason, d.response_window_ends_at, d.resolution, d.refund_id,
-  d.notes, d.created_at, d.updated_at, d.resolved_at`
+  d.notes, d.created_at, d.updated_at, d.resolved_at, d.promised_before`
 
 const columns = disputeColumns.replaceAll("d.", "")
 
@@ -29,7 +39,8 @@ const write = companion<object>(
     status text, reason text, description text, amount_disputed bigint, currency text, filed_by jsonb,
     filer_account_id uuid, respondent_account_id uuid, requested_resolution text, evidence jsonb, response text,
     counter_evidence jsonb, escalation_reason text, response_window_ends_at timestamptz, resolution text, refund_id uuid,
-    notes text, created_at timestamptz, updated_at timestamptz, resolved_at timestamptz)
+    notes text, created_at timestamptz, updated_at timestamptz, resolved_at timestamptz,
+    promised_before bigint)
   ON CONFLICT (id) DO UPDATE SET version = EXCLUDED.version, command_id = EXCLUDED.command_id,
     status = EXCLUDED.status, evidence = EXCLUDED.evidence, response = EXCLUDED.response,
     counter_evidence = EXCLUDED.counter_evidence, escalation_reason = EXCLUDED.escalation_reason,
@@ -39,7 +50,12 @@ const write = companion<object>(
 
 /** Writes a dispute as it is now. */
 export const writeDispute = (row: DisputeRow) =>
-  write.of({ ...row, amount_disputed: String(row.amount_disputed), version: String(row.version) })
+  write.of({
+    ...row,
+    amount_disputed: String(row.amount_disputed),
+    version: String(row.version),
+    promised_before: String(row.promised_before)
+  })
 
 /** The fact that something happened to a dispute, with the dispute as it is then. */
 export const disputeEvent = (happened: "opened" | "updated" | "resolved", row: DisputeRow): EventDraft => ({
@@ -74,6 +90,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     execute: (id) =>
       sql`SELECT count(*)::bigint AS disputes, coalesce(bool_or(status <> 'resolved'), false) AS disputed
         FROM disputes WHERE transfer_id = ${id}`
+  })
+  const promised = SqlSchema.findOne({
+    Request: Schema.toType(TransferId),
+    Result: Schema.Struct({ promised: Schema.BigInt }),
+    execute: (id) => sql`SELECT coalesce(sum(amount), 0)::bigint AS promised FROM refunds WHERE transfer_id = ${id}`
   })
 
   const matching = (search: Search) =>
@@ -115,6 +136,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     find: (tenant_id: TenantId, id: DisputeId) => Effect.orDie(byId({ tenant_id, id })),
     /** How many disputes a transfer ever had, and whether one of them is not resolved. */
     ofTransfer: (id: TransferId) => Effect.orDie(ofTransfer(id)),
+    /** What all refunds of a transfer were for, however they ended: it only grows, also when one of them is given up. */
+    promised: (id: TransferId) => Effect.orDie(Effect.map(promised(id), ({ promised }) => promised)),
     list,
     /** Takes open disputes whose time to be answered is over; they come again at `until`. */
     takeDue: (now: Date, until: Date, limit: number) => Effect.orDie(due({ now, until, limit }))

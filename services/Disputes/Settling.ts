@@ -14,13 +14,15 @@ import type { Changing, Decided } from "./Changing.ts"
 import type * as Records from "./Records.ts"
 
 /** Ends disputes. Each method chooses ids first and gives an effect that fails with `Superseded` when it has to decide anew. */
-export const make = Effect.fnUntraced(function* ({ change }: Changing) {
+export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof Records.make>, { change }: Changing) {
   const retries = yield* RefundPolicy
   const refunds = yield* RefundRecords.make
 
-  const refundable = Effect.fnUntraced(function* ({ tenant_id, transfer_id }: Records.DisputeRow) {
+  const disputed = Effect.fnUntraced(function* ({ promised_before, tenant_id, transfer_id }: Records.DisputeRow) {
     const found = yield* refunds.refundable(tenant_id, transfer_id)
-    return Option.isSome(found) ? found.value : yield* Effect.die("The transfer of a dispute is gone")
+    if (Option.isNone(found)) return yield* Effect.die("The transfer of a dispute is gone")
+    // Read last: a refund that this has not seen is one that the fence has not seen either.
+    return { ...found.value, since: (yield* records.promised(transfer_id)) - promised_before }
   })
 
   /** The end of a dispute with the refund it awards, made by `make` under this id. */
@@ -49,7 +51,7 @@ export const make = Effect.fnUntraced(function* ({ change }: Changing) {
       return change(
         { tenant_id: caller.tenant_id, id, command_id, claim },
         Effect.fnUntraced(function* (row) {
-          const of = yield* refundable(row)
+          const of = yield* disputed(row)
           const resolved = yield* Effect.fromResult(resolve(row, verdict, of))
           return ended(row, of, resolved, refund_id, (wanted) => paying(wanted, command_id, actorOf(caller)))
         })
@@ -64,7 +66,7 @@ export const make = Effect.fnUntraced(function* ({ change }: Changing) {
         change(
           { tenant_id, id, command_id },
           Effect.fnUntraced(function* (row) {
-            const of = yield* refundable(row)
+            const of = yield* disputed(row)
             return ended(row, of, yield* Effect.fromResult(resolveByDefault(row, of)), refund_id, make)
           })
         )

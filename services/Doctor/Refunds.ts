@@ -38,6 +38,11 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE d.id IS NULL OR r.id IS NULL LIMIT 10`
   },
   {
+    promise: "a dispute brings back no more than it is about",
+    query: sql`SELECT d.id AS dispute, d.amount_disputed, r.amount FROM disputes d JOIN refunds r ON r.id = d.refund_id
+      WHERE r.amount > d.amount_disputed LIMIT 10`
+  },
+  {
     promise: "refunds and disputes have as many events as they had changes",
     query: sql`SELECT * FROM (
         SELECT count(*) AS refunds, count(*) FILTER (WHERE status = 'completed') AS completed,

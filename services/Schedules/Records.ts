@@ -54,7 +54,8 @@ const progress = [
   ["occurrences", OID.int4Array],
   ["first_attempt_at", OID.timestamptzArray],
   ["due_at", OID.timestamptzArray],
-  ["updated_at", OID.timestamptzArray]
+  ["updated_at", OID.timestamptzArray],
+  ["changed_by", OID.uuidArray]
 ] as const
 
 type Stored = Omit<Schedule, "initiated_by"> & {
@@ -85,8 +86,8 @@ const update = columnar<Stored>(
   FROM ${rows} WHERE s.id = r.id`
 )
 
-/** Writes how far a schedule has come, and the end of whatever lease there was. */
-export const updateSchedule = (schedule: Schedule) => update.of(stored(schedule))
+/** Writes how far a schedule has come by this command, and the end of whatever lease there was. */
+export const updateSchedule = (schedule: Schedule, changed_by: string) => update.of(stored({ ...schedule, changed_by }))
 
 /** Notes which transfer was which attempt at which occurrence. */
 export const insertExecution = columnar<{

@@ -16,7 +16,7 @@ const columns = Object.keys(Webhook.fields)
 // due in them can be claimed meanwhile.
 const lockWebhooks = Pipeline.statement(
   [OID.uuidArray],
-  `SELECT tenant_id, ${columns.join(", ")} FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`
+  `SELECT tenant_id, failed_at, ${columns.join(", ")} FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`
 )
 const finish = Pipeline.statement(
   [
@@ -59,28 +59,46 @@ const openLanes = Pipeline.statement(
       WHEN excluded.finished > 0 THEN $5 ELSE l.ready_at END`
 )
 const writeStreaks = Pipeline.statement(
-  [OID.uuidArray, OID.int4Array, OID.timestamptzArray, OID.textArray, OID.textArray, OID.timestamptzArray],
-  `UPDATE webhooks w SET failures = r.failures, failing_since = r.failing_since, status = r.status,
+  [
+    OID.uuidArray,
+    OID.int4Array,
+    OID.timestamptzArray,
+    OID.timestamptzArray,
+    OID.textArray,
+    OID.textArray,
+    OID.timestamptzArray
+  ],
+  `UPDATE webhooks w SET failures = r.failures, failing_since = r.failing_since, failed_at = r.failed_at, status = r.status,
     status_reason = r.status_reason, updated_at = r.updated_at
-  FROM unnest($1, $2, $3, $4, $5, $6) AS r (id, failures, failing_since, status, status_reason, updated_at) WHERE w.id = r.id`
+  FROM unnest($1, $2, $3, $4, $5, $6, $7)
+    AS r (id, failures, failing_since, failed_at, status, status_reason, updated_at) WHERE w.id = r.id`
 )
 const dateOf = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
+const dateOrNull = (millis: number | null): Date | null => (millis === null ? null : dateOf(millis))
 
-const Holding = Schema.Struct({ ...Webhook.fields, tenant_id: TenantId.to })
+const Holding = Schema.Struct({
+  ...Webhook.fields,
+  tenant_id: TenantId.to,
+  failed_at: Schema.NullOr(Schema.DateFromString)
+})
 const decode = Schema.decodeUnknownEffect(Schema.toType(Holding))
 const named = (row: Pipeline.Row) => {
-  const record: { [column: string]: unknown } = { tenant_id: row[0] }
-  for (const [index, name] of columns.entries()) record[name] = row[index + 1]
+  const record: { [column: string]: unknown } = { tenant_id: row[0], failed_at: row[1] }
+  for (const [index, name] of columns.entries()) record[name] = row[index + 2]
   return record
 }
 
 /** A subscription after attempts, and what is to be told. */
 const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Date) => {
-  const { tenant_id, ...webhook } = before
-  const start: Streak = { failures: webhook.failures, failingSince: webhook.failing_since?.getTime() ?? null }
+  const { failed_at, tenant_id, ...webhook } = before
+  const start: Streak = {
+    failures: webhook.failures,
+    failingSince: webhook.failing_since?.getTime() ?? null,
+    failedAt: failed_at?.getTime() ?? null
+  }
   const streak = streakAfter(
     start,
-    ended.map((one) => ({ delivered: one.failure === null, at: one.at }))
+    ended.map(({ at, attempt, failure }) => ({ delivered: failure === null, isTest: attempt.cause === "test", at }))
   )
   // What another address said is no word of this receiver's.
   const isGone = ended.some(
@@ -90,7 +108,7 @@ const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Dat
   const after: Webhook = {
     ...webhook,
     failures: streak.failures,
-    failing_since: streak.failingSince === null ? null : dateOf(streak.failingSince),
+    failing_since: dateOrNull(streak.failingSince),
     ...(isGone && webhook.status !== "disabled"
       ? { status: "disabled", status_reason: "gone", updated_at: at }
       : isFailing
@@ -108,7 +126,7 @@ const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Dat
     events.push({ tenant_id, type, data: { webhook: webhookOnWire(after) } })
   }
   const isChanged = isShut || streak.failures !== start.failures || streak.failingSince !== start.failingSince
-  return { after, events, isChanged, isShut }
+  return { after, failed_at: dateOrNull(streak.failedAt), events, isChanged, isShut }
 }
 
 const nextOf = (one: Ended, webhook: Webhook): Date | null => {
@@ -186,7 +204,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     )
     const retries = written.flatMap(({ next, one }) => (next === null ? [] : [{ one, next }]))
     const lanes = lanesOf(written)
-    const changed = judged.filter(({ isChanged }) => isChanged).map(({ after }) => after)
+    const changed = judged.flatMap(({ after, failed_at, isChanged }) => (isChanged ? [{ ...after, failed_at }] : []))
     const steps: Array<Pipeline.Step> = [
       {
         statement: finish,
@@ -228,6 +246,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
         changed.map(({ id }) => id),
         changed.map(({ failures }) => failures),
         changed.map(({ failing_since }) => failing_since),
+        changed.map(({ failed_at }) => failed_at),
         changed.map(({ status }) => status),
         changed.map(({ status_reason }) => status_reason),
         changed.map(({ updated_at }) => updated_at)

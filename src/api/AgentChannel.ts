@@ -11,7 +11,8 @@ const params = { id: AgentId }
 
 const stream =
   "retry: 3214\n\n" +
-  'event: connected\ndata: {"agent_id":"agt_01h455vb4pex5vsknk084sn02q","session_id":"ses_01h455vb4pex5vsknk084sn02r",' +
+  "event: connected\nid: evt_01h455vb4pex5vsknk084sn02p\n" +
+  'data: {"agent_id":"agt_01h455vb4pex5vsknk084sn02q","session_id":"ses_01h455vb4pex5vsknk084sn02r",' +
   '"connected_at":"2026-01-02T03:04:05.678Z","resumed":false,"last_event_id":null}\n\n' +
   'event: transfer_completed\nid: evt_01h455vb4pex5vsknk084sn02s\ndata: {"transfer_id":"tx_01h455vb4pex5vsknk084sn02t",' +
   '"amount":"12.50","currency":"USDC","direction":"inbound","wallet_id":"wal_01h455vb4pex5vsknk084sn02v","transfer":{}}\n\n' +
@@ -48,6 +49,8 @@ export const connectAgent = HttpApiEndpoint.get("connect", "/agents/:id/connect"
         "| `reconnect_required` | `{reason}`: open another connection. `max_duration` (after 23:55; this one closes at 24:00), " +
         "`shutdown`, `lost`, `session_ended` (log in first); but for the first the connection closes at once |\n" +
         "| `superseded` | `{}`: a later connection of the same session token took this one's place; do not reconnect |\n\n" +
+        "`task_assigned`, `task_updated`, `approval_requested` and `policy_violation` are reserved: nothing raises them in this " +
+        "version.\n\n" +
         "**Resuming**: `Last-Event-ID` (or `last_event_id` in the query) names the last event that was handled. The stream goes " +
         "on with exactly what followed it, in order, without a gap or a repetition, as long as all of it is among the agent's " +
         "last 100 events and no older than 5 minutes. Otherwise nothing is replayed, `resync` comes first, and live events " +

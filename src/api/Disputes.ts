@@ -92,7 +92,7 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
           "is in what the payer paid, all that was not refunded yet when left out. A transfer has one unresolved dispute at a time " +
           "(409 `ALREADY_DISPUTED`). The filer is the payer's account, the respondent the receiver's, who has 30 days to respond " +
           "(`response_window_ends_at`); otherwise the dispute is resolved in the filer's favour, with the refund: what was asked " +
-          "for, or everything disputed. Opening moves no money. With an idempotency key the dispute is opened once in 24 hours. " +
+          "for, or everything disputed, less what was refunded of the transfer meanwhile. Opening moves no money. With an idempotency key the dispute is opened once in 24 hours. " +
           "`transferId`, `amountDisputed` and `requestedResolution` are accepted for the fields shown.",
         body: {
           transfer_id: opened.transfer_id,
@@ -212,9 +212,10 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
       documented({
         summary: "Resolve a dispute",
         description:
-          "Ends a dispute. `full_refund` refunds the disputed amount, as far as it is left of the transfer, and `partial_refund` " +
-          "`refund_amount` of it, at once and whatever the age of the transfer: `refund_id` names the refund. When the respondent's " +
-          "wallet has too little (422 `INSUFFICIENT_BALANCE`) or is frozen (403 `WALLET_FROZEN`) nothing happens and the dispute " +
+          "Ends a dispute. `full_refund` refunds the disputed amount less what was refunded of the transfer since the dispute was " +
+          "opened, and `partial_refund` `refund_amount` of that, at once and whatever the age of the transfer: `refund_id` names the " +
+          "refund. When less than that, or nothing, is left to refund: 422 `AMOUNT_EXCEEDS_REMAINING`. When the respondent's wallet " +
+          "has too little (422 `INSUFFICIENT_BALANCE`) or is frozen (403 `WALLET_FROZEN`) nothing happens and the dispute " +
           "stays as it was. `credit`, `no_refund` and `other` move no money. With an idempotency key the dispute is resolved once, " +
           "and a repetition answers what the first request answered. `refundAmount` is accepted for `refund_amount`. " +
           "`cancel_mandate` (or `cancelMandate`) is accepted and changes nothing: disputes here have no mandates.",

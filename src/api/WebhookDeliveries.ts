@@ -54,7 +54,7 @@ const shown = {
   },
   response: { status: 503, headers: { "retry-after": "60" }, body: "Try again", truncated: false },
   failure: "status",
-  next_retry_at: "2026-01-02T03:05:08.915Z"
+  next_retry_at: "2026-01-02T03:09:08.915Z"
 } as const
 
 export const deliveries = HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {

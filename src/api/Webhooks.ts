@@ -70,8 +70,8 @@ const get = HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: Webho
     documented({
       summary: "Get a webhook",
       description:
-        "The subscription as it is now, without its secret. `failures` counts the attempts that failed since one arrived, from " +
-        "`failing_since` on. After ten in a row the tenant's other subscriptions get `webhook.failing`; after 72 hours of failures " +
+        "The subscription as it is now, without its secret. `failures` counts the attempts that failed since one arrived; " +
+        "`failing_since` is since when they fail without a day in which nothing was tried. After ten in a row the tenant's other subscriptions get `webhook.failing`; after 72 hours of failures " +
         "it is `paused` (`status_reason: failing`). One whose receiver answered 410 is `disabled` (`gone`). They " +
         "are told of both, as `webhook.paused` and `webhook.disabled`.",
       answer: webhook

@@ -17,7 +17,9 @@ export const retrySchedule: ReadonlyArray<number> = [
 ]
 
 const horizon = retrySchedule.at(-1) ?? 0
-/** Attempts that are late, because nobody was there to make them, keep at least so much apart. */
+/** How long it is from a place in the schedule back to the one before. */
+const gapBefore = (place: number): number => (retrySchedule[place] ?? 0) - (retrySchedule[place - 1] ?? 0)
+/** An attempt keeps at least so much apart from one that was late, because nobody was there to make it. */
 const leastApart = 10 * second
 /** An attempt is late by up to this share of the time since the one before, so that those who failed together do not return together. */
 const spread = 0.02
@@ -25,6 +27,7 @@ const widest = 30 * second
 
 /** What a failed attempt leads to. Times are milliseconds since 1970. */
 export interface FailedAttempt {
+  /** Its number in the chain; a chain that left places of the schedule out has made fewer attempts than there were places. */
   readonly attempt: number
   readonly firstAt: number
   readonly now: number
@@ -35,16 +38,18 @@ export interface FailedAttempt {
 }
 
 /**
- * When the next attempt is due: never before its place in the schedule, which counts from the first attempt; undefined after the
- * last. A receiver may ask for it to be later, but not past the end of the schedule.
+ * When the next attempt is due: at the first place in the schedule, which counts from the first attempt, that is still to come and
+ * not before what the receiver asked for; undefined after the last. Places that went by are left out, not made up for. A receiver
+ * may put off everything but the last attempt.
  */
 export const nextAttempt = ({ attempt, chance, firstAt, notBefore, now }: FailedAttempt): number | undefined => {
-  const offset = retrySchedule[attempt]
+  const wanted = Math.min(notBefore ?? now, firstAt + horizon)
+  const place = retrySchedule.findIndex(
+    (offset, place) => place >= attempt && firstAt + offset > now && firstAt + offset >= wanted
+  )
+  const offset = retrySchedule[place]
   if (offset === undefined) return undefined
-  const gap = offset - (retrySchedule[attempt - 1] ?? 0)
-  const due = Math.max(firstAt + offset + chance * Math.min(gap * spread, widest), now + leastApart)
-  if (notBefore === undefined) return due
-  return Math.max(due, Math.min(notBefore, firstAt + horizon))
+  return Math.max(firstAt + offset + chance * Math.min(gapBefore(place) * spread, widest), now + leastApart)
 }
 
 /** The moment that `Retry-After` names, as seconds or as a date; undefined when it names none. */
@@ -60,33 +65,51 @@ export const retryAfterOf = (value: string | undefined, now: number): number | u
 export const failuresToTell = 10
 /** How long there may be nothing but failures, in milliseconds, before a subscription is paused. */
 export const failingToPause = 72 * hour
+/** A chain makes no longer pause than this, late attempts included: who was not tried for longer was left alone, and did not fail. */
+const leftAlone = Math.max(...retrySchedule.map((_, place) => gapBefore(place))) + hour
 /** A receiver that failed so often in a row gets one call at a time in each lane. */
 export const failuresToSlow = 3
 
 /** A streak of failures: none when something arrived last. */
 export interface Streak {
   readonly failures: number
+  /** Since when attempts fail without a pause in which nothing was tried. */
   readonly failingSince: number | null
+  /** When the last of them failed; null also when that is not known. */
+  readonly failedAt: number | null
 }
 
 /** An attempt that was made, and when its end was known, in milliseconds since 1970. */
 export interface EndedAttempt {
   readonly delivered: boolean
+  /** Somebody tries the receiver: that such an attempt fails is no failure of the subscription. */
+  readonly isTest: boolean
   readonly at: number
 }
 
-/** The streak after attempts that ended in this order, how often one became long enough to tell of, and whether it is too long. */
+/**
+ * The streak after attempts that ended in this order, how often it is to be told of, which it is again when it goes on after a pause,
+ * and whether it is too long.
+ */
 export const streakAfter = (
-  { failingSince, failures }: Streak,
+  { failedAt, failingSince, failures }: Streak,
   ended: ReadonlyArray<EndedAttempt>
 ): Streak & { readonly told: number; readonly tooLong: boolean } => {
   let told = 0
   let tooLong = false
-  for (const { at, delivered } of ended) {
-    failures = delivered ? 0 : failures + 1
-    failingSince = delivered ? null : (failingSince ?? at)
-    if (failures === failuresToTell) told++
-    tooLong = failingSince !== null && at - failingSince >= failingToPause
+  for (const { at, delivered, isTest } of ended) {
+    if (delivered) {
+      failures = 0
+      failingSince = failedAt = null
+      tooLong = false
+    } else if (!isTest) {
+      failures++
+      const isAnew = failingSince === null || at - (failedAt ?? failingSince) > leftAlone
+      if (failures === failuresToTell || (isAnew && failures > failuresToTell)) told++
+      failingSince = isAnew || failingSince === null ? at : failingSince
+      failedAt = Math.max(failedAt ?? at, at)
+      tooLong = at - failingSince >= failingToPause
+    }
   }
-  return { failures, failingSince, told, tooLong }
+  return { failures, failingSince, failedAt, told, tooLong }
 }

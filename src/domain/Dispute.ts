@@ -151,6 +151,12 @@ export interface Disputable extends Refundable {
   readonly disputed: boolean
 }
 
+/** The transfer of a dispute with everything that decides how much of it may come back by that dispute. */
+export interface Disputed extends Refundable {
+  /** What was refunded, or promised, since the dispute was filed, in micro-units. */
+  readonly since: bigint
+}
+
 /** The fence of everybody who opens a dispute of a transfer. */
 export const disputesScope = (transfer: TransferId): string => uuidFrom(`disputes ${transfer}`)
 
@@ -222,13 +228,13 @@ export interface Resolved {
 }
 
 /**
- * Ends a dispute. A full refund is of everything that is disputed, as far as it is left of the transfer; a partial one may not be of
- * more.
+ * Ends a dispute. A full refund is of everything that is disputed and was not refunded since, as far as it is left of the transfer; a
+ * partial one may not be of more.
  */
 export const resolve = (
   dispute: Dispute,
   { notes, refund_amount, resolution }: Verdict,
-  of: Refundable
+  of: Disputed
 ): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
   const change = changed(dispute, "resolved", { resolution, notes })
   if (Result.isFailure(change)) return Result.fail(change.failure)
@@ -245,12 +251,12 @@ export const resolve = (
 }
 
 /**
- * Ends a dispute that nobody answered in time in the filer's favour: by what was asked for, or by everything that is disputed. Where all
- * of it has come back meanwhile there is nothing left to refund.
+ * Ends a dispute that nobody answered in time in the filer's favour: by what was asked for, or by everything that is disputed. Where as
+ * much has come back meanwhile there is nothing left to refund.
  */
 export const resolveByDefault = (
   dispute: Dispute,
-  of: Refundable
+  of: Disputed
 ): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
   if (dispute.status !== "open") {
     return Result.fail(new StateTransitionInvalid({ resource: "dispute", from: dispute.status, to: "resolved" }))
@@ -261,12 +267,14 @@ export const resolveByDefault = (
   if (requested === "no_refund") return verdict("no_refund", "Not answered in time; no refund was requested.")
   return awardable(dispute, of) > 0n
     ? verdict(requested === "partial_refund" ? "partial_refund" : "full_refund", "Not answered in time.")
-    : verdict("no_refund", "Not answered in time; everything had been refunded before.")
+    : verdict("no_refund", "Not answered in time; what is disputed had been refunded before.")
 }
 
-const awardable = ({ amount_disputed }: Dispute, of: Refundable): bigint => {
+const awardable = ({ amount_disputed }: Dispute, of: Disputed): bigint => {
   const remaining = remainingOf(of)
-  return remaining < amount_disputed ? remaining : amount_disputed
+  const owed = amount_disputed - of.since
+  const most = remaining < owed ? remaining : owed
+  return most > 0n ? most : 0n
 }
 
 /** What a refund that a dispute awards is said to be for. */

@@ -214,9 +214,13 @@ export type EventTypeRecord = typeof EventTypeRecord.Type
 
 const envelope = { tenant_id: "ten_01h455vb4pex5vsknk084sn02p", environment: "test" }
 
+/** Families of types that may be subscribed to although no operation of this version raises them. */
+const reserved = /^(?:approval|a2a|ucp)\./
+
 /** Every type that a subscription may have. */
 export const catalogue: ReadonlyArray<EventTypeRecord> = EventType.literals.map((type) => {
-  const [description, data] = kinds[type]
+  const [meaning, data] = kinds[type]
+  const description = reserved.test(type) ? `${meaning} Reserved: nothing raises it in this version.` : meaning
   return {
     type,
     description,

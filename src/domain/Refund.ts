@@ -100,7 +100,7 @@ export class RefundWindowExpired extends Schema.TaggedError<RefundWindowExpired>
 export class AmountExceedsRemaining extends Schema.TaggedError<AmountExceedsRemaining>()(
   "AMOUNT_EXCEEDS_REMAINING",
   { remaining: Schema.String, currency: Schema.String },
-  { httpApiStatus: 422, title: "Less than that is left of the transfer" }
+  { httpApiStatus: 422, title: "Less than that is left to refund" }
 ) {}
 
 /** A transfer with everything that decides about refunds of it. */

@@ -133,6 +133,9 @@ const leaving = (visit: Visit, left: (visit: Visit) => void) => () => left(visit
 
 const path = /^\/v1\/agents\/([^/?]+)\/connect(?:\?(.*))?$/
 
+/** Without HEAD, which other paths take beside GET: of a stream there is nothing to say but the stream. */
+const methods = ["GET", "OPTIONS"]
+
 const bodyless = new InvalidRequest({ errors: [{ path: "", message: "this request has no body" }] })
 
 /** Where the client wants to go on: the header, which a reconnecting browser sends, counts more than the address it has from before. */
@@ -147,7 +150,8 @@ const route = Effect.gen(function* () {
   const admit = yield* Admission.make
   const patience = yield* Patience
   const { onDrain, server, stopping } = yield* HttpListener
-  const always = Object.entries(Uniform.always(yield* Deployment))
+  const common = Uniform.always(yield* Deployment)
+  const always = Object.entries(common)
     .filter(([name]) => name !== "x-environment" && name !== "cache-control")
     .flat()
   const run = Effect.runCallbackWith(yield* Effect.context<never>())
@@ -191,7 +195,12 @@ const route = Effect.gen(function* () {
 
   const handle: RawRoutes.RawRoute["handle"] = (request, response, exchange) => {
     const { method = "", socket, url = "" } = request
-    if (method !== "GET") return exchange.refuse(new MethodNotAllowed({ method, allow: ["GET", "OPTIONS"] }))
+    if (method === "OPTIONS") {
+      const headers = { ...common, ...Uniform.crossOrigin, ...Uniform.preflight(methods) }
+      response.writeHead(204, { ...headers, "x-request-id": exchange.requestId }).end()
+      return
+    }
+    if (method !== "GET") return exchange.refuse(new MethodNotAllowed({ method, allow: methods }))
     const notes: Admission.Notes = { principal: undefined, allowance: undefined }
     const limits = () =>
       notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
@@ -251,8 +260,7 @@ const route = Effect.gen(function* () {
   }
   return {
     prefix: "/v1/agents/",
-    // A preflight is the same for all.
-    takes: ({ method, url = "" }: IncomingMessage) => (method === "GET" || method === "HEAD") && path.test(url),
+    takes: ({ url = "" }: IncomingMessage) => path.test(url),
     handle
   }
 })

@@ -28,15 +28,51 @@ describe("the next attempt", () => {
     }
   })
 
-  it("of a chain that is late waits at least ten seconds", () => {
-    assert.strictEqual(nextAttempt({ ...failed, attempt: 2, now: 24 * hour }), 24 * hour + 10_000)
+  it("of a chain that is late takes the next place that is still to come, ten seconds later at least", () => {
+    assert.strictEqual(nextAttempt({ ...failed, attempt: 2, now: 13 * hour }), 24 * hour)
+    assert.strictEqual(nextAttempt({ ...failed, attempt: 2, now: 24 * hour }), 48 * hour)
+    assert.strictEqual(nextAttempt({ ...failed, attempt: 2, now: 24 * hour - 4000 }), 24 * hour + 6000)
+    assert.isUndefined(nextAttempt({ ...failed, attempt: 2, now: 48 * hour }))
   })
 
-  it("waits as long as it is asked to, within the schedule", () => {
-    assert.strictEqual(nextAttempt({ ...failed, notBefore: 90_000 }), 90_000)
+  it("is made at the first place that is not before what the receiver asks for, and the last stays where it is", () => {
+    assert.strictEqual(nextAttempt({ ...failed, notBefore: 30_000 }), 30_000)
+    assert.strictEqual(nextAttempt({ ...failed, notBefore: 90_000 }), 300_000)
     assert.strictEqual(nextAttempt({ ...failed, notBefore: 1000 }), 30_000)
     assert.strictEqual(nextAttempt({ ...failed, notBefore: 99 * hour }), 48 * hour)
     assert.strictEqual(nextAttempt({ ...failed, attempt: 7, now: 47 * hour, notBefore: 99 * hour }), 48 * hour)
+  })
+
+  /** When the attempts of a chain are made, each of which fails after a moment; `asks` is what the receiver then asks for. */
+  const chain = (asks: (attempt: number) => number | undefined, late: (attempt: number) => number = () => 0) => {
+    const made = [0]
+    for (;;) {
+      const now = (made.at(-1) ?? 0) + 50
+      const wait = asks(made.length)
+      const notBefore = wait === undefined ? undefined : now + wait
+      const next = nextAttempt({ attempt: made.length, firstAt: 0, now, notBefore, chance: 0 })
+      if (next === undefined) return made.map((at) => at / 1000)
+      made.push(next + late(made.length))
+    }
+  }
+
+  it("leaves out the places that went by, instead of making up for them", () => {
+    const once = chain((attempt) => (attempt === 1 ? 4 * hour : undefined))
+    assert.deepStrictEqual(once, [0, 43_200, 86_400, 172_800])
+    assert.deepStrictEqual(
+      chain(() => 60 * hour),
+      [0, 172_800]
+    )
+    const outage = (attempt: number) => (attempt === 2 ? 13 * hour : 0)
+    assert.deepStrictEqual(
+      chain(() => undefined, outage),
+      [0, 30, 300 + 46_800, 86_400, 172_800]
+    )
+    const long = (attempt: number) => (attempt === 2 ? 50 * hour : 0)
+    assert.deepStrictEqual(
+      chain(() => undefined, long),
+      [0, 30, 300 + 180_000]
+    )
   })
 
   it("is asked for in seconds or by a date, and by nothing else", () => {
@@ -49,22 +85,48 @@ describe("the next attempt", () => {
 })
 
 describe("a streak of failures", () => {
-  const none = { failures: 0, failingSince: null }
-  const run = (count: number, at: number, delivered = false) => Array.from({ length: count }, () => ({ delivered, at }))
+  const none = { failures: 0, failingSince: null, failedAt: null }
+  const run = (count: number, at: number, delivered = false) =>
+    Array.from({ length: count }, () => ({ delivered, isTest: false, at }))
 
   it("is told of when it is ten long, once", () => {
-    assert.deepStrictEqual(streakAfter(none, run(9, 5)), { failures: 9, failingSince: 5, told: 0, tooLong: false })
+    const nine = { failures: 9, failingSince: 5, failedAt: 5, told: 0, tooLong: false }
+    assert.deepStrictEqual(streakAfter(none, run(9, 5)), nine)
     assert.strictEqual(streakAfter(none, run(25, 5)).told, 1)
-    assert.strictEqual(streakAfter({ failures: 10, failingSince: 1 }, run(5, 5)).told, 0)
+    assert.strictEqual(streakAfter({ failures: 10, failingSince: 1, failedAt: 4 }, run(5, 5)).told, 0)
     assert.strictEqual(streakAfter(none, [...run(10, 5), ...run(1, 6, true), ...run(10, 7)]).told, 2)
   })
 
   it("ends with a success, and is too long after 72 hours", () => {
-    const long = { failures: 3, failingSince: 0 }
+    const long = { failures: 3, failingSince: 0, failedAt: 71 * hour }
     assert.deepStrictEqual(streakAfter(long, run(1, 73 * hour, true)), { ...none, told: 0, tooLong: false })
     assert.isFalse(streakAfter(long, run(1, 72 * hour - 1)).tooLong)
     assert.isTrue(streakAfter(long, run(1, 72 * hour)).tooLong)
     assert.isFalse(streakAfter(long, [...run(1, 72 * hour), ...run(1, 72 * hour, true)]).tooLong)
+  })
+
+  it("is as long as attempts were made that failed: after a pause in which nothing was tried it begins anew", () => {
+    const quiet = { failures: 8, failingSince: 0, failedAt: 48 * hour }
+    const later = streakAfter(quiet, run(1, 240 * hour))
+    assert.deepInclude(later, { failures: 9, failingSince: 240 * hour, failedAt: 240 * hour, tooLong: false })
+    // A chain's own longest pause is none, although its attempts are late by some seconds.
+    const { failingSince } = streakAfter({ ...quiet, failedAt: 24 * hour }, run(1, 48 * hour + 45_000))
+    assert.strictEqual(failingSince, 0)
+    const unknown = streakAfter({ ...quiet, failedAt: null }, run(1, 240 * hour))
+    assert.strictEqual(unknown.failingSince, 240 * hour)
+  })
+
+  it("that goes on after such a pause is told of again", () => {
+    const told = { failures: 12, failingSince: 0, failedAt: 48 * hour }
+    assert.strictEqual(streakAfter(told, [...run(1, 240 * hour), ...run(1, 241 * hour)]).told, 1)
+  })
+
+  it("is no longer for a test that fails, and ends with one that arrives", () => {
+    const long = { failures: 9, failingSince: 0, failedAt: 71 * hour }
+    const test = { isTest: true, at: 72 * hour }
+    const same = { ...long, told: 0, tooLong: false }
+    assert.deepStrictEqual(streakAfter(long, [{ ...test, delivered: false }]), same)
+    assert.deepStrictEqual(streakAfter(long, [{ ...test, delivered: true }]), { ...none, told: 0, tooLong: false })
   })
 })
 

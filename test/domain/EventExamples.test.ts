@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Agent } from "#domain/Agent.ts"
@@ -93,6 +94,24 @@ describe("the catalogue", () => {
       assert.match(description, /^[A-Z].{10,}\.$/, type)
       const body = Schema.decodeUnknownSync(Schema.toCodecJson(Body), strict)(example)
       assert.deepStrictEqual([body.type, body.data], [type, exampleData(type)])
+    }
+  })
+
+  it("says of the types that no code speaks of that they are reserved, and of no other", () => {
+    const code = ["../../services/", "../../src/domain/"].flatMap((folder) => {
+      const root = new URL(folder, import.meta.url)
+      const names = readdirSync(root, { recursive: true, encoding: "utf8" })
+      return names
+        .filter((name) => /\.ts$/.test(name) && !/^(?:Event|EventExamples|Channel)\.ts$/.test(name))
+        .map((name) => new URL(name, root))
+    })
+    const text = code.map((file) => readFileSync(file, "utf8")).join("\n")
+    for (const { description, type } of catalogue) {
+      assert.strictEqual(
+        description.includes("Reserved: nothing raises it in this version."),
+        !text.includes(type),
+        type
+      )
     }
   })
 

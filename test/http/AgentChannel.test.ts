@@ -93,6 +93,17 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
     })
   )
 
+  it.effect("is described by a stream that begins as a real one does, with an id to come back with", () =>
+    Effect.gen(function* () {
+      const { base, connect } = yield* scene
+      const wire = yield* connect()
+      const example = String((yield* ask(`${base}/openapi.json`)).text)
+      for (const stream of [JSON.stringify(wire.text), example]) {
+        assert.match(stream, /retry: \d+\\n\\nevent: connected\\nid: evt_\w{26}\\ndata: /)
+      }
+    })
+  )
+
   it.effect("takes the session token of that agent and nothing else", () =>
     Effect.gen(function* () {
       const { base, one, path, session } = yield* scene
@@ -112,16 +123,23 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
       for (const target of [other.path, "/v1/agents/nonsense/connect", "/v1/agents/%61gt/connect"]) {
         assert.deepStrictEqual(yield* codes(mine, target), [404, "NOT_FOUND"])
       }
-      assert.deepStrictEqual(yield* codes({ ...mine, "x-request-id": "7" }, path, "POST"), [405, "METHOD_NOT_ALLOWED"])
-      const head = yield* ask(`${base}${path}`, { method: "HEAD", headers: mine })
-      assert.deepStrictEqual([head.status, head.headers.get("x-environment")], [405, "test"])
+      for (const method of ["POST", "HEAD", "DELETE"]) {
+        const refused = yield* ask(`${base}${path}`, { method, headers: mine })
+        assert.deepStrictEqual([refused.status, refused.headers.get("allow")], [405, "GET, OPTIONS"], method)
+        assert.strictEqual(refused.headers.get("x-environment"), "test")
+      }
       const preflight = yield* ask(`${base}${path}`, {
         method: "OPTIONS",
         headers: { origin: "https://agent.example" }
       })
       assert.deepStrictEqual(preflight.status, 204)
       assert.include(preflight.headers.get("access-control-allow-headers") ?? "", "last-event-id")
-      assert.include(preflight.headers.get("access-control-allow-methods") ?? "", "GET")
+      assert.strictEqual(preflight.headers.get("access-control-allow-methods"), "GET, OPTIONS")
+      assert.deepStrictEqual(
+        ["allow", "access-control-allow-origin", "x-environment"].map((name) => preflight.headers.get(name)),
+        ["GET, OPTIONS", "*", "test"]
+      )
+      assert.match(preflight.headers.get("x-request-id") ?? "", /^req_/)
     })
   )
 

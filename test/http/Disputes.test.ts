@@ -67,6 +67,18 @@ layer(serverOf("sandbox"), options)("a dispute over HTTP", (it) => {
     })
   )
 
+  it.effect("brings back nothing that was refunded since it was opened", () =>
+    Effect.gen(function* () {
+      const { balance, call, from, id, open, step } = yield* purchase
+      const { body } = yield* open({ amount_disputed: "6.00" })
+      yield* call("POST", "/v1/refunds", { transfer_id: id, amount: "6.00", reason: "error" })
+      const refused = yield* step(body.id, "resolve", { resolution: "full_refund" })
+      assert.deepStrictEqual(codeOf(refused), [422, "AMOUNT_EXCEEDS_REMAINING"])
+      assert.deepInclude(refused.body.details, { remaining: "0.00" })
+      assert.strictEqual(yield* balance(from), "6.00")
+    })
+  )
+
   it.effect("takes the camel-case spellings, and not both of two", () =>
     Effect.gen(function* () {
       const { call, id, open, step } = yield* purchase

@@ -37,14 +37,14 @@ layer(platform, { timeout: "60 seconds" })("credentials of agents", (it) => {
           "AGENT_SUSPENDED"
         )
       }
+      // Its credentials are cut, and nothing else: it is there, and its tenant may give it a wallet.
       const wallet = { owner_type: "agent", owner_id: buyer.id } as const
-      assert.strictEqual(yield* tag((yield* Wallets).create(caller, wallet)), "NOT_FOUND")
+      assert.strictEqual(yield* tag((yield* Wallets).create(caller, wallet)), "accepted")
       assert.deepInclude(yield* activate(caller, buyer.id), { status: "active", suspended_reason: null })
       for (const token of tokens) {
         assert.strictEqual(yield* tag(authenticate(token)), "accepted")
         assert.strictEqual(yield* eventually(tag(there.authenticate(token)), (is) => is === "accepted"), "accepted")
       }
-      assert.strictEqual(yield* tag((yield* Wallets).create(caller, wallet)), "accepted")
       const unchanged = yield* (yield* Agents).get(caller, buyer.id)
       assert.deepStrictEqual(yield* activate(caller, buyer.id), unchanged)
     })
@@ -78,6 +78,7 @@ layer(platform, { timeout: "60 seconds" })("credentials of agents", (it) => {
       ]) {
         assert.strictEqual(yield* tag(attempt), "NOT_FOUND")
       }
+      assert.strictEqual(yield* tag(wallets.create(caller, { owner_type: "agent", owner_id: id })), "NOT_FOUND")
       assert.strictEqual(yield* tag(open(buyer)), "INVALID_SIGNATURE")
       assert.deepStrictEqual((yield* list(caller, {}, everything)).agents, [])
       const left = yield* wallets.get(caller, buyer.data.wallet_id)

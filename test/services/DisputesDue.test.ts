@@ -78,15 +78,24 @@ layer(platform, { timeout: "60 seconds" })("a dispute that nobody answers", (it)
     })
   )
 
-  it.effect("ends without a refund when everything has come back meanwhile", () =>
+  it.effect("refunds what is disputed less what has come back meanwhile, and nothing when that is as much", () =>
     Effect.gen(function* () {
       const { get } = yield* Disputes
-      const { caller, id } = yield* paid
-      const { id: dp } = yield* dispute(caller, id)
-      yield* refund(caller, id)
-      yield* TestClock.adjust("30 days")
-      yield* resolveAll
-      assert.deepInclude(yield* get(caller, dp), { status: "resolved", resolution: "no_refund", refund_id: null })
+      for (const [disputed, refunded, total, resolution] of [
+        [100n, 100n, 100n, "no_refund"],
+        [60n, 60n, 60n, "no_refund"],
+        [60n, 70n, 70n, "no_refund"],
+        [60n, 20n, 60n, "full_refund"],
+        [100n, 20n, 100n, "full_refund"]
+      ] as const) {
+        const { caller, id, payer } = yield* paid
+        const { id: dp } = yield* dispute(caller, id, { amount_disputed: disputed * 1_000_000n })
+        yield* refund(caller, id, refunded * 1_000_000n)
+        yield* TestClock.adjust("30 days")
+        yield* resolveAll
+        assert.deepInclude(yield* get(caller, dp), { status: "resolved", resolution })
+        assert.strictEqual(yield* available(caller, payer), total * 1_000_000n)
+      }
       yield* sound
     })
   )

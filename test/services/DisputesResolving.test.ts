@@ -1,10 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { Verdict } from "#domain/Dispute.ts"
 import type { Principal } from "#domain/Principal.ts"
+import migration from "#layers/migrations/0023_own_changes.ts"
 import { Disputes } from "#services/Disputes.ts"
+import { promises } from "#services/Doctor/Refunds.ts"
+import { Refunds } from "#services/Refunds.ts"
 import { Wallets } from "#services/Wallets.ts"
 import {
   available,
@@ -54,17 +58,96 @@ layer(platform, { timeout: "60 seconds" })("resolving a dispute", (it) => {
     })
   )
 
-  it.effect("refunds at most what is disputed and still left", () =>
+  it.effect("refunds at most what is disputed and was not refunded since it was filed", () =>
     Effect.gen(function* () {
       const { resolve } = yield* Disputes
       const { caller, id, payer } = yield* paid
+      yield* refund(caller, id, 30_000_000n)
       const { id: dp } = yield* dispute(caller, id, { amount_disputed: 60_000_000n })
       const more = yield* Effect.flip(resolve(caller, dp, verdict("partial_refund", 60_000_001n)))
       assert.deepInclude(more, { _tag: "AMOUNT_EXCEEDS_REMAINING", remaining: "60.00" })
-      yield* refund(caller, id, 70_000_000n)
+      yield* refund(caller, id, 20_000_000n)
+      const less = yield* Effect.flip(resolve(caller, dp, verdict("partial_refund", 40_000_001n)))
+      assert.deepInclude(less, { _tag: "AMOUNT_EXCEEDS_REMAINING", remaining: "40.00" })
       yield* resolve(caller, dp, verdict("full_refund"))
-      assert.strictEqual(yield* available(caller, payer), hundred)
+      assert.strictEqual(yield* available(caller, payer), 90_000_000n)
       yield* sound
+    })
+  )
+
+  it.effect("refunds nothing when as much as is disputed was refunded since, although more is left", () =>
+    Effect.gen(function* () {
+      const { resolve } = yield* Disputes
+      const { caller, id, payer } = yield* paid
+      const { id: dp } = yield* dispute(caller, id, { amount_disputed: 40_000_000n })
+      yield* refund(caller, id, 45_000_000n)
+      for (const wanted of [verdict("full_refund"), verdict("partial_refund", 1n)]) {
+        const nothing = yield* Effect.flip(resolve(caller, dp, wanted))
+        assert.deepInclude(nothing, { _tag: "AMOUNT_EXCEEDS_REMAINING", remaining: "0.00" })
+      }
+      yield* resolve(caller, dp, verdict("no_refund"))
+      assert.strictEqual(yield* available(caller, payer), 45_000_000n)
+      yield* sound
+    })
+  )
+
+  it.effect("does not count what an earlier dispute awarded, whether that is paid or given up meanwhile", () =>
+    Effect.gen(function* () {
+      const { resolve } = yield* Disputes
+      for (const isPaid of [true, false]) {
+        const { caller, id, payer, receiver } = yield* paid
+        yield* dispute(caller, id, { amount_disputed: 40_000_000n })
+        const giveBack = yield* empty(caller, receiver)
+        yield* TestClock.adjust("30 days")
+        yield* (yield* Disputes).resolveDue
+        const { id: dp } = yield* dispute(caller, id, { amount_disputed: 50_000_000n })
+        if (isPaid) yield* giveBack(hundred)
+        yield* TestClock.adjust("16 days")
+        yield* (yield* Refunds).retryDue
+        if (!isPaid) yield* giveBack(hundred)
+        const before = yield* available(caller, payer)
+        assert.strictEqual(before, isPaid ? 40_000_000n : 0n)
+        yield* refund(caller, id, 10_000_000n)
+        yield* resolve(caller, dp, verdict("full_refund"))
+        assert.strictEqual((yield* available(caller, payer)) - before, 50_000_000n)
+      }
+      yield* sound
+    })
+  )
+
+  it.effect(
+    "that was open when the database learned to keep what was refunded before counts what was refunded since",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { resolve } = yield* Disputes
+        const { caller, id, payer } = yield* paid
+        yield* refund(caller, id, 30_000_000n)
+        yield* TestClock.adjust("1 second")
+        const { id: dp } = yield* dispute(caller, id, { amount_disputed: 60_000_000n })
+        yield* TestClock.adjust("1 second")
+        yield* refund(caller, id, 20_000_000n)
+        yield* sql`ALTER TABLE disputes DROP COLUMN promised_before`
+        yield* sql`ALTER TABLE scheduled_transfers DROP COLUMN changed_by`
+        yield* sql.withTransaction(migration)
+        yield* resolve(caller, dp, verdict("full_refund"))
+        assert.strictEqual(yield* available(caller, payer), 90_000_000n)
+        yield* sound
+      })
+  )
+
+  it.effect("with more than it is about is found by the doctor", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, id } = yield* paid
+      const { id: dp } = yield* dispute(caller, id, { amount_disputed: 5n })
+      yield* (yield* Disputes).resolve(caller, dp, verdict("full_refund"))
+      const broken = Effect.filter(promises(sql), ({ query }) => Effect.map(query, (rows) => rows.length > 0))
+      assert.deepStrictEqual(yield* broken, [])
+      yield* sql`UPDATE disputes SET amount_disputed = 4 WHERE id = ${dp}`
+      const found = (yield* broken).map(({ promise }) => promise)
+      yield* sql`UPDATE disputes SET amount_disputed = 5 WHERE id = ${dp}`
+      assert.deepStrictEqual(found, ["a dispute brings back no more than it is about"])
     })
   )
 

@@ -1,6 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Result } from "effect"
+import { DateTime, Effect, Fiber, Layer, Result } from "effect"
+import type { ScheduleId } from "#domain/Ids.ts"
+import type { Principal } from "#domain/Principal.ts"
+import type { ScheduleTrigger } from "#domain/Schedule.ts"
 import { orderOf } from "#domain/ScheduleOrder.ts"
+import { Ledger } from "#services/Ledger.ts"
+import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { ahead, another, eventsOf, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
 import { claimOf, tenant, usdc, walletOf } from "./WalletsHarness.ts"
@@ -158,27 +163,71 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
     })
   )
 
-  it.effect("a resumption that ends the schedule is the answer to everybody who asked for it at the same time", () =>
+  /** What two processes answer to the same change when both have decided on it before either has made it. */
+  const twice = Effect.fnUntraced(function* (caller: Principal, id: ScheduleId, trigger: ScheduleTrigger) {
+    const ask = (of: Schedules["Service"]) => Effect.forkChild(codeOf(of, caller, id, trigger))
+    const [here, elsewhere] = [yield* Schedules, yield* another]
+    const asked = yield* whileLedgerWaits((blocked) =>
+      Effect.gen(function* () {
+        const both = [yield* ask(here), yield* ask(elsewhere)]
+        yield* blocked(2)
+        return both
+      })
+    )
+    return (yield* Effect.all(asked.map((one) => Fiber.join(one)))).toSorted()
+  })
+
+  it.effect("asked for by two at the same time is done for one of them; the other comes too late", () =>
     Effect.gen(function* () {
       const { caller, schedule } = yield* pair(100n)
-      const service = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily" })
+      for (const [trigger, status] of [
+        ["pause", "paused"],
+        ["resume", "scheduled"],
+        ["cancel", "cancelled"]
+      ] as const) {
+        assert.deepStrictEqual(yield* twice(caller, id, trigger), ["STATE_TRANSITION_INVALID", status], trigger)
+      }
+      yield* isSound
+    })
+  )
+
+  it.effect("a resumption that ends the schedule is one, too", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(100n)
       const { id } = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }) })
-      yield* service.change(caller, id, "pause")
+      yield* (yield* Schedules).change(caller, id, "pause")
       yield* turn("3 days")
-      const resume = (of: Schedules["Service"]) => Effect.forkChild(Effect.result(of.change(caller, id, "resume")))
-      const elsewhere = yield* another
-      const both = yield* whileLedgerWaits((blocked) =>
-        Effect.gen(function* () {
-          const asked = [yield* resume(service), yield* resume(elsewhere)]
-          // Each has found it paused, and waits with what it makes of that.
-          yield* blocked(2)
-          return asked
-        })
-      ).pipe(Effect.flatMap((asked) => Effect.all(asked.map((one) => Fiber.join(one)))))
-      assert.deepStrictEqual(
-        both.map((one) => (Result.isSuccess(one) ? one.success.status : one.failure._tag)),
-        ["executed", "executed"]
-      )
+      assert.deepStrictEqual(yield* twice(caller, id, "resume"), ["STATE_TRANSITION_INVALID", "executed"])
+      yield* isSound
+    })
+  )
+})
+
+/** A ledger whose first answer to every fenced command is lost: it posts again by itself, as after a connection that was cut. */
+const forgetful = Layer.effect(
+  Ledger,
+  Effect.map(Ledger, (ledger) => {
+    const post = (command: LedgerCommand) =>
+      command.fences === undefined
+        ? ledger.post(command)
+        : Effect.andThen(Effect.exit(ledger.post(command)), ledger.post(command))
+    return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
+  })
+)
+
+layer(Layer.fresh(Schedules.layer).pipe(Layer.provide(forgetful), Layer.provideMerge(platform)), {
+  timeout: "60 seconds"
+})("a change whose answer is lost on its way", (it) => {
+  it.effect("was made once, and is answered as what it is", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(100n)
+      const { change, get } = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily" })
+      for (const trigger of ["pause", "resume", "cancel"] as const) {
+        assert.deepStrictEqual(yield* change(caller, id, trigger), yield* get(caller, id), trigger)
+      }
+      assert.strictEqual((yield* get(caller, id)).status, "cancelled")
       yield* isSound
     })
   )

@@ -91,38 +91,62 @@ layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
     })
   )
 
-  it.effect(
-    "wait as long as the receiver asks for, in seconds or until a date, but not past the end of the schedule",
-    () =>
-      Effect.gen(function* () {
-        const { deliverDue } = yield* WebhookDeliveries
-        // A date is told in whole seconds.
-        yield* TestClock.setTime(10_000_000_000)
-        const start = new Date(10_000_000_000)
-        const seconds = yield* receiver(answering(429, { "retry-after": "90" }))
-        const date = yield* receiver(
-          answering(503, { "retry-after": new Date(start.getTime() + 120_000).toUTCString() })
-        )
-        const long = yield* receiver(answering(429, { "retry-after": "9999999" }))
-        const soon = yield* receiver(answering(429, { "retry-after": "1" }))
-        const nonsense = yield* receiver(answering(429, { "retry-after": "soon" }))
-        const nexts: Array<number> = []
-        for (const { url } of [seconds, date, long, soon, nonsense]) {
-          const { caller, id } = yield* subscribe(url)
-          yield* happen(caller)
-          yield* settle
-          const [first] = yield* attempts(caller, id)
-          nexts.push(Math.floor(((first?.next_retry_at?.getTime() ?? 0) - start.getTime()) / 1000))
-        }
-        assert.deepStrictEqual(nexts, [90, 120, 172_800, 30, 30])
-        yield* TestClock.adjust("89 seconds")
+  it.effect("leave out the places before what the receiver asks for, in seconds or by a date, but never the last", () =>
+    Effect.gen(function* () {
+      const { deliverDue } = yield* WebhookDeliveries
+      // A date is told in whole seconds.
+      yield* TestClock.setTime(10_000_000_000)
+      const start = new Date(10_000_000_000)
+      const seconds = yield* receiver(answering(429, { "retry-after": "90" }))
+      const date = yield* receiver(answering(503, { "retry-after": new Date(start.getTime() + 400_000).toUTCString() }))
+      const long = yield* receiver(answering(429, { "retry-after": "9999999" }))
+      const soon = yield* receiver(answering(429, { "retry-after": "1" }))
+      const nonsense = yield* receiver(answering(429, { "retry-after": "soon" }))
+      const nexts: Array<number> = []
+      for (const { url } of [seconds, date, long, soon, nonsense]) {
+        const { caller, id } = yield* subscribe(url)
+        yield* happen(caller)
+        yield* settle
+        const [first] = yield* attempts(caller, id)
+        nexts.push((first?.next_retry_at?.getTime() ?? 0) - start.getTime())
+      }
+      const places = [300_000, 1_800_000, 172_800_000, 30_000, 30_000]
+      for (const [index, place] of places.entries()) {
+        assert.isAtLeast(nexts[index] ?? 0, place)
+        assert.isBelow(nexts[index] ?? 0, place + 30_001)
+      }
+      yield* TestClock.adjust("299 seconds")
+      yield* deliverDue
+      assert.deepStrictEqual([seconds.received.length, soon.received.length], [1, 2])
+      yield* TestClock.adjust("31 seconds")
+      yield* deliverDue
+      assert.strictEqual(seconds.received.length, 2)
+    })
+  )
+
+  it.effect("that a receiver put off for hours are not made up for, and are numbered as they are made", () =>
+    Effect.gen(function* () {
+      const { deliverDue } = yield* WebhookDeliveries
+      const { received, state, url } = yield* receiver(answering(503, { "retry-after": "14400" }))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      state.answer = answering(503)
+      for (let hours = 0; hours < 60; hours++) {
+        yield* TestClock.adjust("1 hour")
         yield* deliverDue
-        assert.strictEqual(seconds.received.length, 1)
-        yield* TestClock.adjust("1 second")
-        yield* deliverDue
-        assert.strictEqual(seconds.received.length, 2)
-        assert.strictEqual(soon.received.length, 2)
-      })
+      }
+      assert.strictEqual(received.length, 4)
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(
+        all.map(({ attempt }) => attempt),
+        [1, 2, 3, 4]
+      )
+      // They are looked for once an hour here.
+      const hours = made(all).map((millis) => Math.floor(millis / 3_600_000))
+      assert.deepStrictEqual(hours, [0, 13, 25, 49])
+      assert.deepStrictEqual(yield* broken, [])
+    })
   )
 
   it.effect("410 disables the subscription and ends what is pending; nothing is sent to it any more", () =>
@@ -142,78 +166,6 @@ layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
       const all = yield* attempts(caller, id)
       assert.deepStrictEqual(all.map(({ failure }) => failure).sort(), ["status", "status", "stopped"])
       assert.isTrue(all.every(({ status }) => status === "failed"))
-      assert.deepStrictEqual(yield* broken, [])
-    })
-  )
-
-  it.effect("ten in a row are told of once, to the tenant's other subscriptions only; a success begins anew", () =>
-    Effect.gen(function* () {
-      const bad = yield* receiver(answering(500))
-      const good = yield* receiver()
-      const { caller, id } = yield* subscribe(bad.url, { events: ["transfer.*", "webhook.*"] })
-      yield* subscribe(good.url, { by: caller, events: ["webhook.*"] })
-      const told = () => good.received.map(({ body }) => JSON.parse(body))
-      yield* happen(
-        caller,
-        Array.from({ length: 9 }, () => "transfer.created" as const)
-      )
-      yield* settle
-      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { failures: 9 })
-      assert.deepStrictEqual(told(), [])
-      yield* happen(
-        caller,
-        Array.from({ length: 4 }, () => "transfer.created" as const)
-      )
-      yield* settle
-      yield* settle
-      assert.strictEqual(told().length, 1)
-      const [event] = told()
-      assert.strictEqual(event.type, "webhook.failing")
-      assert.deepInclude(event.data.webhook, { url: bad.url, status: "active" })
-      assert.strictEqual(bad.received.length, 13)
-      bad.state.answer = answering(200)
-      yield* happen(caller)
-      yield* settle
-      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { failures: 0, failing_since: null })
-      bad.state.answer = answering(500)
-      yield* happen(
-        caller,
-        Array.from({ length: 10 }, () => "transfer.created" as const)
-      )
-      yield* settle
-      yield* settle
-      assert.strictEqual(told().length, 2)
-      assert.deepStrictEqual(yield* broken, [])
-    })
-  )
-
-  it.effect("after 72 hours of nothing else the subscription is paused, others are told, and its chains stop", () =>
-    Effect.gen(function* () {
-      const bad = yield* receiver(answering(500))
-      const good = yield* receiver()
-      const { caller, id } = yield* subscribe(bad.url, { events: ["transfer.*"] })
-      yield* subscribe(good.url, { by: caller, events: ["webhook.paused"] })
-      const { get } = yield* Webhooks
-      yield* happen(caller)
-      yield* settle
-      yield* TestClock.adjust("71 hours")
-      yield* happen(caller)
-      yield* settle
-      assert.strictEqual((yield* get(caller, id)).status, "active")
-      yield* TestClock.adjust("1 hour")
-      yield* happen(caller)
-      yield* settle
-      assert.deepInclude(yield* get(caller, id), { status: "paused", status_reason: "failing" })
-      yield* settle
-      assert.deepStrictEqual(
-        good.received.map(({ body }) => JSON.parse(body).type),
-        ["webhook.paused"]
-      )
-      const before = bad.received.length
-      yield* TestClock.adjust("3 days")
-      yield* settle
-      assert.strictEqual(bad.received.length, before)
-      assert.isTrue((yield* attempts(caller, id)).every(({ status }) => status === "failed"))
       assert.deepStrictEqual(yield* broken, [])
     })
   )

@@ -116,6 +116,19 @@ layer(platform, { timeout: "60 seconds" })("a webhook", (it) => {
     })
   )
 
+  it.effect("stays as it is, with its time, when a change gives nothing or what is so already", () =>
+    Effect.gen(function* () {
+      const { get, update } = yield* Webhooks
+      const { caller, secret: _, ...made } = yield* subscribed
+      yield* TestClock.adjust("1 minute")
+      const same = { url: made.url, events: wanted.events, description: null, status: "active" } as const
+      for (const change of [{}, same]) {
+        assert.deepStrictEqual(yield* update(caller, made.id, change), made)
+        assert.deepStrictEqual(yield* get(caller, made.id), made)
+      }
+    })
+  )
+
   it.effect("has all of what is changed at the same time", () =>
     Effect.gen(function* () {
       const { get, update } = yield* Webhooks
