@@ -277,7 +277,7 @@ describe("the project", () => {
   it("documents name npm scripts and files that exist", () => {
     everyFile((file, text) => {
       if (!file.endsWith(".md")) return false
-      const scripts = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?([\w:]+)|(start|test)\b)/g)].map(
+      const scripts = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?([\w:-]+)|(start|test)\b)/g)].map(
         (m) => m[1] ?? m[2] ?? ""
       )
       const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map((m) => m[1] ?? "")
