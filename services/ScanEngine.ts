@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type MerchantCategory, nothingSeen, type ScanFindings } from "#domain/Scan.ts"
 import { accessAnswers, closedGates, homeRefusal } from "#domain/scan/Access.ts"
@@ -44,7 +44,7 @@ export class ScanEngine extends Context.Service<
       const look = Effect.fnUntraced(function* (site: Site, hints: ScanHints) {
         const visit = yield* visits.open(site, policy)
         const began = yield* Clock.currentTimeMillis
-        const met = yield* meet(visit, policy.pace)
+        const met = yield* meet(visit)
         const frame = Effect.map(Clock.currentTimeMillis, (now) => ({
           rubric_version: rubricVersion,
           requests: visit.requests(),
@@ -52,6 +52,9 @@ export class ScanEngine extends Context.Service<
           scan_duration_ms: Math.round(now - began)
         }))
         const category = hints.merchant_category
+        if (met.failure?.reason === "robots") {
+          return yield* new DomainNotAllowed({ domain: site.domain, reason: "RobotsDisallowed" })
+        }
         // A wall before everything is a finding; any other silence says nothing about the shop.
         if (met.failure !== undefined && met.failure.reason !== "challenged") {
           const refusal = refusalOf(site.domain, met.failure)

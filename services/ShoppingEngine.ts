@@ -146,6 +146,7 @@ export class ShoppingEngine extends Context.Service<
         const visit = yield* visits.open(site, {
           requests: requests + reserve.requests,
           duration: Duration.sum(duration, reserve.duration),
+          reserveBytes: reserve.bytes,
           perRequest,
           pace,
           concurrency: 1

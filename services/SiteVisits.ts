@@ -11,7 +11,7 @@ import type { Site, Visit, VisitLimits } from "./SiteVisits/Visit.ts"
 import { type Shared, visit } from "./SiteVisits/Visiting.ts"
 
 export type { Challenge } from "#domain/page/Challenge.ts"
-export { refusalOf } from "./SiteVisits/Failure.ts"
+export { isReadOut, refusalOf } from "./SiteVisits/Failure.ts"
 export type { NoAnswer, Site, SiteAnswer, SiteOutcome, SiteRequest, Visit, VisitLimits } from "./SiteVisits/Visit.ts"
 export { noAnswerReasons } from "./SiteVisits/Visit.ts"
 

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { samePrice } from "#domain/ProductChoice.ts"
+import { orderingForm } from "#domain/FormConduct.ts"
 import type { BlockerId } from "#domain/ShoppingTest.ts"
 import { failed, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
@@ -8,7 +9,7 @@ import { type CartSeen, openCart } from "./CartPage.ts"
 import { choose } from "./Choices.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { choiceWanted, languages, soldOut } from "./Names.ts"
-import { find, press, pressAway } from "./Press.ts"
+import { find, namesOf, press, pressAway } from "./Press.ts"
 import type { Tab } from "./Tab.ts"
 
 /** The cart's own address, once it was seen. */
@@ -108,9 +109,14 @@ export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candi
       failed("cart", id, "The control that adds to the cart stays disabled.", snippet(gone?.[0] ?? seen.text))
     )
   }
+  if (orderingForm(before.facts, yield* namesOf(ready.control), "add_to_cart") !== undefined)
+    return none(unknown("To press the control that adds to the cart may be to order, so a test does not."))
   const madeBefore = tab.writes().length
+  const stoppedBefore = tab.ordersStopped()
   if (!(yield* pressThrough(tab, ready.control))) return none(unknown("The control may not be pressed."))
   yield* tab.quiet
+  if (tab.ordersStopped() > stoppedBefore && tab.writes().length === madeBefore)
+    return none(unknown("What the control sends may be an order, so it was stopped."))
   const after = yield* look(tab)
   const made = tab
     .writes()

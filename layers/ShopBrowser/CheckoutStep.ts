@@ -1,5 +1,8 @@
 import { Effect } from "effect"
+import type { Locator } from "playwright-core"
 import { totalIn } from "#domain/page/Total.ts"
+import { paysOnDelivery } from "#domain/Deeds.ts"
+import { asksToPay, namesNextStep, orderingForm } from "#domain/FormConduct.ts"
 import { shopperFor } from "#domain/TestShopper.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { failed, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
@@ -9,7 +12,7 @@ import { type Field, fieldsOn, fill, type Meaning } from "./Fields.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { allowed } from "./Names.ts"
 import { offered } from "./PaymentStep.ts"
-import { find, press } from "./Press.ts"
+import { find, namesOf, press } from "./Press.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -27,6 +30,12 @@ const linksThere = (seen: Look) =>
 const isCheckout = (seen: Look, cart: URL) =>
   seen.url.pathname !== cart.pathname && !/\/(?:cart|basket|bag)\/?$/.test(seen.url.pathname)
 
+/** Presses what may be pressed by its name, unless to send the form around it may be to order. */
+const pressSafely = Effect.fnUntraced(function* (seen: Look, control: Locator, purpose: "toCheckout" | "asGuest") {
+  const form = orderingForm(seen.facts, yield* namesOf(control), "guest")
+  return form === undefined && (yield* press(control, purpose))
+})
+
 /** Goes to the checkout: by a link, then by a button of that name, then by where it usually is. */
 const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   const status = yield* tab.goTo(cart)
@@ -37,7 +46,7 @@ const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
     if (isCheckout(seen, cart)) return { status: answered, seen }
   }
   const button = linksThere(before).length > 0 ? undefined : yield* find(tab.page, "toCheckout")
-  if (button?.enabled === true && (yield* press(button.control, "toCheckout"))) {
+  if (button?.enabled === true && (yield* pressSafely(before, button.control, "toCheckout"))) {
     yield* tab.quiet
     const seen = yield* look(tab)
     if (isCheckout(seen, cart)) return { status, seen }
@@ -53,7 +62,7 @@ const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
 /** Past a login that offers a way around itself. */
 const asGuest = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const way = yield* find(tab.page, "asGuest")
-  if (way?.enabled === true && (yield* press(way.control, "asGuest"))) {
+  if (way?.enabled === true && (yield* pressSafely(seen, way.control, "asGuest"))) {
     yield* tab.quiet
     return yield* look(tab)
   }
@@ -79,6 +88,8 @@ interface Progress {
   unlabelled: number
   readonly unrecognised: Set<string>
   complaint: string | null
+  /** A control that was not pressed, or whose form was stopped, as that may be to order. */
+  isHeld: boolean
 }
 
 const fillAll = Effect.fnUntraced(function* (tab: Tab, currency: string | null, progress: Progress) {
@@ -119,7 +130,8 @@ const walk = Effect.fnUntraced(function* (tab: Tab, currency: string | null) {
     impossible: new Set(),
     unlabelled: 0,
     unrecognised: new Set(),
-    complaint: null
+    complaint: null,
+    isHeld: false
   }
   let shipping: Shipping.Shipping = { options: [], none: undefined }
   for (let stage = 0; stage < mostStages; stage++) {
@@ -131,8 +143,17 @@ const walk = Effect.fnUntraced(function* (tab: Tab, currency: string | null) {
     const { choices, none } = yield* offered(tab, seen)
     if (captcha("checkout", seen) !== undefined || choices.length > 0 || none !== undefined) break
     const on = yield* find(tab.page, "goOn")
-    if (on?.enabled !== true || !(yield* press(on.control, "goOn"))) break
+    if (on?.enabled !== true) break
+    const names = yield* namesOf(on.control)
+    const form = orderingForm(seen.facts, names, "go_on")
+    // A form that asks how to pay is what was looked for.
+    if (form !== undefined && asksToPay(form)) break
+    const isEnough = progress.filled.has("line1") || progress.filled.has("phone")
+    progress.isHeld = form !== undefined || (isEnough && !names.some(namesNextStep) && paysOnDelivery(seen.text))
+    if (progress.isHeld || !(yield* press(on.control, "goOn"))) break
     yield* tab.quiet
+    progress.isHeld = tab.page.url().startsWith("chrome-error:")
+    if (progress.isHeld) break
     progress.complaint = yield* complaints(tab)
     if (progress.complaint !== null) break
   }
@@ -153,6 +174,8 @@ const verdict = ({ progress, seen, shipping }: Effect.Success<ReturnType<typeof 
   const { complaint, filled, impossible, unlabelled, unrecognised } = progress
   const wall = captcha("checkout", seen)
   if (wall !== undefined) return totalled(wall)
+  // Ours to refuse: it says nothing about the shop.
+  if (progress.isHeld) return totalled(unknown("To go on may be to order, so a test does not.", snippet(seen.text)))
   const known = addressParts.filter((part) => filled.has(part))
   const page = snippet(seen.text)
   if (known.length === 0) {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
-import { mayOrder } from "#domain/ShoppingConduct.ts"
+import { mayOrder } from "#domain/FormConduct.ts"
 import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
 import { allowed, ordering, type Purpose } from "./Names.ts"
 

@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
-import { saysOrder, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import { saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
@@ -56,9 +56,12 @@ export const placesOrder = (method: string, url: URL, body = ""): boolean =>
   method !== "OPTIONS" &&
   (takesOrders(url) || orderAddress.test(url.pathname) || saysOrder(body))
 
-/** Whether it orders, or is a page at an address where a mere look may. */
-const isOrder = ({ body, isDocument, method, url }: Leaving): boolean =>
-  placesOrder(method, url, body) || (isDocument && soundsLikeDeed(url))
+/**
+ * Whether it orders, or is a page at an address where a mere look may, or a form that says how it is paid. Scripts say that to learn the
+ * total, and are not stopped.
+ */
+export const isOrder = ({ body, isDocument, method, url }: Leaving): boolean =>
+  placesOrder(method, url, body) || (isDocument && (soundsLikeDeed(url) || (method !== "GET" && sendsPayment(body))))
 
 const ignore = () => {}
 

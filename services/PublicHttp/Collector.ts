@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
-import { OutboundFailed, type OutboundReason, reasonOf } from "./Failure.ts"
+import { OutboundFailed, type OutboundReason, outsideUndici, reasonOf } from "./Failure.ts"
 
 /** One whole answer. */
 export interface Collected {
@@ -62,7 +62,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, cause: Error) {
-    this.#resume(Effect.fail(new OutboundFailed({ reason: reasonOf(cause), cause })))
+    outsideUndici(() => this.#resume(Effect.fail(new OutboundFailed({ reason: reasonOf(cause), cause }))))
   }
 
   #fail(reason: OutboundReason) {

@@ -22,6 +22,12 @@ export class OutboundFailed extends Schema.TaggedError<OutboundFailed>()("Outbou
   cause: Schema.Defect()
 }) {}
 
+/**
+ * Tells of a failure once undici is done with it: within its report it does not expect another request for the same host, and ends the
+ * process.
+ */
+export const outsideUndici = (tell: () => void): void => queueMicrotask(tell)
+
 /** A connection that was not there within the connect timeout counts as unreachable: nobody was slow to answer. */
 export const reasonOf = (error: Error): OutboundReason => {
   if (error instanceof ForbiddenTarget) return "ForbiddenAddress"

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "./Collector.ts"
-import { reasonOf } from "./Failure.ts"
+import { outsideUndici, reasonOf } from "./Failure.ts"
 
 /** One message. `timeoutMillis` covers everything from lookup to the last byte. */
 export interface Post {
@@ -103,7 +103,7 @@ class Posting implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error) {
-    this.#end(failureOf(error))
+    outsideUndici(() => this.#end(failureOf(error)))
   }
 
   #cut(failure: PostFailure | undefined) {

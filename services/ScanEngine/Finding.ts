@@ -37,11 +37,13 @@ export const findDocuments = Effect.fnUntraced(function* (
   platform: string | null
 ) {
   const ask = (path: string) => ({ url: new URL(path, origin), obeysRobots: true })
+  const document = (path: string) => ({ ...ask(path), isDocument: true })
   const [first, second, llms, sitemap] = yield* Effect.all(
     [
+      // A page that answers everything is compared with others, so one is read whole.
       look(visit, ask(nowherePaths[0] ?? "")),
-      look(visit, ask(nowherePaths[1] ?? "")),
-      look(visit, ask("/llms.txt"), ({ text }) => Effect.sync(() => readLlmsTxt(text))),
+      look(visit, document(nowherePaths[1] ?? "")),
+      look(visit, document("/llms.txt"), ({ text }) => Effect.sync(() => readLlmsTxt(text))),
       askSitemap(visit, sitemapOf(robots, origin), platform)
     ],
     { concurrency: 4 }

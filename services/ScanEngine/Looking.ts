@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { type Document, openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { clip, type Sight, unread } from "#domain/scan/Sight.ts"
+import { clip, readOut, type Sight, unread } from "#domain/scan/Sight.ts"
 import { PageReading, type PageUnread } from "../PageReading.ts"
-import type { SiteAnswer, SiteOutcome, SiteRequest, Visit } from "../SiteVisits.ts"
+import { isReadOut, type SiteAnswer, type SiteOutcome, type SiteRequest, type Visit } from "../SiteVisits.ts"
 
 /** Headers that questions are answered from. */
 const kept = ["server", "content-usage", "vary", "x-robots-tag", "retry-after"]
@@ -76,7 +76,10 @@ export const sightOf = (
   outcome: SiteOutcome,
   reading: Reading = facts
 ): Effect.Effect<Sight, never, PageReading> => {
-  if (outcome._tag === "NoAnswer") return Effect.succeed(unanswered(asked, outcome.reason, Math.round(outcome.ms)))
+  if (outcome._tag === "NoAnswer") {
+    const failure = isReadOut(outcome) ? readOut : outcome.reason
+    return Effect.succeed(unanswered(asked, failure, Math.round(outcome.ms)))
+  }
   const { challenge, contentType, document, headers, isTruncated, ms, redirects, status, url } = outcome
   const isPage = isSuccess(status) && challenge === undefined && isHtml(outcome)
   return Effect.match(isPage ? reading(document, url) : Effect.succeed(undefined), {
@@ -91,7 +94,8 @@ export const sightOf = (
       headers: new Map(kept.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""] as const] : []))),
       redirects: redirects.length,
       challenge: challenge ?? null,
-      isTruncated: isTruncated || page?.isCut === true,
+      // Of what is no success only the status counts.
+      isTruncated: isSuccess(status) && (isTruncated || page?.isCut === true),
       page,
       opening: clip(openingOf(document, openingLength).slice(0, 1000).replace(/\s+/g, " ").trim()) ?? ""
     })

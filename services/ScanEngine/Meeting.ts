@@ -1,4 +1,4 @@
-import { type Duration, Effect } from "effect"
+import { Effect } from "effect"
 import { readContentSignals } from "#domain/page/ContentSignals.ts"
 import { isMarkup, isNamed, type Robots, robotsAllows, robotsOf } from "#domain/Robots.ts"
 import type { RobotsFacts } from "#domain/scan/SiteFacts.ts"
@@ -27,25 +27,32 @@ export interface RobotsRead {
 }
 
 /**
- * robots.txt first, as a crawler does, and the home page with it. Where https does not answer, http is tried; where the home page is
- * on another host, the robots.txt of that host counts.
+ * robots.txt first, as a crawler does, of each site on the way to the home page: where it keeps us out by our name, nothing else is asked.
+ * Where https does not answer, http is tried; where the home page is on another host, the robots.txt of that host counts.
  */
-export const meet = Effect.fnUntraced(function* (visit: Visit, pace: Duration.Duration) {
+export const meet = Effect.fnUntraced(function* (visit: Visit) {
   const { home } = visit.site
-  // A wall at the door must not keep us from what robots.txt says, so that is on its way before.
-  const door = Effect.delay(visit.ask({ url: home }), pace)
-  const [rules, first] = yield* Effect.all([visit.ask({ url: robotsPath }), door], { concurrency: 2 })
+  const door = (url: URL) => visit.ask({ url, obeysRobots: "named" })
+  const http = new URL(`http://${home.host}/`)
+  const rules = yield* visit.ask({ url: robotsPath })
+  // Who is silent would take as long again at the door, so that http is tried before.
+  const isSilent = home.protocol === "https:" && rules._tag === "NoAnswer" && rules.reason === "timeout"
+  const early = isSilent ? yield* door(http) : undefined
+  const first = isSilent && isTold(early) ? rules : yield* door(home)
   const isLost = first._tag === "NoAnswer" && home.protocol === "https:" && overPlain.has(first.reason)
-  const plain = isLost ? yield* visit.ask({ url: `http://${home.host}/` }) : undefined
-  const outcome = plain?._tag === "Answered" ? plain : first
+  const plain = early ?? (isLost ? yield* door(http) : undefined)
+  const outcome = plain !== undefined && isLost && isTold(plain) ? plain : first
   const address = outcome._tag === "Answered" ? outcome.url : home
-  const own = address.origin === home.origin ? rules : yield* visit.ask({ url: new URL(robotsPath, address) })
+  const own = yield* visit.ask({ url: new URL(robotsPath, address) })
   const answered = outcome._tag === "Answered" && outcome.challenge === undefined ? outcome : undefined
   return {
-    home: yield* sightOf(outcome === plain ? `http://${home.host}/` : home.href, outcome),
+    home: yield* sightOf(outcome === plain ? http.href : home.href, outcome),
     answer: answered,
     transport: transportOf(home, address, plain?._tag === "Answered"),
-    tlsFailure: isLost && plain?._tag === "Answered" ? yield* sightOf(home.href, first) : undefined,
+    tlsFailure:
+      isLost && plain?._tag === "Answered" && address.origin !== home.origin
+        ? yield* sightOf(home.href, first)
+        : undefined,
     failure: outcome._tag === "NoAnswer" ? outcome : undefined,
     robots: yield* readRules(new URL(robotsPath, address).href, own)
   } satisfies Met
@@ -54,6 +61,8 @@ const robotsPath = "/robots.txt"
 
 /** Why https may fail where http answers. */
 const overPlain: ReadonlySet<NoAnswer["reason"]> = new Set(["unreachable", "tls", "timeout", "bad_response"])
+
+const isTold = (outcome: SiteOutcome | undefined) => outcome?._tag === "Answered" || outcome?.reason === "robots"
 
 const transportOf = (home: URL, reached: URL, isFallback: boolean): Met["transport"] => {
   if (home.protocol === "http:") return "local"

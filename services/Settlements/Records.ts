@@ -21,8 +21,7 @@ export const insertSettlement = columnar<{
     ["due_at", OID.timestamptzArray],
     ["created_at", OID.timestamptzArray]
   ],
-  (rows, names) =>
-    `INSERT INTO settlements (${names}, state) SELECT r.*, 'pending' FROM ${rows} ON CONFLICT DO NOTHING`
+  (rows, names) => `INSERT INTO settlements (${names}, state) SELECT r.*, 'pending' FROM ${rows} ON CONFLICT DO NOTHING`
 )
 
 const moveSettlement = columnar<{

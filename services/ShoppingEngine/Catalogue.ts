@@ -7,10 +7,13 @@ import type { Errand } from "./Errand.ts"
 
 /** How many products of a catalogue are looked at. */
 const maxProducts = 50
+/** And how many variations of one, where the list does not say which are in stock. */
+const maxVariations = 5
 
+/** Tags, a line each: words of two of them are not read as one. */
 const words = (value: unknown): string =>
   Array.isArray(value)
-    ? value.filter((one) => typeof one === "string").join(" ")
+    ? value.filter((one) => typeof one === "string").join("\n")
     : typeof value === "string"
       ? value
       : ""
@@ -59,7 +62,7 @@ const shopify = Effect.fnUntraced(function* (errand: Errand, base: URL) {
         },
         isAvailable: best.available ?? null,
         variants: variants.length,
-        kind: `${product.product_type ?? ""} ${words(product.tags)}`.slice(0, 2_000),
+        kind: `${product.product_type ?? ""}\n${words(product.tags)}`.slice(0, 2_000),
         source: "platform"
       }
     ]
@@ -100,13 +103,14 @@ const woo = Effect.fnUntraced(function* (errand: Errand, base: URL) {
         url: page !== null && page.host === base.host ? page : undefined,
         sku: product.sku === undefined || product.sku === "" ? null : product.sku,
         platformId: String(variations[0]?.id ?? product.id),
+        otherIds: variations.slice(1, maxVariations).map(({ id }) => String(id)),
         variant: variations[0] === undefined ? null : String(variations[0].id),
         price: price ?? null,
         currency: product.prices.currency_code ?? null
       },
       isAvailable: product.is_in_stock !== false && product.is_purchasable !== false,
       variants: Math.max(1, variations.length),
-      kind: [product.type ?? "", ...(product.categories ?? []).map(({ name }) => name)].join(" ").slice(0, 2_000),
+      kind: [product.type ?? "", ...(product.categories ?? []).map(({ name }) => name)].join("\n").slice(0, 2_000),
       source: "platform"
     }
   })

@@ -62,7 +62,7 @@ const stopped = (outcome: StepOutcome): Discovered => ({
 
 /** The home page, or why it is no shop's door. */
 const door = Effect.fnUntraced(function* (errand: Errand) {
-  const outcome = yield* errand.look(errand.site.home)
+  const outcome = yield* errand.look(errand.site.home, { obeysRobots: "named" })
   if (outcome._tag === "NoAnswer") {
     const refusal = refusalOf(errand.site.domain, outcome)
     return refusal === undefined ? unanswered("discovery", outcome) : yield* Effect.fail(refusal)

@@ -67,7 +67,9 @@ export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Ser
     })
 
     const sendOnce = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
-      Effect.flatMap(spent, (over) => (over === undefined ? visit.ask(request) : Effect.succeed(over)))
+      Effect.flatMap(spent, (over) =>
+        over === undefined ? visit.ask(isTidying ? { ...request, isTidying } : request) : Effect.succeed(over)
+      )
 
     const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> => {
       const method = request.method ?? "GET"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
-import { asksToPay } from "#domain/ShoppingConduct.ts"
+import { asksToPay, asksWhereTo, mayBeWholeOrder, serves } from "#domain/FormConduct.ts"
 import { fill, type FilledForm, isField, roleOf } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -11,6 +11,7 @@ import {
   checkoutAddress,
   formsFor,
   guestLink,
+  heldBack,
   isCartPath,
   labelOf,
   type Pressable,
@@ -109,12 +110,27 @@ const arrived = (seen: PageSeen, journey: Journey, shopper: TestShopper): Walked
 
 /** The way on for guests, once; undefined when there is none. */
 const aroundLogin = (errand: Errand, seen: PageSeen, shopper: TestShopper, journey: Journey) => {
-  const [form] = formsFor(seen.facts, "guest")
+  const form = formsFor(seen.facts, "guest").find((one) => !mayBeWholeOrder(one.form, one.label, seen.facts))
   const link = guestLink(seen.facts)
   if (journey.filled.has("guest") || (form === undefined && link === undefined)) return undefined
   journey.filled.add("guest")
   if (form === undefined) return link === undefined ? undefined : errand.look(link)
   return errand.submitJudged(requestFor(form, fill(form.form, form.button, shopper), seen.answer.url))
+}
+
+const notSent = (label: string): StepOutcome =>
+  unknown(`To send the form of "${label}" may be to order, so a test does not.`, snippet(label))
+
+/** Ours to refuse: a form that asks where to ship to and may be the order itself. It says nothing about the shop. */
+const unsent = ({ facts }: PageSeen): StepOutcome | undefined => {
+  const held = heldBack(facts, (form) => asksWhereTo(form) && !form.controls.some(({ type }) => type === "password"))
+  return held === undefined ? undefined : notSent(labelOf(held))
+}
+
+/** The same of a way for guests. */
+const guestUnsent = ({ facts }: PageSeen): StepOutcome | undefined => {
+  const held = heldBack(facts, (form, button) => serves(form, labelOf(button), "guest"))
+  return held === undefined ? undefined : notSent(labelOf(held))
 }
 
 /** Why a page leads nowhere. */
@@ -124,6 +140,8 @@ const stuckAt = (seen: PageSeen, journey: Journey): StepOutcome => {
   const refused = noShipping.exec(facts.visibleText)?.[0]
   if (refused !== undefined)
     return failed("checkout", "no_shipping_option", `The checkout says: ${refused}.`, snippet(refused))
+  const refusedByUs = unsent(seen)
+  if (refusedByUs !== undefined) return refusedByUs
   const unnamed = unrecognised(seen)
   if (unnamed !== undefined) return unnamed
   if (facts.clientOnly !== null || facts.scripts.length > 0) {
@@ -180,7 +198,7 @@ export const walk = Effect.fnUntraced(function* (errand: Errand, shopper: TestSh
     if (wall !== undefined) {
       const isAccount = wall.blockers.some(({ id }) => id === "account_required")
       const way = isAccount ? aroundLogin(errand, seen, shopper, journey) : undefined
-      if (way === undefined) return ended(wall, journey)
+      if (way === undefined) return ended((isAccount ? guestUnsent(seen) : undefined) ?? wall, journey)
       coming = way
     } else {
       journey.total = totalOn(seen.facts) ?? journey.total
@@ -193,6 +211,8 @@ export const walk = Effect.fnUntraced(function* (errand: Errand, shopper: TestSh
         coming = aroundLogin(errand, seen, shopper, journey)
         if (coming === undefined) return ended(stuckAt(seen, journey), journey)
       } else {
+        const { form: asking, label } = form.pressable
+        if (mayBeWholeOrder(asking, label, seen.facts)) return ended(notSent(label), journey)
         journey.filled.add(key)
         journey.hasAddress ||= hasAddressRoles(form.filled)
         noteLabels(form.filled, journey)

@@ -1,7 +1,7 @@
 import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
-import { actionOf, type FormPurpose, maySubmit } from "#domain/ShoppingConduct.ts"
+import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 
@@ -12,7 +12,7 @@ export interface Pressable {
   readonly label: string
 }
 
-const isButton = ({ disabled, type }: PageControl): boolean => !disabled && (type === "submit" || type === "image")
+const isSubmit = ({ disabled, type }: PageControl): boolean => !disabled && (type === "submit" || type === "image")
 
 /** What a button says: its words, or else its name. */
 export const labelOf = (button: PageControl): string => button.label ?? button.name ?? button.id ?? ""
@@ -31,10 +31,24 @@ export const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
 export const formsFor = (facts: PageFacts, purpose: Exclude<FormPurpose, "add_to_cart">): ReadonlyArray<Pressable> =>
   facts.forms.flatMap((form) => {
     const button = form.controls.find(
-      (control) => isButton(control) && maySubmit(form, labelOf(control), purpose, control)
+      (control) => isSubmit(control) && maySubmit(form, labelOf(control), purpose, control)
     )
     return button === undefined ? [] : [{ form, button, label: labelOf(button) }]
   })
+
+/** The button of the first such form that is not sent because that may be to order. */
+export const heldBack = (
+  facts: PageFacts,
+  isMeant: (form: PageForm, button: PageControl) => boolean
+): PageControl | undefined =>
+  facts.forms
+    .filter(({ role }) => role !== "search")
+    .flatMap((form) =>
+      form.controls.filter(
+        (control) =>
+          isSubmit(control) && isMeant(form, control) && maySendOrder(form, labelOf(control), "go_on", control)
+      )
+    )[0]
 
 /** A filled form as a request. */
 export const requestFor = ({ button, form }: Pressable, { values }: FilledForm, page: URL): SiteRequest => {

@@ -4,6 +4,7 @@ import { sameAmount } from "#domain/page/Price.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
+import { wordsOf } from "#domain/ProductChoice.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -134,6 +135,41 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
   return failed("cart", "add_to_cart_failed", detail, snippet(isEmpty ?? cart.facts.visibleText))
 }
 
+/** What shows that a cart holds a product: how often it is there, and what it is called there. */
+interface Sign {
+  readonly count: (facts: PageFacts) => number
+  readonly calling: (facts: PageFacts) => string
+}
+
+/**
+ * By what a cart may show a product: its name, the heading or the SKU of its page, or a link to that page. Structured data often has a
+ * longer name than the shop's own pages.
+ */
+const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): ReadonlyArray<Sign> => {
+  const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
+  const { host, pathname, search } = answer.url
+  const linksIn = (cart: PageFacts) =>
+    cart.links.filter(({ href }) => {
+      const url = URL.parse(href)
+      return url !== null && url.host === host && url.pathname === pathname && url.search.startsWith(search)
+    })
+  // A heading such as "Product", or a SKU such as "12", stands in carts for other reasons.
+  const isHeading = heading !== undefined && wordsOf(heading).some((word) => wordsOf(name).includes(word))
+  const isSku = sku !== null && (/\p{L}.*\d|\d.*\p{L}/u.test(sku) || sku.length >= 6)
+  const texts = [name, ...(isHeading ? [heading] : []), ...(isSku ? [sku] : [])]
+  return [
+    ...texts.map((text): Sign => ({ count: (cart) => occurrences(cart, text), calling: () => text })),
+    ...(pathname === "/" && search === ""
+      ? []
+      : [
+          {
+            count: (cart: PageFacts) => linksIn(cart).length,
+            calling: (cart: PageFacts) => linksIn(cart).find(({ text }) => text !== "")?.text ?? name
+          }
+        ])
+  ]
+}
+
 /** Buys by the forms of the shop's own pages, as a browser without scripts would. Only forms that `maySubmit` lets through are sent. */
 export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
   let cartSeen: PageSeen | undefined
@@ -147,8 +183,9 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const way = wayToAdd(seen, candidate, shopper)
     if ("status" in way) return way
     const address = cartAddress(seen.facts)
+    const signs = signsOf(candidate, seen)
     const before = yield* pageFor("cart", errand, address)
-    const known = isGood(before) ? occurrences(before.facts, candidate.name) : 0
+    const known = signs.map(({ count }) => (isGood(before) ? count(before.facts) : 0))
     const outcome = yield* errand.submitJudged(way)
     const refused = refusedBy("cart", outcome)
     if (refused !== undefined) return refused
@@ -160,7 +197,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const cart = yield* pageFor("cart", errand, address)
     if (!isGood(cart)) return cart
     cartSeen = cart
-    if (occurrences(cart.facts, candidate.name) > known) return { cart }
+    const sign = signs.find(({ count }, index) => count(cart.facts) > (known[index] ?? 0))
+    if (sign !== undefined) return { cart, calling: sign.calling(cart.facts) }
     return scriptsForm(seen, candidate, landed) ?? complaint(seen, landed, cart)
   })
 
@@ -169,18 +207,19 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       return { ...unknown("The product has no page."), price: null } satisfies CartOutcome
     const added = yield* add(candidate, candidate.url)
     if ("status" in added) return { ...added, price: null } satisfies CartOutcome
+    const { calling } = added
     const { facts } = added.cart
     const quantities = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].filter(
       ({ name, type }) => type === "number" && /qty|quantity/i.test(name ?? "")
     )
-    const seen = snippet(facts.visibleText.slice(Math.max(0, facts.visibleText.indexOf(candidate.name)), 20_000))
+    const seen = snippet(facts.visibleText.slice(Math.max(0, facts.visibleText.indexOf(calling)), 20_000))
     if (quantities.length === 1 && quantities.some(({ value }) => value !== "1")) {
       const detail = `The cart holds ${quantities[0]?.value ?? "none"} of the item instead of one.`
       return { ...failed("cart", "add_to_cart_failed", detail, seen), price: null } satisfies CartOutcome
     }
     const price = facts.prices.some(({ value }) => candidate.price !== null && sameAmount(value, candidate.price))
       ? candidate.price
-      : priceAfter(facts, candidate.name)
+      : priceAfter(facts, calling)
     const warnings: Array<Blocker> = []
     if (price !== null && candidate.price !== null && !sameAmount(price, candidate.price)) {
       const detail = `Stated ${candidate.price}, in the cart ${price}.`

@@ -6,7 +6,7 @@ export interface ShoppingPolicy {
   /** Requests and time of a test by its type. What a browser asks for counts apart, by the browser's own bounds. */
   readonly limits: Readonly<Record<TestType, { readonly requests: number; readonly duration: Duration.Duration }>>
   /** What there is beside that to put things back. */
-  readonly reserve: { readonly requests: number; readonly duration: Duration.Duration }
+  readonly reserve: { readonly requests: number; readonly duration: Duration.Duration; readonly bytes: number }
   /** Least time between two requests. */
   readonly pace: Duration.Duration
   readonly perRequest: Duration.Duration
@@ -22,7 +22,7 @@ export const ShoppingPolicy = Context.Reference<ShoppingPolicy>("turnpike/servic
       checkout: { requests: 80, duration: Duration.seconds(60) },
       full_flow: { requests: 80, duration: Duration.seconds(60) }
     },
-    reserve: { requests: 12, duration: Duration.seconds(12) },
+    reserve: { requests: 12, duration: Duration.seconds(12), bytes: 6_000_000 },
     pace: Duration.millis(250),
     perRequest: Duration.seconds(10)
   })

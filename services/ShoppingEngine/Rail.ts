@@ -26,7 +26,8 @@ export interface PaymentOutcome extends StepOutcome {
 
 /**
  * One interface of a shop by which an agent can buy. Each step asserts the state of the shop after it, not the answer alone. No rail
- * has an operation that places an order; what a rail may send and press is listed in `#domain/ShoppingConduct.ts`.
+ * has an operation that places an order; what a rail may send by itself is listed in
+ * `#domain/ShoppingConduct.ts`, what it may submit and press is judged by `#domain/FormConduct.ts`.
  */
 export interface Rail {
   readonly name: ShopRail

@@ -96,6 +96,11 @@ const unchosen = (
     const detail = `All ${soldOut.length} products that could be looked at are out of stock.`
     return failed("selection", "out_of_stock", detail, snippet(first.candidate.name))
   }
+  // Ours to refuse: it says nothing about the shop.
+  if (excluded > 0 && nameless === undefined) {
+    const detail = `Could not be tried from here: all ${excluded} products that were read are gift cards, subscriptions or age-restricted, which a test does not buy.`
+    return unknown(detail)
+  }
   const empty = pages.find(({ facts }) => facts.clientOnly !== null || facts.products.length === 0)
   const marker = empty?.facts.clientOnly?.marker
   if (marker !== undefined) {
@@ -112,11 +117,7 @@ const unchosen = (
     )
   }
   if (refused !== undefined) return refused
-  const detail =
-    excluded > 0
-      ? `All ${excluded} products are gift cards, subscriptions or age-restricted.`
-      : "No product page could be read."
-  return failed("selection", "no_products_found", detail)
+  return failed("selection", "no_products_found", "No product page could be read.")
 }
 
 const Currency = Schema.Struct({ currency: Schema.String })

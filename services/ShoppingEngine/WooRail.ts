@@ -5,7 +5,7 @@ import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, valueOf } fro
 import type { Errand } from "./Errand.ts"
 import { evidenceOf, failed, snippet, unknown, warning } from "./Outcomes.ts"
 import { classed, judged } from "./Payments.ts"
-import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail } from "./Rail.ts"
+import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
 
 const api = "/wp-json/wc/store/v1"
 
@@ -52,6 +52,10 @@ const addressOf = (shopper: TestShopper) => ({
   country: shopper.country
 })
 
+/** Whether the shop took the call and not the variation: sold out, not for sale, or in need of a choice. */
+const refusesVariation = ({ blockers, evidence }: StepOutcome): boolean =>
+  blockers.some(({ id }) => id === "add_to_cart_failed") && /stock|purchasable|variation/i.test(evidence ?? "")
+
 /** Buys over WooCommerce's Store API. Its `checkout` places orders, and is never called. */
 export const make = (errand: Errand, shopper: TestShopper): Rail => {
   let token: string | undefined
@@ -85,8 +89,15 @@ export const make = (errand: Errand, shopper: TestShopper): Rail => {
   const cart = Effect.fnUntraced(function* (candidate: Candidate) {
     const opened = yield* call("cart", "add_to_cart_failed", { path: "/cart" })
     if (!isGood(opened)) return { ...opened, price: null } satisfies CartOutcome
-    const id = Number(candidate.platformId)
-    const added = yield* call("cart", "add_to_cart_failed", { path: "/cart/add-item", body: { id, quantity: 1 } })
+    const add = (id: number) =>
+      call("cart", "add_to_cart_failed", { path: "/cart/add-item", body: { id, quantity: 1 } })
+    let id = Number(candidate.platformId)
+    let added = yield* add(id)
+    for (const other of candidate.otherIds ?? []) {
+      if (isGood(added) || !refusesVariation(added)) break
+      id = Number(other)
+      added = yield* add(id)
+    }
     if (!isGood(added)) return { ...added, price: null } satisfies CartOutcome
     const read = yield* call("cart", "add_to_cart_failed", { path: "/cart" })
     if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
@@ -99,7 +110,9 @@ export const make = (errand: Errand, shopper: TestShopper): Rail => {
     }))
     const minimum = read.value.errors?.find(({ code, message }) => /minimum/i.test(`${code} ${message}`))
     const warnings = minimum === undefined ? [] : [warning("cart", "minimum_order", minimum.message, seen)]
-    return assertCart(candidate, String(id), lines, seen, warnings)
+    // The price that was stated is of the first variation.
+    const bought = String(id) === candidate.platformId ? candidate : { ...candidate, price: null }
+    return assertCart(bought, String(id), lines, seen, warnings)
   })
 
   const checkout = Effect.gen(function* () {

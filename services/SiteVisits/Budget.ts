@@ -1,14 +1,16 @@
 import { Duration } from "effect"
 import type { Challenge } from "#domain/page/Challenge.ts"
 import type { RequestMade } from "#domain/Scan.ts"
-import type { Failure } from "./Failure.ts"
+import { enoughRead, type Failure } from "./Failure.ts"
 import type { Held } from "./Memory.ts"
-import type { VisitLimits } from "./Visit.ts"
+import type { SiteRequest, VisitLimits } from "./Visit.ts"
 
 /** As whom something is asked. A comparison is the one look as a browser that is allowed after a wall. */
 export interface Turn {
   readonly as: "agent" | "browser"
   readonly isComparison: boolean
+  /** What puts things back may also read what is kept for that. */
+  readonly isTidying: boolean
 }
 
 /** What one visit may still do, and what it did. Time is in milliseconds of a clock that only goes forward. */
@@ -39,9 +41,10 @@ export class Budget {
     return this.#challenge
   }
 
-  /** How many bytes of bodies may still be kept. */
-  get bytes(): number {
-    return Math.min(this.#bytes, this.#kept.room())
+  /** How many bytes of bodies may still be read. */
+  bytes({ isTidying }: Turn): number {
+    const reserve = isTidying ? 0 : (this.#limits.reserveBytes ?? 0)
+    return Math.min(this.#bytes - reserve, this.#kept.room())
   }
 
   get made(): ReadonlyArray<RequestMade> {
@@ -53,21 +56,22 @@ export class Budget {
   }
 
   /** Takes the turn of a whole ask, redirects included. */
-  turn(as: Turn["as"]): Turn {
+  turn({ as = "agent", isTidying = false }: Pick<SiteRequest, "as" | "isTidying">): Turn {
     const isComparison = as === "browser" && this.#isStopped() && !this.#compared
     if (isComparison) this.#compared = true
-    return { as, isComparison }
+    return { as, isComparison, isTidying }
   }
 
   /** Why nothing more may be asked; undefined when it may. */
-  refusal({ as, isComparison }: Turn): Failure | undefined {
+  refusal(turn: Turn): Failure | undefined {
+    const { as, isComparison } = turn
     if (as === "browser" && this.#browserStopped !== undefined) return this.#browserStopped
     if (this.#isStopped() && !isComparison) {
       return this.#challenge === undefined ? this.#waits : stoppedBy(this.#challenge)
     }
     if (this.remaining() <= 0) return outOfTime
     if (this.#requests <= 0) return { reason: "budget", detail: `all ${this.#limits.requests} requests are spent` }
-    return this.bytes <= 0 ? { reason: "budget", detail: "enough was read" } : undefined
+    return this.bytes(turn) <= 0 ? enoughRead : undefined
   }
 
   /** How long the next request has to wait for its place. */

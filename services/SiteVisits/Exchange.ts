@@ -2,6 +2,7 @@ import { Data, Effect } from "effect"
 import type { Dispatcher } from "undici"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "../PublicHttp/Collector.ts"
+import { outsideUndici } from "../PublicHttp/Failure.ts"
 import { type Failure, failureOf } from "./Failure.ts"
 import type { Held } from "./Memory.ts"
 import { Received } from "./Received.ts"
@@ -123,8 +124,10 @@ class Handler implements Dispatcher.DispatchHandler {
     if (this.#over) return
     const { detail, reason } = failureOf(error)
     // What breaks after an answer began is the answer's fault, not the way there.
-    if (this.#status === 0) this.#fail(reason, detail)
-    else this.#fail("bad_response", `the answer broke off: ${detail}`)
+    const isUnanswered = this.#status === 0
+    outsideUndici(() =>
+      isUnanswered ? this.#fail(reason, detail) : this.#fail("bad_response", `the answer broke off: ${detail}`)
+    )
   }
 
   #end(isCut: boolean) {

@@ -13,6 +13,8 @@ export interface SiteVisitsPolicy {
   readonly smallBody: number
   /** Largest body, as sent and decoded; what is longer is cut there. */
   readonly bodyBytes: number
+  /** The same of what comes instead of what was asked for: an error, or a page in place of a document. */
+  readonly documentBytes: number
   /** What the decoded bodies of one visit come to; of all visits together; and what each visit has in any case. */
   readonly visitBytes: number
   readonly keptBytes: number
@@ -36,7 +38,8 @@ export const SiteVisitsPolicy = Context.Reference<SiteVisitsPolicy>("turnpike/se
     bytesUnderWay: 24_000_000,
     smallBody: 500_000,
     bodyBytes: 3_000_000,
-    visitBytes: 12_000_000,
+    documentBytes: 256_000,
+    visitBytes: 24_000_000,
     keptBytes: 48_000_000,
     smallVisit: 2_000_000,
     headerBytes: 32_768,

@@ -17,6 +17,8 @@ export interface VisitLimits {
   /** Least time between the beginnings of two requests, and how many may be under way. */
   readonly pace: Duration.Duration
   readonly concurrency: number
+  /** How much of what a visit may read is left to requests that put things back; nothing when it is not said. */
+  readonly reserveBytes?: number
 }
 
 /** A request of ours. Headers beyond `User-Agent`, `Accept`, `Accept-Language` and `Cookie`, which the visit sets, are named here. */
@@ -29,8 +31,15 @@ export interface SiteRequest {
   readonly body?: string
   /** `browser` looks like a plain one, for comparison; `agent` is who we are. */
   readonly as?: "agent" | "browser"
-  /** Whether robots.txt must be asked first. Crawling asks; a single look at what a buyer needs (cart, checkout) does not. */
-  readonly obeysRobots?: boolean
+  /**
+   * Whether robots.txt must be asked first. Crawling asks; a single look at what a buyer needs (cart, checkout) does not. `named` asks,
+   * and is bound only by rules that name us. Once they are known, those bind every request.
+   */
+  readonly obeysRobots?: boolean | "named"
+  /** A document that is small by its nature is asked for: a page that comes in its place is cut early. */
+  readonly isDocument?: boolean
+  /** It puts back what we changed, and may read what `reserveBytes` keeps for that. */
+  readonly isTidying?: boolean
   /** Default true. At most 5, each of them guarded. */
   readonly followsRedirects?: boolean
   /** Where redirects may lead; anywhere when it is not said. A redirect elsewhere ends the request as a `bad_request`. */

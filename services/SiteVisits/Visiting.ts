@@ -1,8 +1,7 @@
-import { Clock, Deferred, Duration, Effect, Semaphore } from "effect"
+import { Clock, Duration, Effect, Semaphore } from "effect"
 import type { Dispatcher } from "undici"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import { type Document, letGo } from "#domain/page/Document.ts"
-import { type Robots, robotsOf, robotsVerdict } from "#domain/Robots.ts"
 import type { RequestMade, Vantage } from "#domain/Scan.ts"
 import { answerOf, headersRead, nothingRead } from "./Answer.ts"
 import { readBody } from "./Body.ts"
@@ -12,7 +11,8 @@ import { exchange, NoExchange, type WireAnswer } from "./Exchange.ts"
 import type { Held, Memory } from "./Memory.ts"
 import type { SiteVisitsPolicy } from "./Policy.ts"
 import { type Hop, isRedirect, redirected } from "./Redirect.ts"
-import { agentName, browserAccept, browserLine, misnamedHeader, usualAccept } from "./Vantages.ts"
+import { robotsFiles } from "./RobotsFiles.ts"
+import { browserAccept, browserLine, misnamedHeader, usualAccept } from "./Vantages.ts"
 import type { NoAnswer, Site, SiteAnswer, SiteOutcome, SiteRequest, Visit, VisitLimits } from "./Visit.ts"
 
 /** What all visits share. */
@@ -27,6 +27,8 @@ export interface Shared {
   readonly underWay: Memory
   readonly kept: Memory
 }
+
+type Head = Pick<WireAnswer, "status" | "headers">
 
 /** Of a redirect nothing is read but where it leads. */
 const redirectBytes = 16_384
@@ -52,8 +54,6 @@ export const visit = Effect.fnUntraced(function* (
   const cookies = new Cookies(policy.cookies)
   const places = yield* Semaphore.make(limits.concurrency)
   const starting = yield* Semaphore.make(1)
-  const robotsFiles = new Map<string, Deferred.Deferred<SiteOutcome>>()
-  const robotsRead = new Map<SiteAnswer, Robots>()
   const documents = yield* Effect.acquireRelease(
     Effect.sync(() => new Set<Document>()),
     (all) => Effect.sync(() => all.forEach(letGo))
@@ -65,6 +65,13 @@ export const visit = Effect.fnUntraced(function* (
   const allowed = (turn: Turn) => {
     const refusal = budget.refusal(turn)
     return refusal === undefined ? Effect.void : Effect.fail(new NoExchange(refusal))
+  }
+
+  /** How much of an answer is read. What answers a form with an error may be the form again, so that is read like any page. */
+  const room = ({ method }: Hop, { isDocument }: SiteRequest, turn: Turn, { headers, status }: Head) => {
+    const isPage = isDocument === true && !/\bjson\b/i.test(headerValue(headers, "content-type") ?? "")
+    const isLittle = isPage || (status >= 400 && method === "GET")
+    return Math.max(0, Math.min(isLittle ? policy.documentBytes : policy.bodyBytes, budget.bytes(turn)))
   }
 
   const headersOf = (hop: Hop, { accept }: SiteRequest, { as }: Turn): RawHeaders => {
@@ -110,7 +117,7 @@ export const visit = Effect.fnUntraced(function* (
     const most = (status: number, answer: RawHeaders) =>
       request.followsRedirects !== false && isRedirect(status, headerValue(answer, "location"))
         ? redirectBytes
-        : Math.min(policy.bodyBytes, budget.bytes)
+        : room(hop, request, turn, { status, headers: answer })
     return yield* exchange(agent, { method, url, headers, body: hop.body, most, held }, now).pipe(
       Effect.timeoutOrElse({ duration: limits.perRequest, orElse: () => fail("timeout", "no whole answer in time") }),
       Effect.tap(({ body, ms, status }) =>
@@ -130,10 +137,9 @@ export const visit = Effect.fnUntraced(function* (
     if (status === 429 || (status === 503 && retryAfter !== undefined)) budget.mustWait(turn.as, status, retryAfter)
   }
 
-  const read = (wire: WireAnswer, headers: ReadonlyMap<string, string>) => {
+  const read = (wire: WireAnswer, headers: ReadonlyMap<string, string>, most: number) => {
     const contentEncoding = headers.get("content-encoding") ?? ""
     const contentType = headers.get("content-type") ?? ""
-    const most = Math.max(0, Math.min(policy.bodyBytes, budget.bytes))
     const reading = readBody(wire.body, wire.isCut, most, { contentEncoding, contentType })
     return decoders.withPermit(reading).pipe(
       Effect.tap(({ document }) =>
@@ -150,7 +156,7 @@ export const visit = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       const held = underWay.hold()
       return Effect.gen(function* () {
-        if (request.obeysRobots === true) yield* permitted(hop.url, turn)
+        yield* robots.permitted(hop.url, request, turn)
         const wire = yield* places.withPermit(send(hop, request, turn, held))
         const head = headersRead(wire.headers)
         const location = headerValue(wire.headers, "location")
@@ -158,7 +164,8 @@ export const visit = Effect.fnUntraced(function* (
           request.followsRedirects !== false && isRedirect(wire.status, location)
             ? redirected(hop, wire.status, location, policy.urlLength)
             : undefined
-        const content = next === undefined ? yield* read(wire, head.headers) : nothingRead
+        const most = room(hop, request, turn, wire)
+        const content = next === undefined ? yield* read(wire, head.headers, most) : nothingRead
         const answer = answerOf(hop.url, wire, head, content, redirects)
         learn(answer, turn)
         return { answer, next }
@@ -182,43 +189,6 @@ export const visit = Effect.fnUntraced(function* (
     }
   })
 
-  /** The robots.txt of a site, asked for once however many want it. */
-  const robotsFile = (origin: string, turn: Turn): Effect.Effect<SiteOutcome, NoExchange> =>
-    Effect.suspend(() => {
-      const known = robotsFiles.get(origin)
-      if (known !== undefined) return Deferred.await(known)
-      if (robotsFiles.size >= policy.robots) return fail("robots", "this visit leads to too many sites")
-      const file = Deferred.makeUnsafe<SiteOutcome>()
-      robotsFiles.set(origin, file)
-      const hop = { method: "GET", url: new URL("/robots.txt", origin), headers: [], body: null }
-      const request = { url: hop.url, accept: "text/plain,*/*;q=0.5" }
-      return outcome(now(), follow(hop, request, turn)).pipe(
-        Effect.tap((found) =>
-          Effect.sync(() => {
-            if (found._tag === "Answered") robotsRead.set(found, robotsOf(found.status, found.text))
-          })
-        ),
-        Effect.onExit((exit) => Deferred.done(file, exit)),
-        // Of the visit, not of whoever asked first and may go away.
-        Effect.forkIn(scope),
-        Effect.andThen(Deferred.await(file))
-      )
-    })
-
-  const permitted = Effect.fnUntraced(function* ({ origin, pathname, search }: URL, turn: Turn) {
-    const file = yield* robotsFile(origin, turn)
-    if (file._tag === "NoAnswer") {
-      // RFC 9309, 2.3.1.2: one that only leads elsewhere is not there. Otherwise what cannot be read allows nothing.
-      return file.reason === "too_many_redirects" ? undefined : yield* fail(file.reason, file.detail)
-    }
-    const { isAllowed, rule } = robotsVerdict(robotsRead.get(file) ?? robotsOf(404, ""), agentName, pathname + search)
-    if (isAllowed) return undefined
-    return yield* fail(
-      "robots",
-      rule === null ? `robots.txt answered ${file.status}` : `Disallow: ${rule.pattern.slice(0, 200)}`
-    )
-  })
-
   const outcome = (began: number, asking: Effect.Effect<SiteOutcome, NoExchange>): Effect.Effect<SiteOutcome> =>
     asking.pipe(
       Effect.timeoutOrElse({ duration: budget.remaining(), orElse: () => Effect.fail(new NoExchange(outOfTime)) }),
@@ -227,13 +197,18 @@ export const visit = Effect.fnUntraced(function* (
       )
     )
 
+  const robots = robotsFiles(policy.robots, scope, (url, turn) => {
+    const request = { url, accept: "text/plain,*/*;q=0.5" }
+    return outcome(now(), follow({ method: "GET", url, headers: [], body: null }, request, turn))
+  })
+
   const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
     Effect.suspend(() => {
       const began = now()
       const hop = firstHop(request, reached(), policy.urlLength)
       if (typeof hop === "string") return outcome(began, fail("bad_request", hop))
-      const turn = budget.turn(request.as ?? "agent")
-      if (isRobotsFile(hop, request)) return outcome(began, robotsFile(hop.url.origin, turn))
+      const turn = budget.turn(request)
+      if (isRobotsFile(hop, request)) return outcome(began, robots.fileOf(hop.url.origin, turn))
       const isHome = turn.as === "agent" && isDoor(hop.url, site.home)
       return outcome(began, follow(hop, request, turn)).pipe(
         Effect.tap((found) =>

@@ -52,7 +52,7 @@ const scan = HttpApiEndpoint.post("scan", "/scan", {
         "seconds for most sites, 8 at most. Costs 1 credit, charged before and returned when the scan could not be made; " +
         "`X-Credits-Remaining` says what is left. With `skip_if_fresh` a completed scan of less than 24 hours is returned for nothing. " +
         "One scan of a domain runs at a time: whoever asks meanwhile gets the same. `domain` may be written as a URL; IP addresses, " +
-        "single labels, reserved names and whatever resolves to an address that is not public are refused with 422 " +
+        "single labels, reserved names and whatever resolves to an address that is not public, and sites whose robots.txt keeps `TurnpikeScanner` out by name, are refused with 422 " +
         "`DOMAIN_NOT_ALLOWED`. A site that cannot be reached gives a scan with status `failed`. Without a key the call is sold for 0.05 " +
         "USDC: 402 with an offer that any x402 client pays.",
       body: { domain: "shop.example.com", merchant_category: "retail", country_code: "US", region: "north_america" },

@@ -1,17 +1,35 @@
-/** What orders, pays or ends something, in the words of addresses. */
+/** What orders, pays or ends something, in the words of addresses. A mere look at them is not taken. */
 const deed =
-  /(?:place|submit|confirm|complete|finali[sz]e|process|pay)[-_/]?(?:the[-_])?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)[-_/](?:place|submit|confirm|complete|finali[sz]e|process|success|pay)\b|one[-_]?click|buy[-_]?now|logout|delete|unsubscribe/i
+  /bestellung[-_/]?(?:abschlie(?:ss|ß)en|abschicken|absenden|aufgeben|best(?:ae|ä)tigen)|(?:jetzt|zahlungspflichtig|kostenpflichtig)[-_]?(?:kaufen|bestellen)|(?:confirmar|enviar)[-_/]?(?:el[-_])?(?:pedido|compra)|comprar[-_]?(?:ahora|agora)|(?:confirmer|envoyer)[-_/]?(?:la[-_])?commande|acheter[-_]?maintenant|(?:conferma|invia)[-_/]?(?:l[-_])?ordine|acquista[-_]?ora|bestelling[-_/]?(?:plaatsen|bevestigen)|(?:zloz|potwierdz|wyslij)[-_/]?zamowienie|(?:place|submit|confirm|complete|finali[sz]e|process|pay)[-_/]?(?:the[-_])?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)[-_/](?:place|submit|confirm|complete|finali[sz]e|process|success|pay)\b|one[-_]?click|buy[-_]?now|logout|delete|unsubscribe/i
 
-/** Addresses at which a shop takes orders or money, whatever their button is called. */
-const orderPath = /\/(?:orders?|purchases?|pay|charges?|complete)\/?$|\/store\/v\d\/checkout\/?$/i
+/**
+ * Addresses at which a shop takes orders or money, whatever their button is called. In many languages the checkout's page has the same,
+ * so a look at them is free.
+ */
+const orderPath = new RegExp(
+  [
+    "/store/v\\d/checkout/?$",
+    "/module/[^/]+/validation/?$",
+    "/(?:orders?|purchases?|pay|charges?|complete|confirm|place|buy)(?:\\.\\w{2,5})?/?$",
+    "(?:bestell|auftrags|kauf)[\\w-]*abschl|abschlu(?:ss|ß)(?:\\.\\w{2,5})?/?$|/(?:bestellung(?:en)?|bestellen|kaufen|bezahlen)(?:\\.\\w{2,5})?/?$",
+    "finali[sz](?:ar|er|zar)|realizar[-_/]?(?:el[-_])?pedido|tramitar[-_/]?pedido|/(?:pedidos?|comprar?|pagar)(?:\\.\\w{2,5})?/?$",
+    "(?:passer|valider)[-_/]?(?:la[-_]|ma[-_])?commande|/(?:commandes?|commander|acheter|payer|valider)(?:\\.\\w{2,5})?/?$",
+    "/(?:ordin[ei]|ordina|acquist[ao]|paga)(?:\\.\\w{2,5})?/?$",
+    "/(?:bestelling(?:en)?|afrekenen|betalen|kopen)(?:\\.\\w{2,5})?/?$",
+    "/(?:best[aä]ll(?:ning)?|k[oö]p|bestil(?:ling)?|k[oø]b|kj[oø]p|tilaus|osta)(?:\\.\\w{2,5})?/?$",
+    "/(?:zam[oó]wieni[ea]|zamow|objednavk[ay]|objednat|rendeles|comand[aă]|siparis|zakaz(?:y|at)?|заказ(?:ы|ать)?|oformit|оформ[\\p{L}-]*)(?:\\.\\w{2,5})?/?$"
+  ].join("|"),
+  "iu"
+)
 
 /** Fields in which a shop that has one address for everything says what is to be done, and what it then says. */
 const commanding = /^(?:action|act|do|cmd|command|op|operation|task|route|method|mode|event|dispatch|(?:wc-)?ajax)$/i
-const command = /^(?:order|pay|purchase|buy)$/i
+const command =
+  /^(?:order|pay|purchase|buy|bestell(?:en|ung)?|kaufen|bezahlen|comprar|pagar|finalizar|commander|payer|ordina|acquista|bestelling|betalen|zakaz|zamow)$/i
 
 /** Names of fields and buttons that only a form that orders has. */
 const orderingName =
-  /^(?:place|submit|confirm|complete|finali[sz]e|process)[-_]?(?:the[-_]?)?(?:order|purchase|payment|checkout)(?:[-_](?:now|button|submit|nonce))?$|^woocommerce[-_]process[-_]checkout[-_]nonce$|^(?:pay|buy|purchase|order)[-_]?now$|^one[-_]?click$/i
+  /^(?:place|submit|confirm|complete|finali[sz]e|process)[-_]?(?:the[-_]?)?(?:order|purchase|payment|checkout)(?:[-_](?:now|button|submit|nonce))?$|^woocommerce[-_]process[-_]checkout[-_]nonce$|^(?:pay|buy|purchase|order)[-_]?now$|^one[-_]?click$|^(?:jetzt[-_]?)?(?:zahlungspflichtig[-_]?)?(?:bestellen|kaufen|bezahlen)$|^bestellung[-_]?(?:abschicken|absenden|abschliessen)$|^(?:finalizar|confirmar|realizar)(?:[-_]?(?:el[-_])?(?:compra|pedido))?$|^(?:passer|valider|confirmer)[-_]?(?:la[-_])?commande$|^(?:conferma|invia)[-_]?ordine$/i
 
 /** Whether a field, or a parameter of an address, says that something is ordered. */
 export const isOrderingField = (name: string, value: string): boolean =>
@@ -35,6 +53,26 @@ export const soundsLikeDeed = (url: URL): boolean =>
 /** Whether something sent to an address may order, by the address alone. */
 export const takesOrders = (url: URL): boolean => soundsLikeDeed(url) || orderPath.test(decoded(url.pathname))
 
+/** What fields are called by which a buyer chooses how to pay. */
+const payingName =
+  /payment|pay(?:ing)?[-_ ]?(?:method|type|option|mode|way|by|with|via|system|form)|^pay$|zahl(?:ung|ungs|art|weise|methode|mittel)|bezahl|pago(?!d)|paiement|pagamento|r(?:è|e)glement|bet(?:a|aa)l(?:ing|ning|wijze|methode|s(?:ä|a)tt|m(?:å|a)te)?(?!ie)|p[łl]atno[śs][cć]|platb|platebn|pla(?:ć|c)anj|fizet(?:e|é)s|modalitate[-_ ]?(?:de[-_ ]?)?plat|maksutapa|(?:ö|o)deme|оплат|πληρωμ|支払|付款|支付|결제/iu
+
+/** What such a field offers: ways to pay that are nothing else. Short words count only when they are all that is said. */
+const payingValue =
+  /nachnahme|vorkasse|vorauskasse|(?:auf|per) rechnung|(?:ü|ue)berweisung|lastschrift|kreditkarte|contra[-_ ]?re+mbolso|contra[-_ ]?entrega|^reembolso|tarjeta de (?:cr|d)|transferencia|boleto|contre[-_ ]?remboursement|virement|carte (?:bancaire|de cr)|(?:à|a) la livraison|bonifico|contrassegno|carta di credito|op rekening|rembours|overschrijving|postf(?:ö|o)rskott|efterkrav|etterkrav|kreditkort|pobrani(?:e|em)|przelew|dob(?:í|i)rk|ut(?:á|a)nv(?:é|e)t|налож[её]нн?|при получении|наличны|kap(?:ı|i)da (?:ö|o)deme|havale|代引|代金引換|货到付款|貨到付款|무통장|cash[-_ ]?on[-_ ]?delivery|pay[-_ ]on[-_ ]delivery|bank[-_ ]?(?:wire|transfer)|wire[-_ ]transfer|credit[-_ ]?card|debit[-_ ]?card|money[-_ ]?order|purchase[-_ ]?order|pay[-_ ]?pal|klarna|^(?:cod|invoice|on[-_ ]?invoice|bacs|cheque|checkmo|cash|rechnung|factuur|faktura|pix|ideal|stripe|sofort)$/iu
+
+/** Whether a name, an id or a label says that how to pay is chosen by it. */
+export const namesPaying = (text: string): boolean => payingName.test(text.slice(0, 300))
+
+/** Whether a value or its words are a way to pay. */
+export const isWayToPay = (text: string): boolean => payingValue.test(text.slice(0, 300).trim())
+
+const onDelivery =
+  /cash on delivery|pay(?:ment)? on delivery|nachnahme|contra[- ]?re+mbolso|contra[- ]?entrega|contre[- ]remboursement|paiement à la livraison|contrassegno|onder rembours|postförskott|za pobraniem|na dobírku|utánvét|налож[её]нн|(?:оплата )?при получении|kapıda ödeme|代引|代金引換|货到付款|貨到付款/iu
+
+/** Whether a text says that one may pay when the things come, so that a name and an address are all that an order needs. */
+export const paysOnDelivery = (text: string): boolean => onDelivery.test(text)
+
 /** Calls by name: GraphQL, whole or persisted, and tools. */
 const naming = /\bmutation\b|"(?:operationName|operations|method)"/
 const orderingCall =
@@ -52,4 +90,14 @@ export const saysOrder = (body: string): boolean => {
     return [...text.matchAll(orderingMember)].some(([, value]) => deed.test(value ?? ""))
   }
   return [...new URLSearchParams(text)].some(([name, value]) => isOrderingField(name, value))
+}
+
+/** Whether what a page sends, by a form of any kind, holds a choice of how to pay. */
+export const sendsPayment = (body: string): boolean => {
+  const text = body.slice(0, longestBody)
+  const names = [...text.matchAll(/\bname="([^"\r\n]{1,200})"/g)].map(([, name]) => name ?? "")
+  if (names.length > 0) return names.some(namesPaying)
+  return [...new URLSearchParams(text)].some(
+    ([name, value]) => value !== "" && (namesPaying(name) || isWayToPay(value))
+  )
 }

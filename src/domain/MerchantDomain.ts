@@ -3,7 +3,7 @@ import { getDomain } from "tldts"
 import { addressKind } from "./Address.ts"
 import { type OriginRules, refuseTarget } from "./OriginUrl.ts"
 
-/** Why a domain is not looked at, in order of precedence. The last two are known only when it is looked up. */
+/** Why a domain is not looked at, in order of precedence. The last three are known only when it is looked up, or its robots.txt asked for. */
 export const DomainRefusal = Schema.Literals([
   "TooLong",
   "NotADomain",
@@ -12,11 +12,12 @@ export const DomainRefusal = Schema.Literals([
   "ReservedName",
   "OwnHost",
   "AddressNotPublic",
-  "NameNotFound"
+  "NameNotFound",
+  "RobotsDisallowed"
 ])
 export type DomainRefusal = typeof DomainRefusal.Type
 
-/** Refused input: nothing was sent there, and nothing is charged. */
+/** Refused: nothing but a robots.txt that keeps us out was asked for there, and nothing is charged. */
 export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()(
   "DOMAIN_NOT_ALLOWED",
   { domain: Schema.String, reason: DomainRefusal },

@@ -7,6 +7,8 @@ export interface Candidate {
   readonly sku: string | null
   /** The platform's own name for the thing or its variant. */
   readonly platformId: string | null
+  /** The names of its other variants, where the platform does not say which of them is in stock. */
+  readonly otherIds?: ReadonlyArray<string>
   readonly variant: string | null
   readonly price: string | null
   readonly currency: string | null
@@ -25,19 +27,33 @@ export interface Offered {
   readonly source: "ucp" | "platform" | "structured" | "text"
 }
 
+/** After the name of a drink, what makes it a thing to drink from, to keep it in, of its colour or its taste, and no drink. */
+const noDrink =
+  "(?:glass(?:es|ware)?(?![ _-]bottle)|mugs?|steins?|flutes?|goblets?|tumblers?|cups?|coasters?|decanters?|carafes?|stoppers?|openers?|corkscrews?|aerators?|pourers?|racks?|holders?|fridges?|charms?|stones?|labels?|totes?|vinegars?|markers?|inks?|wipes?|swabs?|pads|thermometers?|hydrometers?|rummy|games?|books?|posters?|prints?|signs?|stickers?|shirts?|t-?shirts?|tees?|hoodies?|sweaters?|dress(?:es)?|gowns?|skirts?|satin|silk|velvet|lace|heels|shoes|sandals|scar(?:f|ves)|ties?|socks|pillows?|cushions?|curtains?|towels?|earrings?|necklaces?|bracelets?|rings?|lipsticks?|candles?|soaps?|shampoos?|gold|colou?r(?:ed)?|free)"
+const drink = new RegExp(
+  `\\b(?:wine|beer|whisk(?:e)?y|vodka|gin|rum|tequila|liquor|spirits|champagne|prosecco|cider|alcohol)\\b(?!(?:[ _-](?!(?:with|and|in|for|plus)\\b)[a-z]+){0,2}[ _-]${noDrink}\\b)`,
+  "i"
+)
+
 /** Why something is not bought in a test. */
 const unsuitable: ReadonlyArray<readonly [why: string, pattern: RegExp]> = [
   ["gift card", /gift[\s-]?(?:card|certificate|voucher)|e-?gift|gutschein|carte[- ]cadeau|tarjeta (?:de )?regalo/i],
   ["subscription", /\bsubscri(?:be|ption)|\bmembership\b|\bdonat(?:e|ion)\b|\bauto-?renew|\babonnement\b|\bsuscripci/i],
+  ["age-restricted", drink],
   [
     "age-restricted",
-    /\b(?:wine|beer|whisk(?:e)?y|vodka|gin|rum|tequila|liquor|spirits|champagne|prosecco|cider|alcohol|vap(?:e|es|ing)|e-?liquid|tobacco|cigar(?:s|ette|ettes)?|nicotine|cbd|thc|cannabis|kratom|firearm|ammo|ammunition|18\+|21\+)\b/i
+    /\b(?:vap(?:e|es|ing)|e-?liquid|tobacco|cigar(?:s|ette|ettes)?|nicotine|cbd|thc|cannabis|kratom|firearm|ammo|ammunition|18\+|21\+)\b/i
   ]
 ]
 
 /** Why a thing is not for a test; undefined when nothing speaks against it. */
 export const unsuitableFor = (offered: Pick<Offered, "candidate" | "kind">): string | undefined =>
-  unsuitable.find(([, pattern]) => pattern.test(`${offered.candidate.name} ${offered.kind}`))?.[0]
+  unsuitable.find(([, pattern]) => pattern.test(`${offered.candidate.name}\n${offered.kind}`))?.[0]
+
+/** What is sold beside a shop's things. It tells little about how they are bought, and some of it cannot be bought alone. */
+const beside =
+  /\binsurance\b|\b(?:shipping|package|parcel|route|delivery|order|purchase|product)[\s-](?:protection|guarantee|assurance)\b|\bprotection plan\b|\bextended warranty\b|\bsamples?\b|\bswatch(?:es)?\b|\bgift[\s-]?(?:wrap(?:ping)?|box|bag|note)\b|\bgratuity\b|^tips?\b|versandversicherung|geschenkverpackung|(?:stoff)?muster\b|échantillons?\b|emballage cadeau|papel de regalo|confezione regalo/i
+const isBeside = ({ candidate }: Offered): boolean => beside.test(candidate.name)
 
 /** Micro-units of a price; undefined when it is none, or less than one unit. */
 const priceOf = ({ candidate }: Offered): bigint | undefined => {
@@ -52,6 +68,8 @@ const addressOf = ({ candidate }: Offered): string => candidate.url?.href ?? can
 /** Numbers first by rank, then the addresses: the same shop gives the same order, in whatever order it lists its things. */
 const ascending = (left: Offered, right: Offered): number => {
   const [a, b] = [priceOf(left), priceOf(right)]
+  const byBeside = Number(isBeside(left)) - Number(isBeside(right))
+  if (byBeside !== 0) return byBeside
   const byComplete = Number(isComplete(right)) - Number(isComplete(left))
   if (byComplete !== 0) return byComplete
   if (a !== b) return a === undefined ? 1 : b === undefined || a < b ? -1 : 1
@@ -70,7 +88,7 @@ export interface Choice {
 }
 
 /**
- * Chooses what to buy: suitable and in stock (or not said to be out of it), data complete, the lowest price of at least one unit, then
+ * Chooses what to buy: suitable and in stock (or not said to be out of it), no wrapping or insurance where there is something else, data complete, the lowest price of at least one unit, then
  * the fewest variants, then the address in order. Things without a currency come after those with one.
  */
 export const choose = (offers: ReadonlyArray<Offered>): Choice => {
@@ -85,7 +103,8 @@ export const choose = (offers: ReadonlyArray<Offered>): Choice => {
   }
 }
 
-const wordsOf = (title: string): ReadonlyArray<string> => [
+/** The words of a title of three letters and more, in lower case, each once. */
+export const wordsOf = (title: string): ReadonlyArray<string> => [
   ...new Set(title.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])
 ]
 

@@ -1,7 +1,5 @@
 import { Option, Schema } from "effect"
-import { isOrderingField, soundsLikeDeed, takesOrders } from "./Deeds.ts"
-import { addToCart } from "./page/AddToCart.ts"
-import type { PageControl, PageForm } from "./page/PageFacts.ts"
+import { soundsLikeDeed } from "./Deeds.ts"
 
 /** A request of a test as its conduct is judged. */
 export interface Intent {
@@ -124,72 +122,5 @@ export const mayAsk = ({ body, method, url }: Intent): boolean => {
       entry.method === method &&
       entry.path.test(url.pathname) &&
       (entry.body === undefined || (body !== undefined && entry.body(body)))
-  )
-}
-
-/** Words of buttons that order or pay, in the languages of most shops. */
-const ordering =
-  /\b(?:place|submit|complete|confirm|finish|finali[sz]e|send|review)\b.*\b(?:order|purchase|payment)\b|\border\s+(?:now|with)\b|^\s*(?:order|pay|purchase|confirm|complete|submit)\s*$|\bpay\b(?!ment)|\bpurchase\b|\bsubscribe\b|\bcheckout with\b|\bbuy with\b|kostenpflichtig|zahlungspflichtig|jetzt (?:kaufen|bestellen|bezahlen)|bestellung|bestellen|bezahlen|commander|payer|valider la commande|realizar pedido|finalizar (?:compra|pedido)|confirmar|pagar|comprar ahora|comprar agora|effettua ordine|paga\b|acquista ora|afrekenen|betaal/i
-
-/** Whether a button of this name may place an order or pay. The browser rail must not press it either. */
-export const mayOrder = (label: string): boolean => ordering.test(label)
-
-const goesOn =
-  /^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|weiter|fortfahren|continuer|suivant|continuar|siguiente|avanti|continua|verder|volgende|próximo)\b/i
-const guest =
-  /\bguest\b|without (?:an )?(?:account|regist)|als gast|gastbestellung|invité|sans compte|invitado|sin cuenta|ospite|convidado|zonder account/i
-const emptying = /\b(?:empty|clear|remove|delete)\b|^\s*[x×]\s*$|leeren|entfernen|vider|supprimer|vaciar|eliminar/i
-
-/** For what a test submits a form. */
-export type FormPurpose = "add_to_cart" | "guest" | "go_on" | "empty_cart"
-const words = { guest, go_on: goesOn, empty_cart: emptying } as const
-
-/** Whether the form, or the words of its button, say that it does this. */
-const serves = (form: PageForm, label: string, purpose: FormPurpose): boolean =>
-  purpose === "add_to_cart"
-    ? addToCart({ forms: [form], controls: [], links: [] }) !== undefined
-    : words[purpose].test(label)
-
-const paymentField = /card|cvc|cvv|iban|account[-_]?number|payment|expir/i
-const isPayment = ({ autocomplete, id, name, type }: PageControl): boolean =>
-  type !== "hidden" &&
-  type !== "submit" &&
-  (/^cc-/.test(autocomplete ?? "") || paymentField.test(`${name ?? ""} ${id ?? ""}`))
-
-/** Whether a form asks how to pay. Such a form is read, never sent. */
-export const asksToPay = (form: PageForm): boolean => form.controls.some(isPayment)
-
-const asksPassword = (form: PageForm): boolean => form.controls.some(({ type }) => type === "password")
-
-/** Whether what a form sends unseen, or its pressed button sends, says that it orders. */
-const sendsOrder = (form: PageForm, button: PageControl | undefined): boolean =>
-  form.controls.some(
-    (control) =>
-      (control.type === "hidden" || control === button) && isOrderingField(control.name ?? "", control.value ?? "")
-  )
-
-/** Where a form goes when this button is pressed. */
-export const actionOf = (form: PageForm, button: PageControl | undefined): string => button?.formAction ?? form.action
-
-const goesToOrder = (address: string): boolean => {
-  const url = URL.parse(address)
-  return url === null || takesOrders(url)
-}
-
-/**
- * Whether a test may submit this form with this button: the button's words name the purpose and none of them orders, the form holds
- * neither a password nor anything of payment nor a field that orders, and its address does not sound like ordering. "Continue to
- * payment" passes, "Pay" does not.
- */
-export const maySubmit = (form: PageForm, label: string, purpose: FormPurpose, button?: PageControl): boolean => {
-  const said = label.replace(/\s+/g, " ").trim()
-  const isContinue = /^(?:continue|proceed|go) to (?:payment|shipping|delivery)(?: method)?s?$/i.test(said)
-  return (
-    serves(form, said, purpose) &&
-    (isContinue || !mayOrder(said)) &&
-    !asksToPay(form) &&
-    !asksPassword(form) &&
-    !sendsOrder(form, button) &&
-    !goesToOrder(actionOf(form, button))
   )
 }

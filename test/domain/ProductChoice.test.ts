@@ -38,8 +38,48 @@ describe("the choice", () => {
       assert.strictEqual(chosen(thing(name, cheap), thing("Mug")), "Mug", name)
     }
     assert.strictEqual(chosen(thing("Starter", { ...cheap, kind: "gift_card Gift Cards" }), thing("Mug")), "Mug")
-    assert.strictEqual(chosen(thing("Wine Glass Ginger Rack", cheap)), undefined, "rather too careful than not enough")
+    assert.strictEqual(chosen(thing("Starter", { ...cheap, kind: "Glass\nWine" }), thing("Mug")), "Mug")
     assert.strictEqual(chosen(thing("Ginger Original Drum", cheap)), "Ginger Original Drum")
+  })
+
+  it("may be a thing that is only named after a drink", () => {
+    for (const name of [
+      "Crystal Wine Glass",
+      "Beer Mug",
+      "Champagne Flute",
+      "Champagne Satin Gown",
+      "Cider Vinegar",
+      "Alcohol Markers",
+      "Whisky Stones",
+      "Gin Rummy Cards",
+      "Wine Red Silk Scarf"
+    ])
+      assert.strictEqual(chosen(thing(name)), name)
+    for (const name of [
+      "Wine with Glass",
+      "Beer 6-Pack and Mug",
+      "Gin",
+      "Rum Set",
+      "Wine Glass Bottle",
+      "Beer Mug of Ale and Beer"
+    ])
+      assert.strictEqual(chosen(thing(name)), undefined, name)
+    assert.strictEqual(chosen(thing("Chianti", { kind: "wine\ngift\nglass" })), undefined, "tags are not read as one")
+  })
+
+  it("is no insurance, sample or wrapping where there is something else", () => {
+    const cheap = { price: "2.00" }
+    for (const name of [
+      "Shipping Protection",
+      "Route Insurance",
+      "Fabric Swatch",
+      "Gift Wrap",
+      "Tip",
+      "Perfume Sample"
+    ]) {
+      assert.strictEqual(chosen(thing(name, cheap), thing("Mug")), "Mug", name)
+      assert.strictEqual(chosen(thing(name, cheap)), name, "and it is better than nothing")
+    }
   })
 
   it("of equals has the fewest variants, then the first address, in whatever order they are listed", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { meaningOf } from "#layers/ShopBrowser/Fields.ts"
 import { mayPress } from "#layers/ShopBrowser/Press.ts"
-import { placesOrder } from "#layers/ShopBrowser/Tab.ts"
+import { isOrder, placesOrder } from "#layers/ShopBrowser/Tab.ts"
 import type { ScriptShopOptions } from "../shops/ScriptShop.ts"
 import { ShopBrowser } from "#services/ShopBrowser.ts"
 import * as Harness from "./ShopBrowserHarness.ts"
@@ -106,6 +106,17 @@ describe("what may be pressed", () => {
     ])
       assert.isFalse(placesOrder("POST", new URL(path, "https://shop.example")), path)
     assert.isFalse(placesOrder("GET", new URL("https://shop.example/orders")))
+  })
+
+  it("a form that says how it is paid is stopped; a script that asks what that costs is not", () => {
+    const url = new URL("https://shop.example/checkout")
+    const said = (body: string, isDocument = true) => isOrder({ method: "POST", url, body, isDocument })
+    const multipart = '--x\r\nContent-Disposition: form-data; name="zahlungsart"\r\n\r\nnachnahme\r\n--x--'
+    for (const body of ["plz=1&forma_pago=reembolso", "plz=1&opt=nachnahme", multipart]) {
+      assert.isTrue(said(body), body)
+      assert.isFalse(said(body, false), body)
+    }
+    assert.isFalse(said("plz=1&forma_pago=&versandart=dhl"))
   })
 })
 

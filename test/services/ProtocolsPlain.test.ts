@@ -73,6 +73,16 @@ describe("a plain shop without any protocol", () => {
       }
     })
   )
+  it.live("whose card we cut: nothing is said against it", () =>
+    Effect.gen(function* () {
+      const shop = yield* site({
+        "/.well-known/agent-card.json": [200, `{"name":"${"x".repeat(300_000)}"}`, { "content-type": "text/plain" }]
+      })
+      const seen = yield* look(shop)
+      assert.strictEqual(seen.status("a2a_card"), "unknown")
+      assert.include(seen.message("a2a_card"), "is longer than we read")
+    })
+  )
   it.live("on Shopify: ACP comes with the platform, which cannot be seen from outside", () =>
     Effect.gen(function* () {
       const seen = yield* look(yield* site({}), { platform: "shopify" })

@@ -27,7 +27,8 @@ const ample = {
 export const engine = (
   allowHosts: ReadonlyArray<string>,
   limits: Partial<VisitLimits> = {},
-  pages: Layer.Layer<PageReading> = PageReadingHere.layer
+  pages: Layer.Layer<PageReading> = PageReadingHere.layer,
+  policy: Partial<SiteVisitsPolicy> = {}
 ) =>
   ScanEngine.layer.pipe(
     Layer.provideMerge(SiteVisits.layer),
@@ -35,7 +36,11 @@ export const engine = (
       pages,
       Layer.succeed(Deployment, deployment),
       Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), allowHosts }),
-      Layer.succeed(SiteVisitsPolicy, { ...SiteVisitsPolicy.defaultValue(), connectTimeout: Duration.minutes(1) }),
+      Layer.succeed(SiteVisitsPolicy, {
+        ...SiteVisitsPolicy.defaultValue(),
+        connectTimeout: Duration.minutes(1),
+        ...policy
+      }),
       Layer.succeed(ScanLimits, { ...ample, ...limits })
     ])
   )
@@ -46,17 +51,18 @@ export interface ScanOptions {
   /** Hosts that the site leads to. */
   readonly alsoListed?: ReadonlyArray<string>
   readonly pages?: Layer.Layer<PageReading>
+  readonly policy?: Partial<SiteVisitsPolicy>
 }
 
 /** A scan of a listed fixture, in real time. */
-export const scanOf = (domain: string, { alsoListed = [], category, limits = {}, pages }: ScanOptions = {}) =>
+export const scanOf = (domain: string, { alsoListed = [], category, limits = {}, pages, policy }: ScanOptions = {}) =>
   Effect.provide(
     Effect.gen(function* () {
       const visits = yield* SiteVisits
       const { scan } = yield* ScanEngine
       return yield* scan(visits.locate(domain), { merchant_category: category ?? null })
     }),
-    engine([domain, ...alsoListed], limits, pages)
+    engine([domain, ...alsoListed], limits, pages, policy)
   )
 
 /** The checks outside the protocols by their status, so that a whole scan is one value. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
-import { createServer } from "node:net"
+import { Duration, Effect, Result } from "effect"
+import { createServer as createWeb } from "node:http"
+import { createServer, type Socket } from "node:net"
 import type { ScanFindings } from "#domain/Scan.ts"
 import { ScanEngine } from "#services/ScanEngine.ts"
 import * as Fixture from "../shops/Fixture.ts"
@@ -9,7 +10,7 @@ import * as Shopify from "../shops/Shopify.ts"
 import { page, send, sendJson } from "../shops/Storefront.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
 import * as Woo from "../shops/Woo.ts"
-import { engine, scanOf, statuses } from "./ScanEngineHarness.ts"
+import { engine, type ScanOptions, scanOf, statuses } from "./ScanEngineHarness.ts"
 
 const check = ({ checks }: ScanFindings, id: string) => checks.find((one) => one.id === id) ?? assert.fail(id)
 const not = (findings: ScanFindings, status: "fail" | "warn" | "unknown" | "not_applicable") =>
@@ -18,14 +19,14 @@ const not = (findings: ScanFindings, status: "fail" | "warn" | "unknown" | "not_
     .filter((id) => id !== "" && id !== "home_reachable" && id !== "web_bot_auth")
 
 /** A scan of an address that the engine is given as it is. */
-const scanAt = (home: string, listed: ReadonlyArray<string>) =>
+const scanAt = (home: string, listed: ReadonlyArray<string>, limits: ScanOptions["limits"] = {}) =>
   Effect.provide(
     Effect.gen(function* () {
       const { scan } = yield* ScanEngine
       const site = { domain: new URL(home).host, home: new URL(home) }
       return yield* Effect.result(scan(site, { merchant_category: null }))
     }),
-    engine(listed)
+    engine(listed, limits)
   )
 
 /** What is not shown while a cart is empty. */
@@ -87,6 +88,37 @@ describe("a scan of a platform's shop", () => {
         )
         assert.isAtMost(closed.readiness_score ?? 100, 35)
       }).pipe(Effect.scoped)
+  )
+})
+
+describe("a site that keeps us out by our name", () => {
+  const rules = "User-agent: TurnpikeScanner\nDisallow: /\n"
+  const refusedOf = Effect.fnUntraced(function* (domain: string, alsoListed: ReadonlyArray<string> = []) {
+    const refused = yield* Effect.flip(scanOf(domain, { alsoListed }))
+    assert.deepInclude(refused, { _tag: "DOMAIN_NOT_ALLOWED", domain, reason: "RobotsDisallowed" })
+  })
+
+  it.live("is asked for its robots.txt and nothing else, and the scan is refused", () =>
+    Effect.gen(function* () {
+      const { asked, domain } = yield* Fixture.open((request, response) =>
+        send(response, 200, request.url === "/robots.txt" ? rules : page("", "Shop", ""))
+      )
+      yield* refusedOf(domain)
+      assert.deepStrictEqual(asked, ["GET /robots.txt"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not followed to by a redirect either", () =>
+    Effect.gen(function* () {
+      const inner = yield* Fixture.open((request, response) =>
+        send(response, 200, request.url === "/robots.txt" ? rules : page("", "Shop", ""))
+      )
+      const { domain } = yield* Fixture.open((request, response) =>
+        request.url === "/robots.txt" ? send(response, 404, "") : send(response, 301, "", { location: inner.url })
+      )
+      yield* refusedOf(domain, [inner.domain])
+      assert.deepStrictEqual(inner.asked, ["GET /robots.txt"])
+    }).pipe(Effect.scoped)
   )
 })
 
@@ -193,6 +225,19 @@ describe("a scan's way to the home page", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("whose https is silent is looked at over http, while there is time", () =>
+    Effect.gen(function* () {
+      const port = yield* silentOverTls(page("", "Shop", ""))
+      const limits = { perRequest: Duration.seconds(1), duration: Duration.seconds(2) }
+      const found = yield* scanAt(`https://127.0.0.1:${port}/`, [`127.0.0.1:${port}`], limits)
+      assert.isTrue(Result.isSuccess(found))
+      if (Result.isFailure(found)) return
+      assert.strictEqual(found.success.status, "completed")
+      assert.match(check(found.success, "home_reachable").message, /Only http answers/)
+      assert.strictEqual(check(found.success, "honest_not_found").status, "fail", "there was time to go on")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that is in trouble of the moment ends as failed", () =>
     Effect.gen(function* () {
       const { domain } = yield* Fixture.open((_, response) =>
@@ -213,6 +258,32 @@ describe("a scan's way to the home page", () => {
     }).pipe(Effect.scoped)
   )
 })
+
+/** A port that answers http with this page, and TLS with nothing. */
+const silentOverTls = (text: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+      const web = createWeb((_, response) => send(response, 200, text))
+      const sockets = new Set<Socket>()
+      const server = createServer((socket) => {
+        sockets.add(socket.on("error", () => undefined))
+        socket.once("data", (chunk) => {
+          if (chunk[0] === 22) return
+          web.emit("connection", socket.pause())
+          socket.unshift(chunk)
+          socket.resume()
+        })
+      }).listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const close = () => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        }
+        resume(Effect.succeed({ port: typeof address === "object" && address !== null ? address.port : 0, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  ).pipe(Effect.map(({ port }) => port))
 
 /** A port of loopback where nobody listens. */
 const closedPort = Effect.callback<number>((resume) => {

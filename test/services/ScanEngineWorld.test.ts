@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ScanFindings } from "#domain/Scan.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import { jsonLd, page, productNode, send, sendJson, notebook } from "../shops/Storefront.ts"
-import { scanOf } from "./ScanEngineHarness.ts"
+import { scanOf, timeless } from "./ScanEngineHarness.ts"
 
 /** Sites in the shapes that the world's have; each is asked for one thing that must not be held against it. */
 type Pages = (base: string) => Readonly<Record<string, string | { readonly status: number; readonly text: string }>>
@@ -13,7 +13,12 @@ const site = (pages: Pages) =>
     const found = pages(base)[new URL(request.url ?? "/", base).pathname]
     if (typeof found === "string" && /^\s*[[{]/.test(found)) sendJson(response, 200, JSON.parse(found))
     else if (typeof found === "string") send(response, 200, found)
-    else send(response, found?.status ?? 404, found?.text ?? page(base, "Not found", "<p>No such page.</p>"))
+    else {
+      const other = found ?? pages(base)["*"]
+      const missing = { status: 404, text: page(base, "Not found", "<p>No such page.</p>") }
+      const { status, text } = typeof other === "object" ? other : missing
+      send(response, status, text)
+    }
   })
 const statusOf = ({ checks }: ScanFindings, id: string) => checks.find((check) => check.id === id)?.status
 const failed = ({ checks }: ScanFindings) => checks.filter(({ status }) => status === "fail").map(({ id }) => id)
@@ -154,6 +159,38 @@ describe("a shop", () => {
       assert.deepStrictEqual(yield* statuses(""), ["pass", "pass"])
       assert.deepStrictEqual(yield* statuses("<i></i>".repeat(60_000)), ["unknown", "unknown"], "by its elements")
       assert.deepStrictEqual(yield* statuses(`<!--${"x".repeat(3_000_000)}-->`), ["unknown", "unknown"], "by its bytes")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of large pages, its missing ones too, is seen whole, and has the same score each time", () =>
+    Effect.gen(function* () {
+      const menu = `<script type="application/json">"${"x".repeat(1_400_000)}"</script>`
+      const { domain } = yield* site((base) => ({
+        "/": page(base, "Shop", `${woo}<a href="/product/notebook">Notebook</a>${menu}`),
+        "/product/notebook": ware(base, menu),
+        "/cart": page(base, "Cart", `Your cart is empty.${menu}`),
+        "*": { status: 404, text: page(base, "Not found", menu) }
+      }))
+      const [first, second] = [yield* scanOf(domain), yield* scanOf(domain)]
+      assert.deepStrictEqual(timeless(second), timeless(first))
+      assert.isEmpty(first.requests.filter(({ failure }) => failure !== null))
+      assert.isEmpty(first.checks.filter(({ message }) => /read as much|used up|no more than/.test(message)))
+      assert.strictEqual(statusOf(first, "a2a_card"), "fail")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of which a scan has read as much as it may is told so, and fails nothing by it", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* site((base) => ({
+        "/": page(base, "Shop", `${woo}<a href="/product/notebook">Notebook</a>`),
+        "/product/notebook": ware(base, "x".repeat(30_000)),
+        "/search": page(base, "Found", "")
+      }))
+      const found = yield* scanOf(domain, { policy: { visitBytes: 25_000 } })
+      const cart = found.checks.find(({ id }) => id === "guest_checkout")
+      assert.strictEqual(cart?.status, "unknown")
+      assert.include(found.checks.map(({ message }) => message).join(" "), "the scan had read as much as it may")
+      assert.notInclude(found.checks.map(({ message }) => message).join(" "), "requests were used up")
     }).pipe(Effect.scoped)
   )
 

@@ -49,6 +49,13 @@ const courses: ReadonlyArray<readonly [string, Opening, string, ReadonlyArray<st
   ],
 
   ["Woo-shaped, well built", Woo.open(), well, []],
+  ["a variation that is in stock after others that are not", Woo.open({ variations: 4 }), well, []],
+  [
+    "more variations than are tried",
+    Woo.open({ variations: 9 }),
+    "discovery selection cart! checkout payment!",
+    ["cart warning add_to_cart_failed", "payment warning only_deferred_payment"]
+  ],
   [
     "with an address in Germany, whose states have keys of their own",
     Woo.open({ currency: "EUR" }),

@@ -134,6 +134,21 @@ const hostile = (text: string, type: string, status = 200) =>
 const hostileOutcome = (site: ReturnType<typeof hostile>, policy: Parameters<typeof testOf>[2] = {}) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(site, ({ domain }) => testOf(domain, "full_flow", policy))))
 
+describe("a site that refuses connections", () => {
+  it("is asked twice and ends as unreachable, also when there is no pause between the two", async () => {
+    const closed = await Effect.runPromise(
+      Effect.scoped(
+        Effect.map(
+          openFixture(() => {}),
+          ({ domain }) => domain
+        )
+      )
+    )
+    const outcome = await Effect.runPromise(testOf(closed, "browse", { pace: Duration.zero }))
+    assert.include(told(outcome).blockers, "discovery blocking site_unreachable")
+  })
+})
+
 describe("a hostile site", () => {
   const home = '<html><a href="/products/a">A</a></html>'
   const sites: Record<string, ReturnType<typeof hostile>> = {

@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterEach, assert, describe, it } from "vitest"
+import type { SiteRequest } from "#services/SiteVisits.ts"
 import { closeAll, httpOrigin } from "./PublicHttpHarness.ts"
 import { answered, closeVisits, told, visitOf } from "./SiteVisitsHarness.ts"
 
@@ -76,6 +77,33 @@ describe("a visit", () => {
         ["/b", 200]
       ]
     )
+  })
+
+  it("reads little of what comes instead of what was asked for, but all of what answers a form", async () => {
+    const port = await httpOrigin((request, response) => {
+      response.writeHead(request.url === "/" ? 200 : 404).end(Buffer.alloc(1_400_000, "a"))
+    })
+    const visit = await visitOf(`127.0.0.1:${port}`)
+    const read = async (request: SiteRequest) => {
+      const { bytes, isTruncated } = await answered(visit, request)
+      return [bytes, isTruncated]
+    }
+    assert.deepStrictEqual(await read({ url: "/" }), [1_400_000, false])
+    assert.deepStrictEqual(await read({ url: "/missing" }), [256_000, true])
+    assert.deepStrictEqual(await read({ url: "/", isDocument: true }), [256_000, true])
+    assert.deepStrictEqual(await read({ url: "/form", method: "POST", body: "a=1" }), [1_400_000, false])
+  })
+
+  it("keeps something to read for what puts things back", async () => {
+    const port = await httpOrigin((_, response) => response.end(Buffer.alloc(1_000_000, "a")))
+    const visit = await visitOf(`127.0.0.1:${port}`, {
+      limits: { reserveBytes: 1_000_000 },
+      policy: { visitBytes: 2_000_000 }
+    })
+    assert.strictEqual((await answered(visit, "/")).bytes, 1_000_000)
+    assert.strictEqual(await told(visit, "/"), "budget")
+    assert.deepInclude(await answered(visit, { url: "/", isTidying: true }), { bytes: 1_000_000, isTruncated: false })
+    assert.strictEqual(await told(visit, { url: "/", isTidying: true }), "budget")
   })
 
   it("resolves addresses against the home page as it was reached, and says how it was led there", async () => {
@@ -207,7 +235,19 @@ describe("a robots.txt", () => {
     assert.deepStrictEqual(outcomes, ["200", "robots", "robots"])
     assert.strictEqual((await answered(visit, "/robots.txt")).status, 200)
     assert.deepStrictEqual([...seen].sort(), ["/", "/moved", "/robots.txt"])
-    assert.strictEqual(await told(visit, "/private/x"), "200", "a single look does not ask")
+  })
+
+  it("binds a single look, also as a browser, by what it says to us by name, and not by what it says to everybody", async () => {
+    const looks = [{ url: "/private/x" }, { url: "/private/x", as: "browser" as const }, { url: "/moved" }]
+    const outcomes = async (agent: string) => {
+      const { visit } = await shop(200, `User-agent: ${agent}\nDisallow: /private`)
+      const first = await told(visit, { url: "/private/x", obeysRobots: "named" })
+      const rest = []
+      for (const look of looks) rest.push(await told(visit, look))
+      return [first, ...rest]
+    }
+    assert.deepStrictEqual(await outcomes("TurnpikeScanner"), ["robots", "robots", "robots", "robots"])
+    assert.deepStrictEqual(await outcomes("*"), ["200", "200", "200", "200"])
   })
 
   it("that is missing forbids nothing, and one whose server is in trouble everything", async () => {

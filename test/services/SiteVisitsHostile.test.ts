@@ -74,7 +74,7 @@ describe("a hostile site", () => {
     const port = await httpOrigin((_, response) => {
       response.writeHead(200, { "content-encoding": coding }).end(bombs[coding])
     })
-    const visit = await visitOf(`127.0.0.1:${port}`)
+    const visit = await visitOf(`127.0.0.1:${port}`, { policy: { visitBytes: 12_000_000 } })
     const before = process.memoryUsage.rss()
     for (let i = 0; i < 4; i++) {
       const { bytes, isTruncated } = await answered(visit, "/")

@@ -24,6 +24,8 @@ export interface WooSettings {
   readonly closedApi?: boolean
   /** Answers 503 with `Retry-After: 1` to so many adds to the cart. */
   readonly busy?: number
+  /** Each product has so many variations, of which only the last is in stock; the list does not say so. */
+  readonly variations?: number
 }
 
 export interface WooShop extends Fixture {
@@ -46,18 +48,22 @@ const isKnownState = (body: string) => {
   return states[country]?.includes(state) ?? true
 }
 
-const listed = (base: string, ware: Ware, soldOut: boolean, money: object) => ({
+/** The variations of a product by their ids; none where it is sold as it is. */
+const variationsOf = (ware: Ware, { variations = 0 }: WooSettings) =>
+  Array.from({ length: variations }, (_, index) => ware.id * 100 + index)
+
+const listed = (base: string, ware: Ware, settings: WooSettings, soldOut: boolean, money: object) => ({
   id: ware.id,
   name: ware.name,
   slug: ware.handle,
-  type: "simple",
+  type: settings.variations === undefined ? "simple" : "variable",
   sku: ware.sku,
   permalink: `${base}${path(ware)}`,
   prices: { price: minor(ware.price), regular_price: minor(ware.price), ...money },
   is_in_stock: !soldOut,
   is_purchasable: true,
   has_options: false,
-  variations: [],
+  variations: variationsOf(ware, settings).map((id) => ({ id, attributes: [] })),
   categories: [{ name: ware.handle === "gift-card" ? "Gift cards" : "Desk" }]
 })
 
@@ -104,7 +110,7 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
     const shown = (cart: Cart) => ({
       items: cart.lines.map(({ key, ware }) => ({
         key,
-        id: ware.id,
+        id: variationsOf(ware, settings).at(-1) ?? ware.id,
         quantity: 1,
         name: ware.name,
         sku: ware.sku,
@@ -168,7 +174,7 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
           return sendJson(
             response,
             200,
-            some.map((one) => listed(base, one, soldOut, money))
+            some.map((one) => listed(base, one, settings, soldOut, money))
           )
         }
         const token = request.headers["cart-token"]
@@ -188,7 +194,8 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
               busy -= 1
               return sendJson(response, 503, { code: "busy" }, { ...headers, "retry-after": "1" })
             }
-            const added = wares.find((one) => one.id === (JSON.parse(body) as { id: number }).id)
+            const { id: wanted } = JSON.parse(body) as { id: number }
+            const added = wares.find((one) => (variationsOf(one, settings).at(-1) ?? one.id) === wanted)
             if (added === undefined || soldOut) {
               const code = "woocommerce_rest_product_out_of_stock"
               return sendJson(response, 400, { code, message: "out of stock" }, headers)

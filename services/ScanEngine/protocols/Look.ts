@@ -1,7 +1,7 @@
 // Well-known documents of a site, and how what was seen of them is told.
 import { Effect } from "effect"
 import { openingOf } from "#domain/page/Document.ts"
-import { readBoundedJson } from "#domain/protocol/BoundedJson.ts"
+import { jsonLimits, readBoundedJson } from "#domain/protocol/BoundedJson.ts"
 import { type Problem, problemLine } from "#domain/protocol/Problems.ts"
 import type { Answer, QuestionId } from "#domain/Rubric.ts"
 import type { Protocol, ProtocolResult } from "#domain/Scan.ts"
@@ -25,23 +25,28 @@ const walls = [401, 403, 407, 429]
 
 const judge = (url: URL, outcome: SiteOutcome): Look => {
   const not = (_tag: "Absent" | "Broken" | "Unseen", why: string): Look => ({ _tag, why, url, outcome })
-  if (outcome._tag === "NoAnswer") return not("Unseen", `could not be asked: ${outcome.reason}`)
+  if (outcome._tag === "NoAnswer") {
+    return not("Unseen", `could not be asked: ${outcome.reason === "budget" ? outcome.detail : outcome.reason}`)
+  }
   const { challenge, status } = outcome
   if (challenge !== undefined) return not("Unseen", `a wall of ${challenge.vendor} answered`)
   if (walls.includes(status)) return not("Unseen", `answered ${status}, as a wall does`)
   if (status >= 500 && status !== 501) return not("Unseen", `answered ${status}, which may pass`)
   if (status < 200 || status >= 300) return not("Absent", `answered ${status}`)
-  if (outcome.isTruncated) return not("Broken", "is too long to be read")
-  const read = readBoundedJson(outcome.text)
+  const { contentType, document, isTruncated, text } = outcome
+  const isCut = isTruncated && text.length <= jsonLimits.characters
+  const read = readBoundedJson(isCut ? "" : text)
   if (read._tag === "Json") return { _tag: "Json", value: read.value, url, outcome }
-  const isPage = /^\s*</.test(openingOf(outcome.document, 4096)) || /\bhtml\b/i.test(outcome.contentType)
-  return isPage ? not("Absent", `answered ${status} with a page`) : not("Broken", `is ${read.why}`)
+  const isPage = /^\s*</.test(openingOf(document, 4096)) || /\bhtml\b/i.test(contentType)
+  if (isPage) return not("Absent", `answered ${status} with a page`)
+  // What we cut ourselves may well be right.
+  return isCut ? not("Unseen", "is longer than we read") : not("Broken", `is ${read.why}`)
 }
 
 /** Asks for a document of the site. */
 export const lookAt = (visit: Visit, path: string): Effect.Effect<Look> => {
   const url = new URL(path, visit.reached())
-  return Effect.map(visit.ask({ url: path, accept: "application/json" }), (outcome) =>
+  return Effect.map(visit.ask({ url: path, accept: "application/json", isDocument: true }), (outcome) =>
     judge(outcome._tag === "Answered" ? outcome.url : url, outcome)
   )
 }

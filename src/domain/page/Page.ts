@@ -5,11 +5,11 @@ import { boundedNodes, type JsonLd, readJsonLd } from "./JsonLd.ts"
 import { readMicrodata, readRdfa } from "./Microdata.ts"
 import { openGraphProduct } from "./OpenGraph.ts"
 import type { PageFacts, PageLink, StatedProduct } from "./PageFacts.ts"
-import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
+import { absolute, attributeOf, clipped, folded, hasWord, textOf } from "./PageText.ts"
 import { type PageTree, readTree } from "./PageTree.ts"
 import { readPayments } from "./Payments.ts"
 import { readPrices } from "./Price.ts"
-import { productsOf } from "./StatedProducts.ts"
+import { productsOf, type Subject } from "./StatedProducts.ts"
 import { readWalls } from "./Walls.ts"
 import { readWebMcp } from "./WebMcp.ts"
 
@@ -106,18 +106,32 @@ const statedProducts = (
   tree: PageTree,
   jsonLd: JsonLd,
   metas: ReadonlyMap<string, string>,
-  base: URL
+  base: URL,
+  subject: Subject
 ): ReadonlyArray<StatedProduct> => {
   const stated = { byId: jsonLd.byId, base }
   const microdata = readMicrodata(tree)
   const rdfa = readRdfa(tree)
   const openGraph = openGraphProduct(metas, base)
   return [
-    ...productsOf(jsonLd.mains, jsonLd.nodes, "json-ld", stated),
-    ...productsOf(microdata.mains, microdata.items, "microdata", stated),
-    ...productsOf(rdfa.mains, rdfa.items, "rdfa", stated),
+    ...productsOf(jsonLd.mains, jsonLd.nodes, "json-ld", stated, subject),
+    ...productsOf(microdata.mains, microdata.items, "microdata", stated, subject),
+    ...productsOf(rdfa.mains, rdfa.items, "rdfa", stated, subject),
     ...(openGraph === undefined ? [] : [openGraph])
   ]
+}
+
+/** What the page says that it is about. */
+const subjectOf = (
+  url: URL,
+  { headLinks, headings, title }: Pick<PageFacts, "headLinks" | "headings" | "title">
+): Subject => {
+  const canonical = headLinks.find(({ rel }) => hasWord(rel, "canonical"))
+  const firsts = headings.filter(({ level }) => level === 1).map(({ text }) => text)
+  return {
+    addresses: [url, ...(canonical === undefined ? [] : [new URL(canonical.href)])],
+    names: [...firsts, ...(title === null ? [] : [title, ...title.split(/\s+[|·:–—-]\s+/)])]
+  }
 }
 
 const headingAt = (visible: string, headings: PageFacts["headings"]): number | null => {
@@ -135,14 +149,17 @@ export const readPage = (html: string, url: URL): PageFacts => {
   const jsonLd = readJsonLd(tree)
   const headings = headingsOf(tree)
   const { forms, controls } = readControls(tree, base, url)
-  const title = tree.elements.find((element) => element.tag === "title")
+  const titled = tree.elements.find((element) => element.tag === "title")
+  const title = (titled && textOf(tree, titled, 500)) || null
+  const headLinks = headLinksOf(tree, base)
   const root = tree.elements.find((element) => element.tag === "html")
-  const products = statedProducts(tree, jsonLd, metas, base)
+  const products = statedProducts(tree, jsonLd, metas, base, subjectOf(url, { headLinks, headings, title }))
   const prices = readPrices(visible.slice(0, pageLimits.prices))
+  const links = linksOf(tree, base)
   const fills = forms.some((form) => form.controls.some((control) => control.type !== "hidden"))
   return {
     url: url.href,
-    title: (title && textOf(tree, title, 500)) || null,
+    title,
     lang: (root && attributeOf(root, "lang", 50)) ?? null,
     visibleText: clipped(visible, pageLimits.text),
     visibleLength: visible.length,
@@ -151,17 +168,17 @@ export const readPage = (html: string, url: URL): PageFacts => {
     headingAt: headingAt(visible, headings),
     headings,
     landmarks: landmarksOf(tree),
-    links: linksOf(tree, base),
+    links,
     forms,
     controls,
     metas,
-    headLinks: headLinksOf(tree, base),
+    headLinks,
     scripts: scriptsOf(tree, base),
     jsonLd: boundedNodes(jsonLd.nodes),
     brokenBlocks: jsonLd.broken,
     products,
     clientOnly: readClientOnly(tree, visible, fills || headings.some((heading) => heading.text !== "")),
-    captchas: readCaptchas(tree),
+    captchas: readCaptchas(tree, { url: url.href, forms, controls, links }),
     walls: readWalls(tree, visible, prices.length > 0 || products.length > 0),
     payments: readPayments(tree, forms, controls),
     webMcp: readWebMcp(tree)

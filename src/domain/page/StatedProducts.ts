@@ -1,6 +1,6 @@
 import { isNode, listOf, resolved, textIn, typesOf } from "./JsonLd.ts"
 import type { JsonLdNode, StatedOffer, StatedProduct } from "./PageFacts.ts"
-import { absolute } from "./PageText.ts"
+import { absolute, folded } from "./PageText.ts"
 import { nodesIn, offerLimit, offersHave, offersOf, type Stated } from "./StatedOffers.ts"
 
 /** At most so many products of a page are told. */
@@ -102,7 +102,36 @@ const productOf = (
   }
 }
 
-/** How much a product says: the one the page is about says most. */
+/** What a page says that it is about: its own address with the canonical one, and its names. */
+export interface Subject {
+  readonly addresses: ReadonlyArray<URL>
+  readonly names: ReadonlyArray<string>
+}
+
+const hostOf = ({ host }: URL) => host.replace(/^www\./, "")
+const pathOf = ({ pathname }: URL) => pathname.replace(/\/+$/, "")
+
+/** 0 for what calls itself by an address of the page, 2 for what calls itself by another one of the site, else 1. */
+const placeOf = (product: JsonLdNode, { addresses }: Subject, stated: Stated): number => {
+  const [id] = listOf(product["@id"])
+  // A mere fragment names a part of any page.
+  const own = typeof id === "string" && !id.trim().startsWith("#") ? (absolute(id, stated.base) ?? null) : null
+  const named = [addressIn(product["url"], stated), own].flatMap((address) =>
+    address === null ? [] : [new URL(address)]
+  )
+  const places = named.map((one) => {
+    const sameSite = addresses.filter((address) => hostOf(address) === hostOf(one))
+    const samePath = sameSite.filter((address) => pathOf(address) === pathOf(one))
+    // One page may have many queries, and many products one path.
+    if (samePath.some(({ search }) => search === "" || one.search === "" || search === one.search)) return 0
+    return sameSite.length > 0 && samePath.length === 0 ? 2 : 1
+  })
+  return places.includes(0) ? 0 : Math.max(1, ...places)
+}
+
+const spelled = (name: string) => folded(name).toLowerCase()
+
+/** How much a product says: of several that the page may be about, it says most of its own. */
 const weight = (product: StatedProduct) =>
   (product.offers.some((offer) => offer.rawPrice !== null) ? 4 : 0) +
   (product.name === null ? 0 : 2) +
@@ -110,12 +139,16 @@ const weight = (product: StatedProduct) =>
     .length /
     5
 
-/** The products among nodes, those that say most first; of variants that belong to a group, the group. */
+/**
+ * The products among nodes: first the one that has the page's address, then that has its name, then those that say most; last those of
+ * other pages. Of variants that belong to a group, the group.
+ */
 export const productsOf = (
   nodes: ReadonlyArray<JsonLdNode>,
   everything: ReadonlyArray<JsonLdNode>,
   format: StatedProduct["format"],
-  stated: Stated
+  stated: Stated,
+  subject: Subject
 ): ReadonlyArray<StatedProduct> => {
   const shops = everything.filter((node) => typesOf(node).some((type) => /Organization|Store|Business$/.test(type)))
   const shop = {
@@ -124,9 +157,15 @@ export const productsOf = (
   }
   const products = nodes.filter(isProduct)
   const inGroups = new Set(products.flatMap((product) => nodesIn(product, "hasVariant", stated)))
+  const names = new Set(subject.names.map(spelled))
   return products
     .filter((product) => !inGroups.has(product))
     .slice(0, productLimit)
-    .map((product) => productOf(product, format, stated, shop))
-    .sort((one, other) => weight(other) - weight(one))
+    .map((node) => {
+      const product = productOf(node, format, stated, shop)
+      const isNamed = product.name !== null && names.has(spelled(product.name))
+      return { product, rank: [placeOf(node, subject, stated), isNamed ? 0 : 1, -weight(product)] as const }
+    })
+    .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2])
+    .map(({ product }) => product)
 }

@@ -71,12 +71,16 @@ export const whyUnseen = (sight: Sight | undefined): string => {
 /** It was answered, but what came was too much for us to read. */
 export const unread = "unread"
 
+/** It was not asked for: a scan reads so much and no more. */
+export const readOut = "read_out"
+
 /** An interface answered with an error of its own. */
 export const apiFault = "api_fault"
 
 const reasons: Readonly<Record<string, string>> = {
   [apiFault]: "it answers with an error of its own",
   budget: "the scan's requests were used up",
+  [readOut]: "the scan had read as much as it may",
   deadline: "the scan's time was over",
   challenged: "the site had put up a wall before",
   robots: "robots.txt keeps us out of it",

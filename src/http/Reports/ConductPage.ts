@@ -17,8 +17,8 @@ places an order, never logs in and never solves a captcha. Names and addresses t
 <p>It reads robots.txt first. This keeps it from reading your site:</p>
 <pre>User-agent: ${html(name)}
 Disallow: /</pre>
-<p>Cart and checkout are closed to crawlers in most shops; a test opens them once, as a customer's agent does, unless the whole site is
-closed to it.</p>
+<p>Cart and checkout are closed to crawlers in most shops; a test opens them once, as a customer's agent does, unless you close them to
+it by this name.</p>
 <h2>How to see what it saw</h2>
 <p>Every scan and every test is a record with each request that was made and what came back. Whoever asked for it can send you its report.</p>`
   )

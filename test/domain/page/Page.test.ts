@@ -165,6 +165,38 @@ describe("captchas", () => {
       ["recaptcha", false]
     ])
   })
+
+  const widget = `<div class="g-recaptcha"></div>`
+  const adds = `<form action="/cart/add" method="post"><button>Add to cart</button></form>`
+  const asks = `<label>Name<input name="name"></label><label>Message<textarea name="m"></textarea></label>`
+
+  it("beside what adds to the cart stand in nobody's way, whatever their form is called", () => {
+    for (const form of [
+      `<form action="/product-enquiry" method="post">${asks}${widget}<button>Send</button></form>`,
+      `<form action="/say" method="post">${asks}${widget}<button>Send</button></form>`,
+      `<div class="modal"><form action="/say" method="post">${asks}${widget}</form></div>`
+    ]) {
+      assert.deepStrictEqual(captchas(`${adds}${form}`), [["recaptcha", false]], form)
+    }
+    assert.deepStrictEqual(
+      captchas(`${adds.replace("<button>", `${widget}<button>`)}<form action="/say">${asks}</form>`),
+      [["recaptcha", true]]
+    )
+  })
+
+  it("of a cart or a checkout are in the way in the form that leads on, and in one that asks for nothing else", () => {
+    const at = (path: string, html: string) => readPage(html, new URL(path, url)).captchas.map(({ visible }) => visible)
+    const form = (action: string, fields: string) =>
+      `<form action="${action}">${fields}${widget}<button>Go</button></form>`
+    assert.deepStrictEqual(at("/cart", form("/say", asks)), [false])
+    assert.deepStrictEqual(at("/cart", form("/checkout/start", asks)), [true])
+    assert.deepStrictEqual(at("/cart", form("/verify", "")), [true])
+    assert.deepStrictEqual(at("/checkout", form("/say", asks)), [true])
+    assert.deepStrictEqual(
+      at("/step", `${adds}${form("/step", `${asks}<input name="street" autocomplete="street-address">`)}`),
+      [true]
+    )
+  })
 })
 
 describe("walls", () => {

@@ -9,6 +9,33 @@ const block = (json: unknown) =>
 const product = (json: unknown) => page(block(json)).products[0]
 const offer = (json: object) => product({ "@type": "Product", name: "Mug", offers: json })?.offers[0]
 
+describe("the product that a page is about", () => {
+  const full = { description: "A plate", sku: "P", gtin13: "4006381333931", brand: "B", image: "/p.jpg" }
+  const plate = { "@type": "Product", name: "Red plate", ...full, offers: { "@type": "Offer", price: "35.00" } }
+  const mug = { "@type": "Product", name: "Blue mug" }
+  const first = (head: string, ...nodes: ReadonlyArray<object>) =>
+    page(`${head}${nodes.map(block).join("")}`).products[0]?.name
+
+  it("is the one that has its address or the canonical one, whatever others say", () => {
+    assert.strictEqual(first("", plate, { ...mug, url: "/products/mug/?variant=1" }), "Blue mug")
+    assert.strictEqual(first("", plate, { ...mug, "@id": "https://shop.example/products/mug#product" }), "Blue mug")
+    const canonical = `<link rel="canonical" href="https://www.shop.example/mugs/blue">`
+    assert.strictEqual(first(canonical, plate, { ...mug, url: "/mugs/blue" }), "Blue mug")
+    assert.strictEqual(first("", plate, { ...mug, "@id": "#product" }), "Red plate", "a fragment tells nothing")
+  })
+
+  it("is not one that has the address of another page of the site", () => {
+    assert.strictEqual(first("", { ...plate, url: "/products/plate" }, mug), "Blue mug")
+    assert.strictEqual(first("", { ...plate, url: "https://maker.example/plate" }, mug), "Red plate")
+  })
+
+  it("else is the one that has its name, and else the one that says most", () => {
+    assert.strictEqual(first("<h1>Blue  mug</h1>", plate, mug), "Blue mug")
+    assert.strictEqual(first("<title>Blue mug | Shop</title>", plate, mug), "Blue mug")
+    assert.strictEqual(first("<h1>Shop</h1>", mug, plate), "Red plate")
+  })
+})
+
 describe("products in JSON-LD", () => {
   it("have the brand that they refer to", () => {
     const graph = [

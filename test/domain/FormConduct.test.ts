@@ -1,0 +1,180 @@
+import { assert, describe, it } from "vitest"
+import { type FormPurpose, mayBeWholeOrder, maySubmit, orderingForm } from "#domain/FormConduct.ts"
+import { readPage } from "#domain/page/Page.ts"
+
+const pageOf = (button: string, fields: string, action: string) =>
+  readPage(
+    `<form method="post" action="${action}">${fields}<button>${button}</button></form>`,
+    new URL("https://shop.example/page")
+  )
+const submits = (purpose: FormPurpose, button: string, fields = "", action = "/checkout/next") => {
+  const [form] = pageOf(button, fields, action).forms
+  return form !== undefined && maySubmit(form, button, purpose)
+}
+const address = '<label>Street <input name="street"></label><label>ZIP <input name="zip"></label>'
+
+describe("a form that adds to a cart", () => {
+  it("is not sent when it asks who somebody is or where", () => {
+    for (const field of [
+      '<label>Your name <input name="x1"></label>',
+      '<input name="kontakt" type="tel">',
+      '<textarea name="address"></textarea>',
+      '<input name="PHONE" placeholder="Телефон">',
+      '<input name="f" autocomplete="email">',
+      '<input name="whatsapp">'
+    ]) {
+      for (const button of ["Buy now", "Add to cart", "Comprar"])
+        assert.isFalse(submits("add_to_cart", button, field, "/cart/add"), `${button} ${field}`)
+    }
+  })
+
+  it("is sent when it asks only what is to be made, in the languages of most shops", () => {
+    const fields =
+      '<label>Engraving text <input name="engraving"></label><select name="attribute_size"><option>S</option></select><input type="number" name="anzahl">'
+    for (const button of [
+      "Add to cart",
+      "Buy now",
+      "In den Warenkorb",
+      "Añadir al carrito",
+      "Comprar",
+      "Ajouter au panier",
+      "Acheter",
+      "Aggiungi al carrello",
+      "Acquista",
+      "Adicionar ao carrinho",
+      "In winkelwagen",
+      "Lägg i varukorg",
+      "Köp",
+      "Dodaj do koszyka",
+      "Do košíku",
+      "Купить",
+      "В корзину",
+      "カートに入れる"
+    ])
+      assert.isTrue(submits("add_to_cart", button, fields, "/cart/add"), button)
+  })
+})
+
+describe("a form that goes on", () => {
+  it("is not sent when it chooses how to pay, by any of its names or by what it offers", () => {
+    const radio = (name: string, value: string, label = "x") =>
+      `<label><input type="radio" name="${name}" value="${value}" checked> ${label}</label>`
+    for (const field of [
+      radio("zahlungsart", "1"),
+      radio("zahlart", "1"),
+      radio("forma_pago", "1"),
+      radio("mode_paiement", "1"),
+      radio("metodoPagamento", "1"),
+      radio("betaalwijze", "1"),
+      radio("betalingsmate", "1"),
+      radio("metoda_platnosci", "1"),
+      radio("zpusob_platby", "1"),
+      radio("способ_оплаты", "1"),
+      ...[
+        "nachnahme",
+        "vorkasse",
+        "rechnung",
+        "reembolso",
+        "contrareembolso",
+        "contra-entrega",
+        "transferencia",
+        "virement",
+        "bonifico",
+        "contrassegno",
+        "cod",
+        "cash_on_delivery",
+        "bank_transfer",
+        "invoice",
+        "наложенный платеж"
+      ].map((value) => radio("opt", value)),
+      radio("opt", "3", "Contra reembolso"),
+      '<select name="x"><option value="1">Nachnahme</option><option value="2">Vorkasse</option></select>',
+      '<label for="s">Zahlungsart</label><select id="s" name="x"><option value="1">A</option></select>',
+      '<input type="hidden" name="forma_pago" value="3">',
+      '<input type="hidden" name="x" value="cod">'
+    ])
+      assert.isFalse(submits("go_on", "Weiter", address + field), field)
+  })
+
+  it("is sent with choices of anything else", () => {
+    for (const field of [
+      '<label><input type="radio" name="anrede" value="f"> Frau</label>',
+      '<label><input type="radio" name="shipping_method" value="standard"> Standard shipping</label>',
+      '<select name="address_type"><option>Invoice address</option><option>Delivery address</option></select>',
+      '<input type="hidden" name="payment_url" value="https://shop.example/pay">',
+      '<input type="hidden" name="payment_token">',
+      '<label><input type="checkbox" name="privacy"> Privacy</label>'
+    ])
+      assert.isTrue(submits("go_on", "Continue", address + field), field)
+  })
+
+  it("is not sent where orders are taken, in the languages of most shops", () => {
+    for (const action of [
+      "/bestellung/abschluss",
+      "/bestellung",
+      "/kaufabschluss.php",
+      "/finalizar-compra/",
+      "/pedido/finalizar",
+      "/pedido",
+      "/passer-commande",
+      "/commande",
+      "/ordine",
+      "/acquista",
+      "/bestelling",
+      "/afrekenen",
+      "/beställ",
+      "/zamowienie",
+      "/zakaz",
+      "/заказ",
+      "/order.php",
+      "/checkout/place",
+      "/checkout/confirm",
+      "/module/cashondelivery/validation",
+      "/checkout?action=bestellen"
+    ])
+      assert.isFalse(submits("go_on", "Continue", address, action), action)
+    for (const action of ["/bestellung/adresse", "/checkout/address", "/kasse", "/order/items"])
+      assert.isTrue(submits("go_on", "Continue", address, action), action)
+  })
+
+  it("is not sent by a button that has anything to do with orders, or with the terms of a sale", () => {
+    for (const button of [
+      "Weiter zum Bestellabschluss",
+      "Weiter und kaufen",
+      "Continuar y finalizar el pedido",
+      "Continuer la commande",
+      "Avanti: ordina",
+      "Verder met bestellen",
+      "Continue and place the order"
+    ])
+      assert.isFalse(submits("go_on", button, address), button)
+    for (const button of ["Weiter zur Zahlung", "Continue to pickup", "Continuer", "Continuar", "Avanti", "Verder"])
+      assert.isTrue(submits("go_on", button, address), button)
+    const terms = '<label><input type="checkbox" name="agb" required> Ich akzeptiere die AGB</label>'
+    assert.isFalse(submits("go_on", "Weiter", address + terms))
+  })
+
+  it("is all that an order takes where one pays on delivery, unless its button names another step", () => {
+    const held = (button: string, text: string, fields = address) => {
+      const page = pageOf(button, fields, "/checkout")
+      const [form] = page.forms
+      return form && mayBeWholeOrder(form, button, { visibleText: text })
+    }
+    assert.isTrue(held("Continue", "You pay cash on delivery."))
+    assert.isTrue(held("Weiter", "Lieferung per Nachnahme"))
+    assert.isFalse(held("Continue to shipping", "We take cards and cash on delivery."))
+    assert.isFalse(held("Continue", "You pay by card."))
+    assert.isFalse(held("Continue", "You pay cash on delivery.", '<input name="email" type="email">'))
+  })
+})
+
+describe("a control that a browser presses by its name", () => {
+  it("is judged by the form around it", () => {
+    const page = pageOf("Weiter", `${address}<input type="hidden" name="zahlungsart" value="1">`, "/next")
+    assert.isDefined(orderingForm(page, ["weiter "], "go_on"))
+    assert.isUndefined(orderingForm(page, ["Suchen"], "go_on"))
+    assert.isUndefined(orderingForm(pageOf("Weiter", address, "/next"), ["Weiter"], "go_on"))
+    const landing = pageOf("In den Warenkorb", '<input type="tel" name="telefon">', "/cart/add")
+    assert.isDefined(orderingForm(landing, ["In den Warenkorb"], "add_to_cart"))
+  })
+})
