@@ -2,6 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { type Change, Dispute, disputeOnWire } from "#domain/Dispute.ts"
 import { type DisputeId, type TenantId, toTypeId } from "#domain/Ids.ts"
+import { Superseded } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Ledger } from "../Ledger.ts"
 import type { RefundParts } from "../Refunds/Making.ts"
@@ -50,7 +51,12 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     // It was done, and the answer was lost on the way from the database.
     if (row.command_id === command_id) return { dispute: shown(row), replayed: false }
     const decided = yield* Effect.result(decide(row))
-    if (decided._tag === "Failure") return yield* orEarlier(ledger, claim, decided.failure)
+    if (decided._tag === "Failure") {
+      // What it was decided on may be newer than the dispute, and be what ended it.
+      const { version } = yield* find(tenant_id, id)
+      if (version !== row.version) return yield* new Superseded({ scope: row.id })
+      return yield* orEarlier(ledger, claim, decided.failure)
+    }
     const { change, refund } = decided.success
     const made = remembered(
       ({ at }): DisputeRow => ({

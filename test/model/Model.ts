@@ -26,6 +26,8 @@ interface Hold {
 interface Dispute {
   readonly transfer: Transfer
   readonly amount: bigint
+  /** What had been refunded of the transfer when it was filed. */
+  readonly before: bigint
   readonly wants: string | null
   readonly ends: number
   status: "open" | "under_review" | "escalated" | "resolved"
@@ -76,6 +78,10 @@ export class Model {
     const owed = this.owed.filter((one) => one.transfer === transfer).reduce((sum, { amount }) => sum + amount, 0n)
     return transfer.amount - transfer.refunded - owed
   }
+  /** What a dispute may bring back: what it is about, without what was refunded since. */
+  private award({ amount, before, transfer }: Dispute): bigint {
+    return least(amount - (transfer.refunded - before), this.remaining(transfer))
+  }
   /** Money of a transfer back; why not, when it could not be. */
   private giveBack(transfer: Transfer, amount: bigint): string | undefined {
     const refused = this.pay(transfer.to, transfer.from, amount)
@@ -91,8 +97,8 @@ export class Model {
     }
     this.streams.pass(millis)
     for (const dispute of this.disputes.filter(({ ends, status }) => status === "open" && ends <= this.now)) {
-      const { amount: disputed, transfer, wants } = dispute
-      const amount = least(disputed, this.remaining(transfer))
+      const { transfer, wants } = dispute
+      const amount = this.award(dispute)
       dispute.status = "resolved"
       dispute.resolution = wants === "no_refund" || amount <= 0n ? "no_refund" : (wants ?? "full_refund")
       if (dispute.resolution === "no_refund" || this.giveBack(transfer, amount) === undefined) continue
@@ -184,7 +190,8 @@ export class Model {
         if (typeof judged === "string") return judged.replace("REFUND", "DISPUTE").replace("NOT_DISPUTE", "NOT_REFUND")
         const { wants } = action
         const ends = this.now + 30 * day
-        this.disputes.push({ transfer, amount: judged, wants, ends, status: "open", resolution: null })
+        const before = transfer.refunded
+        this.disputes.push({ transfer, amount: judged, before, wants, ends, status: "open", resolution: null })
         return "open"
       }
       case "respond":
@@ -201,7 +208,7 @@ export class Model {
         if (dispute === undefined) return "none"
         if (dispute.status === "resolved") return "STATE_TRANSITION_INVALID"
         if (action.as !== "no_refund") {
-          const most = least(dispute.amount, this.remaining(dispute.transfer))
+          const most = this.award(dispute)
           const amount = action.as === "full_refund" ? most : BigInt(action.amount)
           if (most <= 0n || amount > most) return "AMOUNT_EXCEEDS_REMAINING"
           const refused = this.giveBack(dispute.transfer, amount)
