@@ -1,31 +1,25 @@
 import { Context, DateTime, Effect, Layer, Option, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import {
-  Endpoint,
-  type EndpointChange,
-  mayBecome,
-  type NewEndpoint,
-  NoReceivingWallet,
-  schemesFit
-} from "#domain/Endpoint.ts"
+import { Endpoint, type EndpointChange, mayBecome, type NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
 import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
 import { assetOf, networksOf } from "#domain/Network.ts"
-import { OriginNotAllowed, type OriginUrl, parseOriginUrl } from "#domain/OriginUrl.ts"
+import { type OriginNotAllowed, type OriginUrl, parseOriginUrl } from "#domain/OriginUrl.ts"
 import type { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import type { Price } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
-import { InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { type InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
 import { Accounts } from "./Accounts.ts"
 import { Deployment } from "./Deployment.ts"
 import * as Directory from "./Endpoints/Directory.ts"
-import { discountsText, encode, headersText, sameAs } from "./Endpoints/Fitting.ts"
+import { addresses, checkedSchemes, discountsText, encode, headersText, sameAs } from "./Endpoints/Fitting.ts"
 import { EventBus } from "./EventBus.ts"
 import { EventLog } from "./EventLog.ts"
 import { newId } from "./NewId.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { Wallets } from "./Wallets.ts"
+import * as OfEndpoint from "./Webhooks/OfEndpoint.ts"
 
 /** Where changes are announced: the endpoint's id, or nothing for all of them. */
 export const changedSubject = "endpoints.changed"
@@ -102,26 +96,11 @@ export class Endpoints extends Context.Service<
       })
       const get = Effect.fn("Endpoints.get")((caller: Principal, id: EndpointId) => find(caller.tenant_id, id))
 
-      const inField = (path: string, message: string) => new InvalidRequest({ errors: [{ path, message }] })
-      const address = (text: string) => {
-        const parsed = parseOriginUrl(text, rules)
-        return Result.isSuccess(parsed)
-          ? Effect.succeed(parsed.success)
-          : Effect.fail(new OriginNotAllowed({ reason: parsed.failure }))
-      }
-      const originBase = Effect.fnUntraced(function* (text: string | null) {
-        if (text === null) return null
-        const { origin, path, query } = yield* address(text)
-        if (query !== "") return yield* inField("originUrl", "must have no query")
-        return origin + path.replace(/\/+$/, "")
-      })
-      const checkedWebhook = (text: string | null) =>
-        text === null ? Effect.succeed(null) : Effect.map(address(text), ({ href }) => href)
+      const tellPayments = yield* OfEndpoint.make
+      const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
 
-      const checkedSchemes = (schemes: Endpoint["schemes"], network: Endpoint["network"]) =>
-        schemesFit(schemes, network)
-          ? Effect.succeed(schemes)
-          : Effect.fail(inField("schemes", `upto is not possible on ${network}`))
+      const { checkedWebhook, originBase } = addresses(rules)
 
       const receiver = Effect.fnUntraced(function* (caller: Principal, wanted: NewEndpoint) {
         const account_id = wanted.accountId ?? caller.account_id
@@ -166,7 +145,8 @@ export class Endpoints extends Context.Service<
             ${yield* checkedSchemes(wanted.schemes ?? ["exact"], wallet.network)}::text[], ${wanted.mpp ?? true},
             ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${own_path ?? null}, ${at}, ${at})
           ON CONFLICT (own_path) DO NOTHING`)
-      })
+        if (webhook_url !== null) yield* tellPayments({ id, tenantId: tenant_id, webhookUrl: webhook_url })
+      }, inTransaction)
       const told = (id: EndpointId) =>
         Effect.andThen(
           Effect.sync(() => directory.forget(id)),
@@ -218,38 +198,34 @@ export class Endpoints extends Context.Service<
         ])
       }, Effect.orDie)
 
-      const change = Effect.fnUntraced(
-        function* (caller: Principal, id: EndpointId, wanted: EndpointChange) {
-          yield* Effect.orDie(
-            sql`SELECT id FROM endpoints WHERE tenant_id = ${caller.tenant_id} AND id = ${id} FOR NO KEY UPDATE`
-          )
-          const current = yield* find(caller.tenant_id, id)
-          const to = wanted.status ?? current.status
-          if (!mayBecome(current.status, to)) {
-            return yield* new StateTransitionInvalid({ resource: "endpoint", from: current.status, to })
-          }
-          const next = {
-            ...current,
-            ...wanted,
-            schemes: yield* checkedSchemes(wanted.schemes ?? current.schemes, current.network),
-            originUrl: wanted.originUrl === undefined ? current.originUrl : yield* originBase(wanted.originUrl),
-            webhookUrl: wanted.webhookUrl === undefined ? current.webhookUrl : yield* checkedWebhook(wanted.webhookUrl),
-            updatedAt: yield* DateTime.nowAsDate
-          }
-          yield* store(next)
-          // Told with the commit: a caller who hangs up would leave a change that nobody hears of.
-          yield* sql.afterCommit(told(id))
-          return next
-        },
-        (effect) => Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
-      )
       const update = Effect.fn("Endpoints.update")(function* (
         caller: Principal,
         id: EndpointId,
         wanted: EndpointChange
       ) {
-        return yield* change(caller, id, wanted)
-      })
+        yield* Effect.orDie(
+          sql`SELECT id FROM endpoints WHERE tenant_id = ${caller.tenant_id} AND id = ${id} FOR NO KEY UPDATE`
+        )
+        const current = yield* find(caller.tenant_id, id)
+        const to = wanted.status ?? current.status
+        if (!mayBecome(current.status, to)) {
+          return yield* new StateTransitionInvalid({ resource: "endpoint", from: current.status, to })
+        }
+        const next = {
+          ...current,
+          ...wanted,
+          schemes: yield* checkedSchemes(wanted.schemes ?? current.schemes, current.network),
+          originUrl: wanted.originUrl === undefined ? current.originUrl : yield* originBase(wanted.originUrl),
+          webhookUrl: wanted.webhookUrl === undefined ? current.webhookUrl : yield* checkedWebhook(wanted.webhookUrl),
+          updatedAt: yield* DateTime.nowAsDate
+        }
+        // First, because storing ends with a fact, and subscriptions come before the head of the log.
+        if (wanted.webhookUrl !== undefined) yield* tellPayments(next)
+        yield* store(next)
+        // Told with the commit: a caller who hangs up would leave a change that nobody hears of.
+        yield* sql.afterCommit(told(id))
+        return next
+      }, inTransaction)
       const disable = Effect.fn("Endpoints.disable")(function* (caller: Principal, id: EndpointId) {
         const { status } = yield* get(caller, id)
         if (status === "disabled") return

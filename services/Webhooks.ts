@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Equal, Layer, Option, Result, Schema } from 
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventType } from "#domain/Event.ts"
 import { exampleData } from "#domain/EventExamples.ts"
-import { type DeliveryId, EventId, TenantId, toTypeId, WebhookId } from "#domain/Ids.ts"
+import { type DeliveryId, EndpointId, EventId, TenantId, toTypeId, WebhookId } from "#domain/Ids.ts"
 import { OriginNotAllowed } from "#domain/OriginUrl.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
@@ -13,8 +13,10 @@ import {
   defaultOverlap,
   maxWebhooks,
   receiverUrl,
+  refuseOfEndpoint,
   TooManyWebhooks,
   Webhook,
+  type WebhookOfEndpoint,
   webhookOnWire,
   WebhookStatus,
   type WebhookWithSecret
@@ -23,6 +25,11 @@ import { newId } from "./NewId.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import * as SigningSecrets from "./Webhooks/SigningSecrets.ts"
+
+export interface WebhookFilter {
+  readonly status?: WebhookStatus
+  readonly endpoint_id?: EndpointId
+}
 
 /** Subscriptions of a tenant to its events. What belongs to another tenant is `NotFound`. */
 export class Webhooks extends Context.Service<
@@ -37,7 +44,7 @@ export class Webhooks extends Context.Service<
     /** Newest first, with the number of all that match. */
     list(
       caller: Principal,
-      filter: { readonly status?: WebhookStatus },
+      filter: WebhookFilter,
       range: { readonly limit: number; readonly offset: number }
     ): Effect.Effect<{ readonly webhooks: ReadonlyArray<Webhook>; readonly total: number }>
     /** One that becomes active has no failures, and is sent what is committed from then on. What is so already changes nothing. */
@@ -45,8 +52,9 @@ export class Webhooks extends Context.Service<
       caller: Principal,
       id: WebhookId,
       change: ChangeWebhook
-    ): Effect.Effect<Webhook, NotFound | OriginNotAllowed | StateTransitionInvalid>
-    remove(caller: Principal, id: WebhookId): Effect.Effect<void, NotFound>
+    ): Effect.Effect<Webhook, NotFound | WebhookOfEndpoint | OriginNotAllowed | StateTransitionInvalid>
+    /** That of an endpoint goes when the endpoint has no `webhookUrl` any more. */
+    remove(caller: Principal, id: WebhookId): Effect.Effect<void, NotFound | WebhookOfEndpoint>
     /** The secret that was signs as well for `overlap` seconds; one that did so until now does no more. */
     rotateSecret(caller: Principal, id: WebhookId, overlap?: number): Effect.Effect<WebhookWithSecret, NotFound>
     /** Sends an example of an event as a real one is sent, also to one that is paused. */
@@ -69,7 +77,7 @@ export class Webhooks extends Context.Service<
       const secrets = yield* SigningSecrets.make
 
       const columns = sql.literal(
-        "id, url, events, description, status, status_reason, failures, failing_since, created_at, updated_at"
+        "id, url, events, description, endpoint_id, status, status_reason, failures, failing_since, created_at, updated_at"
       )
       const byTenant = SqlSchema.findOneOption({
         Request: One,
@@ -104,7 +112,8 @@ export class Webhooks extends Context.Service<
       const countUpTo = SqlSchema.findOne({
         Request: TenantId.to,
         Result: Schema.Struct({ webhooks: Schema.Int }),
-        execute: (tenant_id) => sql`SELECT count(*)::int AS webhooks FROM webhooks WHERE tenant_id = ${tenant_id}`
+        execute: (tenant_id) => sql`SELECT count(*)::int AS webhooks FROM webhooks
+          WHERE tenant_id = ${tenant_id} AND endpoint_id IS NULL`
       })
       /** Whoever holds the head of the log comes after all facts up to it and before all others: last, because everybody waits. */
       const insert = (
@@ -132,6 +141,7 @@ export class Webhooks extends Context.Service<
           url,
           events: wanted.events,
           description: wanted.description ?? null,
+          endpoint_id: null,
           status: "active",
           status_reason: null,
           failures: 0,
@@ -144,26 +154,29 @@ export class Webhooks extends Context.Service<
         return { ...webhook, secret }
       })
 
+      const matching = ({ endpoint_id, status, tenant_id }: Omit<typeof Search.Encoded, "limit" | "offset">) =>
+        sql.and([
+          sql`tenant_id = ${tenant_id}`,
+          ...(status === undefined ? [] : [sql`status = ${status}`]),
+          ...(endpoint_id === undefined ? [] : [sql`endpoint_id = ${endpoint_id}`])
+        ])
       const listPage = SqlSchema.findAll({
         Request: Search,
         Result: Row,
-        execute: ({ limit, offset, status, tenant_id }) =>
-          sql`SELECT ${columns} FROM webhooks WHERE tenant_id = ${tenant_id} AND (${status}::text IS NULL OR status = ${status})
-            ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
+        execute: ({ limit, offset, ...search }) =>
+          sql`SELECT ${columns} FROM webhooks WHERE ${matching(search)} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
       })
       const countAll = SqlSchema.findOne({
         Request: Search,
         Result: Schema.Struct({ total: Schema.Int }),
-        execute: ({ status, tenant_id }) =>
-          sql`SELECT count(*)::int AS total FROM webhooks
-            WHERE tenant_id = ${tenant_id} AND (${status}::text IS NULL OR status = ${status})`
+        execute: (search) => sql`SELECT count(*)::int AS total FROM webhooks WHERE ${matching(search)}`
       })
       const list = Effect.fn("Webhooks.list")(function* (
         { tenant_id }: Principal,
-        { status = null }: { readonly status?: WebhookStatus | null },
+        filter: WebhookFilter,
         range: { readonly limit: number; readonly offset: number }
       ) {
-        const search = { ...range, status, tenant_id }
+        const search = { ...range, ...filter, tenant_id }
         const { total } = yield* countAll(search)
         return { webhooks: yield* listPage(search), total }
       }, Effect.orDie)
@@ -178,6 +191,9 @@ export class Webhooks extends Context.Service<
           UPDATE webhooks SET since = head.event_seq FROM head WHERE id = ${id}`
       const update = Effect.fn("Webhooks.update")(function* (caller: Principal, id: WebhookId, wanted: ChangeWebhook) {
         const current = yield* locked(caller, id)
+        if (wanted.url !== undefined || wanted.events !== undefined) {
+          yield* Effect.fromResult(refuseOfEndpoint(current))
+        }
         const url = wanted.url === undefined ? current.url : yield* checkedUrl(wanted.url)
         const next = yield* Effect.fromResult(changed(current, { ...wanted, url }, yield* DateTime.now))
         if (Equal.equals({ ...next, updated_at: current.updated_at }, current)) return current
@@ -188,7 +204,7 @@ export class Webhooks extends Context.Service<
       }, inTransaction(sql))
 
       const remove = Effect.fn("Webhooks.remove")(function* (caller: Principal, id: WebhookId) {
-        yield* locked(caller, id)
+        yield* Effect.fromResult(refuseOfEndpoint(yield* locked(caller, id)))
         yield* deliveries.stop(id)
         yield* Effect.orDie(sql`DELETE FROM webhooks WHERE id = ${id}`)
       }, inTransaction(sql))
@@ -235,7 +251,8 @@ const Row = Schema.toType(Webhook)
 const One = Schema.Struct({ tenant_id: TenantId.to, id: WebhookId.to })
 const Search = Schema.Struct({
   tenant_id: TenantId.to,
-  status: Schema.NullOr(WebhookStatus),
+  status: Schema.optionalKey(WebhookStatus),
+  endpoint_id: Schema.optionalKey(EndpointId),
   limit: Schema.Int,
   offset: Schema.Int
 })

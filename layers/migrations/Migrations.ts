@@ -28,7 +28,8 @@ export const all = Migrator.fromGlob({
   "0022_lighter_rows.ts": () => import("./0022_lighter_rows.ts"),
   "0023_own_changes.ts": () => import("./0023_own_changes.ts"),
   "0024_last_failures.ts": () => import("./0024_last_failures.ts"),
-  "0025_facilitated.ts": () => import("./0025_facilitated.ts")
+  "0025_facilitated.ts": () => import("./0025_facilitated.ts"),
+  "0026_endpoint_webhooks.ts": () => import("./0026_endpoint_webhooks.ts")
 })
 
 /**

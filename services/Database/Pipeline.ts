@@ -238,6 +238,15 @@ export const byKey = (config: PgClient.PgClientConfig, applicationName: string):
 })
 
 /**
+ * Settings for a connection whose commits nobody waits for until they are on disk: the next durable commit of anybody, or the server
+ * within a second, takes them there. Only for what may be as if it had never been once the machine of the database has died.
+ */
+export const unflushed = (config: PgClient.PgClientConfig): PgClient.PgClientConfig => ({
+  ...config,
+  startupParameters: { ...config.startupParameters, synchronous_commit: "off" }
+})
+
+/**
  * A connection for hot paths. The driver opens it (TLS, authentication) and closes it; in between we speak on its socket ourselves,
  * because the driver ends every statement with a synchronisation of its own: the server then flushes, and wakes us, once for
  * each of them.

@@ -8,7 +8,7 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
     promise:
       "every fact after a subscription's beginning that it asks for is on its way to it or was sent, in one chain",
     query: sql`WITH few AS MATERIALIZED (
-        SELECT w.id, w.tenant_id, w.events, w.since, w.updated_at FROM webhooks w
+        SELECT w.id, w.tenant_id, w.endpoint_id, w.events, w.since, w.updated_at FROM webhooks w
         WHERE w.status = 'active' AND (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook_id = w.id) < 100
       ), passed AS MATERIALIZED (SELECT seq FROM followers WHERE name = 'webhooks')
       SELECT w.id AS webhook, e.seq, count(d.id) AS chains FROM few w
@@ -17,6 +17,7 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       LEFT JOIN webhook_deliveries d ON d.webhook_id = w.id AND d.event_seq = e.seq AND d.cause = 'event' AND d.chain_id = d.id
       WHERE w.events && ARRAY['*', e.type, split_part(e.type, '.', 1) || '.*',
           split_part(e.type, '.', 1) || '.' || split_part(e.type, '.', 2) || '.*']
+        AND (w.endpoint_id IS NULL OR e.data -> 'payment' ->> 'endpoint_id' = w.endpoint_id::text)
         AND (e.type NOT IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') OR e.data -> 'webhook' ->> 'id' <> type_id('wh', w.id))
       GROUP BY w.id, e.seq HAVING count(d.id) <> 1 LIMIT 10`
   },

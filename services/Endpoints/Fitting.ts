@@ -1,7 +1,10 @@
-import { Effect, flow, Schema } from "effect"
-import { Endpoint, type NewEndpoint } from "#domain/Endpoint.ts"
+import { Effect, flow, type Result, Schema } from "effect"
+import { Endpoint, type NewEndpoint, schemesFit } from "#domain/Endpoint.ts"
+import { OriginNotAllowed, type OriginRefusal, type OriginRules, parseOriginUrl } from "#domain/OriginUrl.ts"
 import { CurrencyMismatch } from "#domain/PostingRefused.ts"
+import { InvalidRequest } from "#domain/Refusal.ts"
 import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
+import { receiverUrl } from "#domain/Webhook.ts"
 
 /** An endpoint's record as JSON, and those parts of it that are kept as JSON. */
 export const encode = flow(Schema.encodeEffect(Endpoint), Effect.orDie)
@@ -25,4 +28,26 @@ export const sameAs = (
   return wanted.network === undefined || wanted.network === wallet.network
     ? Effect.void
     : Effect.fail(new NetworkNotAvailable({ network: wanted.network, available: [wallet.network] }))
+}
+
+const inField = (path: string, message: string) => new InvalidRequest({ errors: [{ path, message }] })
+
+export const checkedSchemes = (schemes: Endpoint["schemes"], network: Endpoint["network"]) =>
+  schemesFit(schemes, network)
+    ? Effect.succeed(schemes)
+    : Effect.fail(inField("schemes", `upto is not possible on ${network}`))
+
+/** The addresses of an endpoint as they are kept, if they may be called. */
+export const addresses = (rules: OriginRules) => {
+  const allowed = <A>(parsed: Result.Result<A, OriginRefusal>) =>
+    Effect.mapError(Effect.fromResult(parsed), (reason) => new OriginNotAllowed({ reason }))
+  return {
+    originBase: Effect.fnUntraced(function* (text: string | null) {
+      if (text === null) return null
+      const { origin, path, query } = yield* allowed(parseOriginUrl(text, rules))
+      if (query !== "") return yield* inField("originUrl", "must have no query")
+      return origin + path.replace(/\/+$/, "")
+    }),
+    checkedWebhook: (text: string | null) => (text === null ? Effect.succeed(null) : allowed(receiverUrl(text, rules)))
+  }
 }

@@ -48,7 +48,10 @@ const patience = Duration.seconds(8)
 /** Takes payments for calls: of any number of calls, in any number of processes, one gets a payment. One statement for all that wait. */
 export const make = Effect.gen(function* () {
   const { config } = yield* Database
-  const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, "turnpike-claims"), patience)
+  // A claim that is lost with the database is as good as given back, which is what becomes of it after a crash anyway when its lease
+  // ends: the origin may be called once more, and the charge, which takes the claim to the disk with it, is one for all its calls.
+  const settings = Pipeline.unflushed(Pipeline.byKey(config, "turnpike-claims"))
+  const pipeline = yield* LastingPipeline.make(settings, patience)
 
   const fly = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>, meanwhile?: () => void) =>
     Effect.map(pipeline.fly([{ statement, values }], meanwhile), ([rows = []]) => rows)

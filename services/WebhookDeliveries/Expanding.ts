@@ -21,7 +21,8 @@ export const make = Effect.gen(function* () {
     Result: Schema.Struct({ most: Schema.Int }),
     execute: () =>
       sql`SELECT coalesce(max(subscriptions), 0)::int AS most FROM (
-        SELECT count(*) AS subscriptions FROM webhooks WHERE status = 'active' GROUP BY tenant_id) AS tenants`
+        SELECT count(*) FILTER (WHERE endpoint_id IS NULL) + 1 AS subscriptions FROM webhooks WHERE status = 'active'
+        GROUP BY tenant_id) AS tenants`
   })
   const some = SqlSchema.findOne({
     Request: Schema.Void,
@@ -30,13 +31,14 @@ export const make = Effect.gen(function* () {
   })
 
   // What a type's families are called is in src/domain/Webhook.ts; a type has three parts at most. What is told about a
-  // subscription is told to the others.
+  // subscription is told to the others. That of an endpoint gets what happens to the endpoint's payments.
   const expand = (after: bigint, upTo: bigint, now: Date) =>
     sql`WITH fact AS MATERIALIZED (
         SELECT seq, id, tenant_id, type,
           ARRAY['*', type, split_part(type, '.', 1) || '.*', split_part(type, '.', 1) || '.' || split_part(type, '.', 2) || '.*']
             AS patterns,
-          CASE WHEN type IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') THEN data -> 'webhook' ->> 'id' END AS about
+          CASE WHEN type IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') THEN data -> 'webhook' ->> 'id' END AS about,
+          CASE WHEN type LIKE 'x402.payment.%' THEN (data -> 'payment' ->> 'endpoint_id')::uuid END AS endpoint_id
         FROM events WHERE log = 1 AND seq > ${after} AND seq <= ${upTo}
           AND tenant_id IN (SELECT tenant_id FROM webhooks WHERE status = 'active')
       ), made AS (
@@ -46,9 +48,13 @@ export const make = Effect.gen(function* () {
           'pending', ${now}::timestamptz
         FROM (
           SELECT w.id AS webhook_id, new_uuid() AS attempt_id, f.tenant_id, f.id AS event_id, f.type, f.seq
-          FROM fact f JOIN webhooks w ON w.tenant_id = f.tenant_id
+          FROM fact f JOIN webhooks w ON w.tenant_id = f.tenant_id AND w.endpoint_id IS NULL
           WHERE w.status = 'active' AND w.since < f.seq AND w.events && f.patterns
             AND (f.about IS NULL OR f.about <> type_id('wh', w.id))
+          UNION ALL
+          SELECT w.id, new_uuid(), f.tenant_id, f.id, f.type, f.seq
+          FROM fact f JOIN webhooks w ON w.endpoint_id = f.endpoint_id AND w.tenant_id = f.tenant_id
+          WHERE w.status = 'active' AND w.since < f.seq AND w.events && f.patterns
           OFFSET 0
         ) AS wanted
         RETURNING webhook_id

@@ -96,6 +96,7 @@ export const make = Effect.gen(function* () {
   const wanted = ({ patterns, since, until, webhook_id }: typeof RangeRequest.Encoded) =>
     sql`w.id = ${webhook_id} AND e.created_at >= ${since} AND e.created_at < ${until}
       AND w.events && ${families} AND ${patterns}::text[] && ${families}
+      AND (w.endpoint_id IS NULL OR e.data -> 'payment' ->> 'endpoint_id' = w.endpoint_id::text)
       AND (e.type NOT IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') OR e.data -> 'webhook' ->> 'id' <> type_id('wh', w.id))
       ORDER BY e.seq LIMIT ${sql.literal(String(mostAtOnce + 1))}`
   const inLog = SqlSchema.findAll({

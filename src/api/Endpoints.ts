@@ -70,8 +70,9 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "`response` every answer but a 402 of the origin's own. What an origin streams may pause for a minute at most. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
         'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
         "taken. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
-        "gateway; events leave them out. `webhookUrl` is kept with the record; what happens to payments goes to the subscriptions of " +
-        "`POST /v1/webhooks`.",
+        "gateway; events leave them out. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +
+        "is a subscription of its own, found by `GET /v1/webhooks?endpoint_id=`, whose secret " +
+        "`POST /v1/webhooks/{id}/rotate-secret` shows.",
       body: {
         name: "Weather",
         path: "/v1/forecast",

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { catalogue, EventTypeRecord } from "#domain/EventExamples.ts"
 import { webhook } from "#domain/EventExamples/Records.ts"
-import { WebhookId } from "#domain/Ids.ts"
+import { EndpointId, WebhookId } from "#domain/Ids.ts"
 import { OriginNotAllowed } from "#domain/OriginUrl.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import {
@@ -12,6 +12,7 @@ import {
   TestWebhook,
   TooManyWebhooks,
   Webhook,
+  WebhookOfEndpoint,
   WebhookStatus,
   WebhookWithSecret
 } from "#domain/Webhook.ts"
@@ -52,14 +53,16 @@ const create = HttpApiEndpoint.post("create", "/webhooks", {
   )
 
 const list = HttpApiEndpoint.get("list", "/webhooks", {
-  query: { status: Schema.optionalKey(WebhookStatus), ...pageQuery },
+  query: { status: Schema.optionalKey(WebhookStatus), endpoint_id: Schema.optionalKey(EndpointId), ...pageQuery },
   success: page(Webhook)
 })
   .annotate(Requires, read)
   .annotateMerge(
     documented({
       summary: "List webhooks",
-      description: "The subscriptions of the caller's tenant, newest first, without their secrets.",
+      description:
+        "The subscriptions of the caller's tenant, newest first, without their secrets. That of an endpoint, made by its `webhookUrl`, has " +
+        "the `endpoint_id`, and `?endpoint_id=` finds it.",
       answer: { data: [webhook], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } }
     })
   )
@@ -82,7 +85,7 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
   params,
   payload: ChangeWebhook,
   success: Webhook,
-  error: problems(NotFound, OriginNotAllowed, StateTransitionInvalid)
+  error: problems(NotFound, WebhookOfEndpoint, OriginNotAllowed, StateTransitionInvalid)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -92,7 +95,8 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
         "Changes what is given and leaves the rest; the rules are those of creation. `status: paused` stops sending, `status: " +
         "active` begins again, also after the webhook was paused or disabled by itself: it then has no failures, and gets the " +
         "events that are committed from then on. Those raised meanwhile are kept and can be replayed. A `disabled` webhook cannot " +
-        "be paused: 409 `STATE_TRANSITION_INVALID`.",
+        "be paused: 409 `STATE_TRANSITION_INVALID`. `url` and `events` of an endpoint's subscription are the endpoint's: 409 " +
+        "`WEBHOOK_OF_ENDPOINT`; `PATCH` its `webhookUrl`.",
       body: { events: ["transfer.*", "refund.*"], status: "active" },
       answer: { ...webhook, events: ["transfer.*", "refund.*"] }
     })
@@ -101,14 +105,15 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
 const remove = HttpApiEndpoint.delete("remove", "/webhooks/:id", {
   params,
   success: HttpApiSchema.NoContent,
-  error: problem(NotFound)
+  error: problems(NotFound, WebhookOfEndpoint)
 })
   .annotate(Requires, write)
   .annotateMerge(
     documented({
       summary: "Delete a webhook",
       description:
-        "Nothing more is sent, retries included, and its deliveries are no longer shown. Its secret is forgotten."
+        "Nothing more is sent, retries included, and its deliveries are no longer shown. Its secret is forgotten. That of an " +
+        "endpoint goes when the endpoint's `webhookUrl` is set to null: 409 `WEBHOOK_OF_ENDPOINT`."
     })
   )
 

@@ -1,7 +1,7 @@
 import { DateTime, Result, Schema } from "effect"
 import { hostKind } from "./Address.ts"
 import { EventType } from "./Event.ts"
-import { WebhookId } from "./Ids.ts"
+import { EndpointId, WebhookId } from "./Ids.ts"
 import { Instant } from "./Instant.ts"
 import { isListed, maxOriginUrlLength, type OriginRefusal, type OriginRules, parseOriginUrl } from "./OriginUrl.ts"
 import { StateTransitionInvalid } from "./Refusal.ts"
@@ -56,6 +56,10 @@ export const Webhook = Schema.Struct({
   url: Schema.String,
   events: Schema.Array(Schema.String),
   description: Schema.NullOr(Schema.String),
+  endpoint_id: Schema.NullOr(EndpointId).annotate({
+    description:
+      "The endpoint whose webhookUrl this is: only what happens to its payments is sent, and the endpoint says where to"
+  }),
   status: WebhookStatus,
   status_reason: Schema.NullOr(StatusReason),
   /** How many attempts failed since one succeeded, and since when. */
@@ -127,6 +131,19 @@ export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()(
   { limit: Schema.Int },
   { httpApiStatus: 422, title: "The tenant has as many webhooks as it may have" }
 ) {}
+
+/** What the subscription of an endpoint asks for. */
+export const eventsOfEndpoint: ReadonlyArray<string> = ["x402.payment.*"]
+
+export class WebhookOfEndpoint extends Schema.TaggedError<WebhookOfEndpoint>()(
+  "WEBHOOK_OF_ENDPOINT",
+  { endpoint_id: Schema.String },
+  { httpApiStatus: 409, title: "The webhook is the endpoint's webhookUrl, which is changed there" }
+) {}
+
+/** An endpoint's subscription goes where the endpoint says, for as long as it says so. */
+export const refuseOfEndpoint = ({ endpoint_id }: Webhook): Result.Result<void, WebhookOfEndpoint> =>
+  endpoint_id === null ? Result.void : Result.fail(new WebhookOfEndpoint({ endpoint_id }))
 
 /**
  * The address that events may be sent to, as it is kept. The rules are those of origins; besides, only what is on this machine or

@@ -144,6 +144,7 @@ const webhook: Webhook = {
   url: "https://example.com/",
   events: ["*"],
   description: null,
+  endpoint_id: null,
   status: "active",
   status_reason: null,
   failures: 3,

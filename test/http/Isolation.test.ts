@@ -10,7 +10,8 @@ const words = (text: string) => text.split(/\s+/)
 /** Fields by which a caller names something that only its own tenant has; World.ts has one of each. */
 const private_ = new Set(
   words(
-    "customer_reference owner_id accountId walletId from_wallet_id to_wallet_id transfer_id account_id batch_id quote_id stream_id"
+    `customer_reference owner_id accountId walletId from_wallet_id to_wallet_id transfer_id account_id batch_id quote_id stream_id
+    endpoint_id`
   )
 )
 /** Fields that name something which whoever was told of it may use. */

@@ -6,6 +6,7 @@ import { Credentials } from "#services/Credentials.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { Disputes } from "#services/Disputes.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
+import { Endpoints } from "#services/Endpoints.ts"
 import { Quotes } from "#services/Quotes.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Schedules } from "#services/Schedules.ts"
@@ -115,6 +116,7 @@ export const world = Effect.gen(function* () {
   const webhooks = yield* Webhooks
   const webhook = yield* webhooks.create(principal, receiver)
   const { delivery_id } = yield* webhooks.test(principal, webhook.id)
+  yield* (yield* Endpoints).update(principal, endpoint.id, { webhookUrl: receiver.url })
 
   /** The thing that `{id}` is in the paths of an operation, or of a group of them. */
   const ids: Names = {
@@ -157,7 +159,8 @@ export const world = Effect.gen(function* () {
     to_account_id: account,
     batch_id: ids["batches"]!,
     quote_id: ids["quotes"]!,
-    stream_id: ids["streams.cancel"]!
+    stream_id: ids["streams.cancel"]!,
+    endpoint_id: endpoint.id
   }
 
   /** Things that whoever has been told of them may name: a price is for everybody, a proof is for its holder. */

@@ -7,16 +7,23 @@ import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { EventLog } from "#services/EventLog.ts"
+import * as Appended from "#services/EventLog/Appended.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
 import { ScannerSales } from "#services/ScannerSales.ts"
+import { Secrets } from "#services/Secrets.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { tenant } from "./WalletsHarness.ts"
 
 const platform = (environment: "live" | "sandbox") =>
   ScannerSales.layer.pipe(
     Layer.provideMerge(Layer.merge(Endpoints.layer, BoughtCalls.layer)),
+    Layer.provide(WebhookDeliveries.layer),
+    Layer.provide(Layer.merge(PublicHttp.layer, Secrets.layer)),
     Layer.provideMerge(Layer.mergeAll(Wallets.layer, Accounts.layer, EventLog.layer)),
     Layer.provideMerge(Ledger.layer),
+    Layer.provide(Appended.layer),
     Layer.provideMerge(
       Layer.succeed(Deployment, {
         environment,

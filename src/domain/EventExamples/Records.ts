@@ -263,6 +263,7 @@ export const webhook = {
   url: "https://example.com/hooks/turnpike",
   events: ["transfer.*", "x402.payment.completed"],
   description: "Books",
+  endpoint_id: null,
   status: "active",
   status_reason: null,
   failures: 0,
