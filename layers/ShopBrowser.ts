@@ -28,7 +28,8 @@ const shownIn = (tab: Tab.Tab, url: URL): Effect.Effect<ShownPage | { readonly f
 const visitOf = (tab: Tab.Tab): BrowserVisit => ({
   show: (url) => shownIn(tab, url),
   rail: BrowserRail.make(tab),
-  requests: tab.requests
+  requests: tab.requests,
+  isBroken: tab.isBroken
 })
 
 /** The visit of a browser that cannot be had: every answer says why. */
@@ -41,7 +42,7 @@ const without = (reason: string): BrowserVisit => {
     payment: Effect.succeed({ ...why, methods: [] }),
     cleanUp: Effect.void
   }
-  return { show: () => Effect.succeed({ failure: reason }), rail, requests: () => [] }
+  return { show: () => Effect.succeed({ failure: reason }), rail, requests: () => [], isBroken: () => true }
 }
 
 type NewContext = (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>

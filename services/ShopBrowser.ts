@@ -16,6 +16,8 @@ export interface BrowserVisit {
   readonly rail: Rail
   /** What its pages and their scripts asked so far, as far as a record has room. */
   readonly requests: () => ReadonlyArray<RequestMade>
+  /** The browser itself could not be had or has ended, which is our own trouble, and says nothing about the site. */
+  readonly isBroken: () => boolean
 }
 
 /** A browser, where there is one. Everything it sends passes the same guard as our own requests. */

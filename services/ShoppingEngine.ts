@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Scope } from "effect"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
-import type { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { choose, type Offered } from "#domain/ProductChoice.ts"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type Blocker, type Step, stepsOf, type TestOutcome, type TestType } from "#domain/ShoppingTest.ts"
@@ -9,7 +9,7 @@ import { PageReading } from "./PageReading.ts"
 import { unlessBusy } from "./PageReading/UnlessBusy.ts"
 import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
 import { buy } from "./ShoppingEngine/Buying.ts"
-import { discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
+import { ageGate, discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
 import * as Errands from "./ShoppingEngine/Errand.ts"
 import { ShoppingPolicy } from "./ShoppingEngine/Policy.ts"
 import { failed, passed, snippet, unknown } from "./ShoppingEngine/Outcomes.ts"
@@ -19,6 +19,8 @@ import { type Site, SiteVisits } from "./SiteVisits.ts"
 
 /** How many pages a browser shows where plain pages were empty. */
 const maxShown = 3
+/** Seconds in which a browser that ended is there again. */
+const browserRetry = 30
 
 type Browser = { readonly visit: BrowserVisit } | { readonly missing: string }
 
@@ -44,6 +46,8 @@ const discoverShown = Effect.fnUntraced(function* (found: Discovered, errand: Er
   if (page._tag === "Failure") return { ...found, outcome: blind(outcome, page.failure.message) }
   const productUrls = shownProducts(page.success, shown.url, platform).filter(found.allows)
   if (productUrls.length === 0) {
+    const gate = ageGate(page.success)
+    if (gate !== undefined) return { ...found, outcome: unknown(gate, snippet(page.success.visibleText)) }
     const detail = "Neither a sitemap nor the links that a browser shows lead to a product."
     return { ...found, outcome: failed("discovery", "no_products_found", detail, snippet(shown.html)) }
   }
@@ -76,7 +80,12 @@ const selectShown = Effect.fnUntraced(function* (front: Storefront, selected: Se
 export class ShoppingEngine extends Context.Service<
   ShoppingEngine,
   {
-    test(site: Site, type: TestType): Effect.Effect<TestOutcome, DomainNotAllowed | ScannerUnavailable>
+    /** `country` is where the merchant was said to be. */
+    test(
+      site: Site,
+      type: TestType,
+      country?: string | null
+    ): Effect.Effect<TestOutcome, DomainNotAllowed | ScannerUnavailable>
   }
 >()("turnpike/services/ShoppingEngine") {
   static readonly layer = Layer.effect(
@@ -109,7 +118,8 @@ export class ShoppingEngine extends Context.Service<
       const steps = Effect.fnUntraced(function* (
         errand: Errands.Errand,
         planned: ReadonlyArray<Step>,
-        browser: Effect.Effect<Browser>
+        browser: Effect.Effect<Browser>,
+        country: string | null
       ) {
         const found = yield* timed(
           "discovery",
@@ -136,11 +146,16 @@ export class ShoppingEngine extends Context.Service<
         const { chosen } = selected.done
         if (chosen === undefined || planned.length < 3) return { tried, chosen, platform }
         const rail = Effect.map(browser, (opened) => ("missing" in opened ? opened : { rail: opened.visit.rail }))
-        tried.push(...(yield* buy(front, chosen, planned.slice(2), rail)))
+        tried.push(...(yield* buy({ ...front, country }, chosen, planned.slice(2), rail)))
         return { tried, chosen, platform }
       })
 
-      const shop = Effect.fnUntraced(function* (site: Site, type: TestType, pages: PageReading["Service"]) {
+      const shop = Effect.fnUntraced(function* (
+        site: Site,
+        type: TestType,
+        country: string | null,
+        pages: PageReading["Service"]
+      ) {
         const began = yield* Clock.currentTimeMillis
         const { requests, duration } = limits[type]
         const visit = yield* visits.open(site, {
@@ -159,7 +174,11 @@ export class ShoppingEngine extends Context.Service<
         )
         const scope = yield* Effect.scope
         const browser = yield* Effect.cached(Effect.provideService(opening, Scope.Scope, scope))
-        const { chosen, platform, tried } = yield* steps(errand, planned, browser)
+        const { chosen, platform, tried } = yield* steps(errand, planned, browser, country)
+        // Nobody pays for what a browser of ours could not tell. What a shop has to look into is told all the same.
+        const isOrderLikely = tried.some(({ blockers }) => blockers.some(({ id }) => id === "order_uncertain"))
+        if (tried.at(-1)?.status === "unknown" && !isOrderLikely && shown.some((one) => one.isBroken()))
+          return yield* new ScannerUnavailable({ reason: "Failed", retry_after: browserRetry })
         return {
           ...verdictOf(planned, tried),
           product: productOf(chosen),
@@ -171,8 +190,8 @@ export class ShoppingEngine extends Context.Service<
         } satisfies TestOutcome
       }, Effect.scoped)
 
-      const test = Effect.fn("ShoppingEngine.test")((site: Site, type: TestType) =>
-        unlessBusy(pages, (heeding) => shop(site, type, heeding))
+      const test = Effect.fn("ShoppingEngine.test")((site: Site, type: TestType, country: string | null = null) =>
+        unlessBusy(pages, (heeding) => shop(site, type, country, heeding))
       )
 
       return ShoppingEngine.of({ test })

@@ -25,8 +25,11 @@ export class ShoppingTests extends Context.Service<
       order: { readonly domain: string; readonly test_type: TestType }
     ): Effect.Effect<Billed<ShoppingTest>, InsufficientCredits | DomainNotAllowed | ScannerUnavailable>
     get(id: string): Effect.Effect<ShoppingTest, NotFound>
-    /** The most recent ones of a domain, newest first. */
-    recent(domain: string, limit: number): Effect.Effect<ReadonlyArray<ShoppingTest>, DomainNotAllowed>
+    /** A page of a domain's tests, newest first, and how many there are. */
+    recent(
+      domain: string,
+      page: { readonly page: number; readonly limit: number }
+    ): Effect.Effect<{ readonly data: ReadonlyArray<ShoppingTest>; readonly total: number }, DomainNotAllowed>
   }
 >()("turnpike/services/ShoppingTests") {
   static readonly layer = Layer.effect(
@@ -46,7 +49,9 @@ export class ShoppingTests extends Context.Service<
           last: records.last,
           newest: records.newest,
           look: ({ domain, variant }) =>
-            Effect.flatMap(typeOf(variant), (type) => engine.test(visits.locate(domain), type)),
+            Effect.flatMap(Effect.all([typeOf(variant), records.countryOf(domain)]), ([type, country]) =>
+              engine.test(visits.locate(domain), type, country)
+            ),
           store: records.store,
           remember: () => Effect.void,
           ended: (test) => ({ id: test.id, fact: { type: "test.completed", data: { test: testOnWire(test) } } })
@@ -65,8 +70,11 @@ export class ShoppingTests extends Context.Service<
         const found = isId(id) ? yield* records.find(id) : Option.none()
         return Option.isSome(found) ? found.value : yield* new NotFound({ resource: "shopping_test", id })
       })
-      const recent = Effect.fn("ShoppingTests.recent")(function* (domain: string, limit: number) {
-        return yield* records.recent(yield* domainOf(domain), limit)
+      const recent = Effect.fn("ShoppingTests.recent")(function* (
+        domain: string,
+        { limit, page }: { readonly page: number; readonly limit: number }
+      ) {
+        return yield* records.recent(yield* domainOf(domain), { limit, offset: (page - 1) * limit })
       })
       return ShoppingTests.of({ run, get, recent })
     })

@@ -1,10 +1,10 @@
 import { Clock, Context, Duration, Effect } from "effect"
-import { unknown } from "#services/ShoppingEngine/Outcomes.ts"
+import { orderUncertain, unknown } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import type { CartOutcome, CheckoutOutcome, PaymentOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { realTime } from "#services/RealTime.ts"
 import { addToCart } from "./CartStep.ts"
-import { checkOut } from "./CheckoutStep.ts"
+import { checkOut, type Doubt } from "./CheckoutStep.ts"
 import type { BrowserFailed } from "./Chromium.ts"
 import { readPayment } from "./PaymentStep.ts"
 import { find, press } from "./Press.ts"
@@ -51,13 +51,18 @@ export const make = (tab: Tab): Rail => {
     const { cart, currency } = state
     const notTried: CheckoutOutcome = { ...unknown("Not tried: nothing is in the cart."), total: null }
     if (cart === undefined) return Effect.succeed(notTried)
+    const doubt: Doubt = { isOpen: false }
     return bounded(
-      Effect.tap(checkOut(tab, cart, currency), ({ status }) =>
+      Effect.tap(checkOut(tab, cart, currency, doubt), ({ status }) =>
         Effect.sync(() => {
           state.reached = status === "passed"
         })
       ),
-      (why): CheckoutOutcome => ({ ...why, total: null })
+      (why): CheckoutOutcome => ({
+        ...why,
+        total: null,
+        blockers: doubt.isOpen ? [...why.blockers, orderUncertain("checkout", null)] : why.blockers
+      })
     )
   })
 

@@ -1,11 +1,13 @@
 import { Effect } from "effect"
+import type { Locator } from "playwright-core"
 import { readPrices } from "#domain/page/Price.ts"
-import { samePrice } from "#domain/ProductChoice.ts"
+import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
 import { ask, shownText } from "./Chromium.ts"
-import { type Look, look } from "./Look.ts"
-import { cart, emptyCart } from "./Names.ts"
+import { isLogin, type Look, look } from "./Look.ts"
+import { allowed, cart, emptyCart } from "./Names.ts"
+import { find } from "./Press.ts"
 import type { Tab } from "./Tab.ts"
 
 /** Where shops have their cart, when no link says it. */
@@ -20,9 +22,13 @@ export interface CartSeen {
   readonly line: string | undefined
   readonly price: string | null
   readonly isEmpty: boolean
+  /** A login came in place of the cart. */
+  readonly isLogin: boolean
 }
 
-const amount = /\p{Sc}\s?\d|\d\s?\p{Sc}|\d[.,]\d{2}(?!\d)|\b[A-Z]{3}\s?\d/u
+/** How many boxes around an item are looked at, from the innermost, and how much of each. */
+const mostRows = 40
+const longestRow = 2_000
 
 /** What a cart may call the item: its name, its name without the variant, its SKU. */
 const callings = ({ name, sku }: Candidate): ReadonlyArray<string> => {
@@ -35,59 +41,90 @@ const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
     const rows = tab.page
       .locator("li:visible, tr:visible, article:visible, section:visible, fieldset:visible, div:visible")
       .filter({ hasText: calling })
-      .filter({ hasText: amount })
-    if ((yield* ask(() => rows.count())) === 0) continue
-    // The innermost comes last.
-    return (yield* ask(() => shownText(rows.last()))).slice(0, 1_000)
+    const count = yield* ask(() => rows.count())
+    // The innermost comes last. A name without a price beside it may be a heading or a message.
+    for (let index = count - 1; index >= Math.max(0, count - mostRows); index--) {
+      const text = (yield* ask(() => shownText(rows.nth(index)))).slice(0, longestRow)
+      if (readPrices(text).length > 0) return { row: rows.nth(index), text }
+    }
   }
   return undefined
 })
 
-const priceIn = (line: string, { price }: Candidate): string | null => {
-  const prices = readPrices(line).map(({ value }) => value)
-  return prices.find((value) => samePrice(value, price) === true) ?? prices[0] ?? null
+const priceIn = (line: string, candidate: Candidate): string | null => {
+  const prices = readPrices(line)
+  const said = prices.find(({ value }) => isPriceSaid(value, candidate) === true)
+  return (said ?? prices.find(({ isAside }) => !isAside) ?? prices[0])?.value ?? null
 }
 
-/** Reads a page as a cart. */
+/** What a page says, without what it calls its controls: a full cart has a button "Empty cart". */
+const wordsBeside = ({ facts, text }: Look): string => {
+  const named = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].map(
+    ({ label, value }) => label ?? value ?? ""
+  )
+  const names = [...named, ...facts.links.map((link) => link.text)].filter((name) => emptyCart.test(name))
+  // Drawn names may be in other cases than those in the page.
+  return names.reduce((rest, name) => rest.replaceAll(name.toLowerCase(), " "), text.toLowerCase())
+}
+
+/** Whether a row has what only the row of a cart has: a quantity to change, or a way to take it out. */
+const isOfCart = Effect.fnUntraced(function* (row: Locator) {
+  const changes = row.locator(
+    "input[type=number]:visible, input[name*=q]:visible, select:visible, [role=spinbutton]:visible"
+  )
+  return (yield* ask(() => changes.count())) > 0 || (yield* find(row, "remove")) !== undefined
+})
+
+/** Reads a page as a cart. An empty one may show the item too: among what was seen last, or what others bought. */
 export const readCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, status: number) {
   const seen = yield* look(tab)
-  const line = yield* lineOf(tab, candidate)
-  const isEmpty = emptyCart.test(seen.text)
-  const found: CartSeen = {
+  const saysEmpty = emptyCart.test(wordsBeside(seen))
+  const found = yield* lineOf(tab, candidate)
+  const line = found !== undefined && (!saysEmpty || (yield* isOfCart(found.row))) ? found.text : undefined
+  const read: CartSeen = {
     look: seen,
     status,
-    line: line === undefined || isEmpty ? undefined : (snippet(line) ?? undefined),
+    line: line === undefined ? undefined : (snippet(line) ?? undefined),
     price: line === undefined ? null : priceIn(line, candidate),
-    isEmpty
+    isEmpty: line === undefined && saysEmpty,
+    isLogin: line === undefined && isLogin(seen)
   }
-  return found
+  return read
 })
 
 const sameSite = (url: URL, home: URL) =>
   url.protocol === home.protocol && url.hostname.endsWith(home.hostname.replace(/^www\./, ""))
 
+/** What changes a cart when it is opened. */
+const acts = /add|remov|delet|clear|empt|updat|logout|apply|coupon|voucher|ajout|vider|supprim|vaciar|leeren/i
+const cartPath =
+  /\/(?:cart|basket|bag|warenkorb|panier|carrito|carrello|winkelwagen|varukorg|kurv|handlekurv|koszyk|kosik)\/?$/i
+
 /** Where this page says the cart is, then where carts usually are. */
 const addresses = (seen: Look): ReadonlyArray<URL> => {
   const linked = seen.facts.links
-    .filter(
-      ({ href, text }) => cart.test(text) || /\/(?:cart|basket|bag|warenkorb|panier|carrito|carrello)\/?$/i.test(href)
-    )
-    .flatMap(({ href }) => URL.parse(href) ?? [])
-    .filter((url) => sameSite(url, seen.url) && !/add|remove|clear|logout|[?&]/i.test(url.pathname + url.search))
+    .filter(({ text }) => !allowed.addToCart.test(text) && !acts.test(text))
+    .flatMap(({ href, text }) => {
+      const url = URL.parse(href)
+      return url !== null && (cart.test(text) || cartPath.test(url.pathname)) ? [url] : []
+    })
+    .filter((url) => sameSite(url, seen.url) && !acts.test(url.pathname + url.search))
+    .map((url) => new URL(url.pathname + url.search, url))
   const known = usual.map((path) => new URL(path, seen.url))
-  const unique = new Map([...linked.slice(0, mostLinks), ...known].map((url) => [url.origin + url.pathname, url]))
-  return [...unique.values()]
+  const unique = new Map(linked.map((url) => [url.href, url]))
+  const first = [...unique.values()].slice(0, mostLinks)
+  return [...first, ...known.filter(({ href }) => !first.some((url) => url.href === href))]
 }
 
 /** Finds the cart's own page and reads it; undefined when there is none. `from` is a page of the shop. */
 export const openCart = Effect.fnUntraced(function* (tab: Tab, from: Look, candidate: Candidate) {
-  let empty: CartSeen | undefined
+  let other: CartSeen | undefined
   for (const url of addresses(from)) {
     const status = yield* tab.goTo(url)
     if (status >= 400) continue
     const seen = yield* readCart(tab, candidate, status)
     if (seen.line !== undefined) return seen
-    if (seen.isEmpty) empty ??= seen
+    if (seen.isEmpty || seen.isLogin) other ??= seen
   }
-  return empty
+  return other
 })

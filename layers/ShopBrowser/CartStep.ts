@@ -1,15 +1,17 @@
 import { Effect } from "effect"
-import type { Locator } from "playwright-core"
-import { samePrice } from "#domain/ProductChoice.ts"
-import { orderingForm } from "#domain/FormConduct.ts"
+import { isPriceSaid } from "#domain/ProductChoice.ts"
+import { buyingAtOnce, orderingForm } from "#domain/FormConduct.ts"
+import { orderTaken } from "#domain/OrderTaken.ts"
+import { shopperFor } from "#domain/TestShopper.ts"
 import type { BlockerId } from "#domain/ShoppingTest.ts"
-import { failed, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
+import { failed, orderTakenAt, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { type CartSeen, openCart } from "./CartPage.ts"
 import { choose } from "./Choices.ts"
+import { pressThrough, putAway } from "./Covers.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { choiceWanted, languages, soldOut } from "./Names.ts"
-import { find, namesOf, press, pressAway } from "./Press.ts"
+import { find, namesOf } from "./Press.ts"
 import type { Tab } from "./Tab.ts"
 
 /** The cart's own address, once it was seen. */
@@ -59,6 +61,9 @@ const noControl = (seen: Look): StepOutcome => {
   if (language !== undefined && !languages.has(language)) {
     return unknown(`The page is in a language (${language}) whose controls are not known here.`)
   }
+  const atOnce = buyingAtOnce(seen.facts)
+  if (atOnce !== undefined)
+    return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))
   const detail = "With its scripts run, the page has no button or link that is named for adding to the cart."
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
 }
@@ -66,21 +71,12 @@ const noControl = (seen: Look): StepOutcome => {
 const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<string>): CartOutcome => {
   const { line = "", price } = seen
   const changed =
-    samePrice(price, candidate.price) === false
+    isPriceSaid(price, candidate) === false
       ? [warning("cart", "price_changed_in_cart", `Stated ${candidate.price}, in the cart ${price}.`, line)]
       : []
   const choice = chosen.length === 0 ? "" : `, chosen: ${chosen.join(", ")}`
   return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, changed), price)
 }
-
-/** Presses once more after what lies over the page was pressed away. */
-const pressThrough = (tab: Tab, control: Locator) =>
-  press(control, "addToCart").pipe(
-    Effect.catchIf(
-      ({ reason }) => reason === "Slow",
-      () => Effect.andThen(pressAway(tab.page), press(control, "addToCart"))
-    )
-  )
 
 /** Loads the product's page, chooses, adds, and reads the cart back from its own page. */
 export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
@@ -95,7 +91,7 @@ export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candi
   if (isLogin(before)) {
     return none(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
-  yield* pressAway(tab.page)
+  yield* putAway(tab.page)
   const button = yield* find(tab.page, "addToCart")
   if (button === undefined) return none(captcha("cart", before) ?? noControl(before))
   const chosen = yield* choose(tab, button.control, candidate)
@@ -113,18 +109,24 @@ export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candi
     return none(unknown("To press the control that adds to the cart may be to order, so a test does not."))
   const madeBefore = tab.writes().length
   const stoppedBefore = tab.ordersStopped()
-  if (!(yield* pressThrough(tab, ready.control))) return none(unknown("The control may not be pressed."))
+  if (!(yield* pressThrough(tab.page, ready.control))) return none(unknown("The control may not be pressed."))
   yield* tab.quiet
   if (tab.ordersStopped() > stoppedBefore && tab.writes().length === madeBefore)
     return none(unknown("What the control sends may be an order, so it was stopped."))
   const after = yield* look(tab)
+  const taken = orderTaken(before.text, after.text, { leadsOn: true })
+  if (taken !== undefined) return none(orderTakenAt("cart", taken, shopperFor(candidate.currency)))
   const made = tab
     .writes()
     .slice(madeBefore)
     .map(({ method, status: answered, url }) => `${method} ${url.pathname} ${answered}`)
   const seen = yield* openCart(tab, after, candidate)
   if (seen === undefined)
-    return none(unknown("The shop's cart has no page of its own that could be read back.", snippet(made.join(", "))))
+    return none(
+      unknown("No page of the shop shows the product beside its price, or an empty cart.", snippet(made.join(", ")))
+    )
+  if (seen.isLogin)
+    return none(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
   if (seen.line === undefined) return none(whyNot(before, after, chosen, made.join(", ")))
   const done: CartDone = { outcome: inCart(candidate, seen, chosen), page: seen.look.url }
   return done

@@ -1,14 +1,23 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { totalIn } from "#domain/page/Total.ts"
-import { paysOnDelivery } from "#domain/Deeds.ts"
-import { asksToPay, namesNextStep, orderingForm } from "#domain/FormConduct.ts"
+import { asksToPay, mayTakeOrder, orderingForm } from "#domain/FormConduct.ts"
+import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
 import { shopperFor } from "#domain/TestShopper.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
-import { failed, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
+import {
+  failed,
+  heldBackAt,
+  orderTakenAt,
+  orderUncertain,
+  passed,
+  snippet,
+  unknown,
+  warning
+} from "#services/ShoppingEngine/Outcomes.ts"
 import type { CheckoutOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
-import { ask } from "./Chromium.ts"
-import { type Field, fieldsOn, fill, type Meaning } from "./Fields.ts"
+import { complaints, type Field, fieldsOn, fill, type Meaning } from "./Fields.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { allowed } from "./Names.ts"
 import { offered } from "./PaymentStep.ts"
@@ -41,7 +50,7 @@ const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   const status = yield* tab.goTo(cart)
   const before = yield* look(tab)
   for (const url of linksThere(before)) {
-    const answered = yield* tab.goTo(url)
+    const answered = yield* tab.goTo(url, before.url)
     const seen = yield* look(tab)
     if (isCheckout(seen, cart)) return { status: answered, seen }
   }
@@ -69,17 +78,6 @@ const asGuest = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return seen
 })
 
-/** A page's complaints about what was written. */
-const complaints = Effect.fnUntraced(function* (tab: Tab) {
-  const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
-  const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
-  const said = alerts.join(" ").trim()
-  return /address|postal|zip|post ?code|city|street|invalid|required|adresse|plz|código|cap\b/i.test(said) ||
-    invalid > 0
-    ? snippet(said === "" ? `${invalid} fields are marked invalid` : said)
-    : null
-})
-
 /** What was done on the pages of a checkout. */
 interface Progress {
   readonly filled: Set<Meaning>
@@ -89,7 +87,13 @@ interface Progress {
   readonly unrecognised: Set<string>
   complaint: string | null
   /** A control that was not pressed, or whose form was stopped, as that may be to order. */
-  isHeld: boolean
+  held: string | null
+  taken: OrderTaken | null
+}
+
+/** Whether what was sent last is enough for an order, and neither a later step nor a confirmation was seen since. */
+export interface Doubt {
+  isOpen: boolean
 }
 
 const fillAll = Effect.fnUntraced(function* (tab: Tab, currency: string | null, progress: Progress) {
@@ -124,14 +128,59 @@ const fillAll = Effect.fnUntraced(function* (tab: Tab, currency: string | null, 
 /** How many pages or stages a checkout may have. */
 const mostStages = 5
 
-const walk = Effect.fnUntraced(function* (tab: Tab, currency: string | null) {
+/** The form in which a button of one of these names stands. */
+const formAround = ({ facts }: Look, names: ReadonlyArray<string>) =>
+  facts.forms.find(({ controls }) =>
+    controls.some(({ label, type }) => type !== "hidden" && names.includes(label ?? ""))
+  )
+
+/** Why a control that goes on is not pressed; null when it may be. */
+const whyHeld = (seen: Look, names: ReadonlyArray<string>, { filled }: Progress): string | null => {
+  const form = formAround(seen, names)
+  const isHeld =
+    orderingForm(seen.facts, names, "go_on") !== undefined ||
+    names.every((name) => mayTakeOrder(filled, name, seen.facts, form))
+  return isHeld ? (names[0] ?? "the way on") : null
+}
+
+/** Whether a page offers a way to pay, a way to ship, or a way on. */
+const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const { choices, none } = yield* offered(tab, seen)
+  if (choices.length > 0 || none !== undefined || captcha("checkout", seen) !== undefined) return true
+  return (yield* find(tab.page, "goOn"))?.enabled === true
+})
+
+/** Goes on, and looks at what became of it. False when the walk is over. */
+const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
+  const [name = "the way on"] = yield* namesOf(control)
+  doubt.isOpen = isEnoughToOrder(progress.filled)
+  if (!(yield* press(control, "goOn"))) {
+    doubt.isOpen = false
+    return false
+  }
+  yield* tab.quiet
+  if (tab.page.url().startsWith("chrome-error:")) {
+    progress.held = name
+    doubt.isOpen = false
+    return false
+  }
+  const after = yield* look(tab)
+  progress.complaint = yield* complaints(tab)
+  const isFurther = progress.complaint !== null || (yield* leadsOn(tab, after))
+  progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
+  if (isFurther && after.url.host === seen.url.host) doubt.isOpen = false
+  return progress.complaint === null && progress.taken === null
+})
+
+const walk = Effect.fnUntraced(function* (tab: Tab, currency: string | null, doubt: Doubt) {
   const progress: Progress = {
     filled: new Set(),
     impossible: new Set(),
     unlabelled: 0,
     unrecognised: new Set(),
     complaint: null,
-    isHeld: false
+    held: null,
+    taken: null
   }
   let shipping: Shipping.Shipping = { options: [], none: undefined }
   for (let stage = 0; stage < mostStages; stage++) {
@@ -148,16 +197,10 @@ const walk = Effect.fnUntraced(function* (tab: Tab, currency: string | null) {
     const form = orderingForm(seen.facts, names, "go_on")
     // A form that asks how to pay is what was looked for.
     if (form !== undefined && asksToPay(form)) break
-    const isEnough = progress.filled.has("line1") || progress.filled.has("phone")
-    progress.isHeld = form !== undefined || (isEnough && !names.some(namesNextStep) && paysOnDelivery(seen.text))
-    if (progress.isHeld || !(yield* press(on.control, "goOn"))) break
-    yield* tab.quiet
-    progress.isHeld = tab.page.url().startsWith("chrome-error:")
-    if (progress.isHeld) break
-    progress.complaint = yield* complaints(tab)
-    if (progress.complaint !== null) break
+    progress.held = whyHeld(seen, names, progress)
+    if (progress.held !== null || !(yield* goOn(tab, seen, on.control, progress, doubt))) break
   }
-  return { progress, shipping, seen: yield* look(tab) }
+  return { progress, shipping, doubt, shopper: shopperFor(currency), seen: yield* look(tab) }
 })
 
 const addressParts: ReadonlyArray<Meaning> = [
@@ -170,12 +213,22 @@ const addressParts: ReadonlyArray<Meaning> = [
   "firstName"
 ]
 
-const verdict = ({ progress, seen, shipping }: Effect.Success<ReturnType<typeof walk>>): CheckoutOutcome => {
+const verdict = ({
+  doubt,
+  progress,
+  seen,
+  shipping,
+  shopper
+}: Effect.Success<ReturnType<typeof walk>>): CheckoutOutcome => {
   const { complaint, filled, impossible, unlabelled, unrecognised } = progress
   const wall = captcha("checkout", seen)
-  if (wall !== undefined) return totalled(wall)
-  // Ours to refuse: it says nothing about the shop.
-  if (progress.isHeld) return totalled(unknown("To go on may be to order, so a test does not.", snippet(seen.text)))
+  if (progress.taken === null && wall !== undefined) return totalled(wall)
+  if (progress.taken !== null) return totalled(orderTakenAt("checkout", progress.taken, shopper))
+  if (doubt.isOpen) {
+    const uncertain = orderUncertain("checkout", snippet(seen.text))
+    return totalled(unknown("What became of the address that was sent is not known.", snippet(seen.text), [uncertain]))
+  }
+  if (progress.held !== null) return totalled(heldBackAt(progress.held, seen.text))
   const known = addressParts.filter((part) => filled.has(part))
   const page = snippet(seen.text)
   if (known.length === 0) {
@@ -217,7 +270,7 @@ const verdict = ({ progress, seen, shipping }: Effect.Success<ReturnType<typeof 
 }
 
 /** Goes through the checkout as a guest up to where it asks how to pay. */
-export const checkOut = Effect.fnUntraced(function* (tab: Tab, cart: URL, currency: string | null) {
+export const checkOut = Effect.fnUntraced(function* (tab: Tab, cart: URL, currency: string | null, doubt: Doubt) {
   const entered = yield* enter(tab, cart)
   if (entered === undefined) {
     return totalled(
@@ -233,5 +286,5 @@ export const checkOut = Effect.fnUntraced(function* (tab: Tab, cart: URL, curren
     const detail = "The checkout leads to a login, and offers no way around it."
     return totalled(failed("checkout", "account_required", detail, snippet(`${seen.url.href} ${seen.text}`)))
   }
-  return verdict(yield* walk(tab, currency))
+  return verdict(yield* walk(tab, currency, doubt))
 })

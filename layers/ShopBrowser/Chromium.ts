@@ -5,6 +5,7 @@ import { join } from "node:path"
 import type { Browser, BrowserContext, BrowserContextOptions, Locator } from "playwright-core"
 import { realTime } from "#services/RealTime.ts"
 import { commandLine, parentOf, processes, signal } from "../EmbeddedPostgres/Processes.ts"
+import * as Memory from "./Memory.ts"
 
 /** The browser cannot be asked, or did not answer. It says nothing about the site. `message` is a sentence that anybody may read. */
 export class BrowserFailed extends Schema.TaggedError<BrowserFailed>()("BrowserFailed", {
@@ -16,6 +17,8 @@ export class BrowserFailed extends Schema.TaggedError<BrowserFailed>()("BrowserF
 const contextsAtOnce = 2
 const contextsPerProcess = 50
 const idleTime = "60 seconds"
+/** How often the pages of one context may ask, what they are made of included. Well before that nothing more of it leaves. */
+const mostAsked = 800
 /** Longest wait for a turn, for a start, and for an end. */
 const patience = { turn: "60 seconds", start: 15_000, end: "5 seconds" } as const
 
@@ -58,6 +61,8 @@ const sentence = (cause: unknown): BrowserFailed => {
   if (net !== undefined) return new BrowserFailed({ reason: "Unreachable", message: `The page did not load (${net}).` })
   if (cause instanceof Error && cause.name === "TimeoutError")
     return new BrowserFailed({ reason: "Slow", message: "The page did not answer in time." })
+  if (/crashed/i.test(text))
+    return new BrowserFailed({ reason: "Ended", message: "The page took more than a browser gives it, and ended." })
   return new BrowserFailed({ reason: "Ended", message: "The page or the browser ended." })
 }
 
@@ -74,6 +79,8 @@ export const shownText = (element: Locator): Promise<string> =>
 interface Running {
   readonly browser: Browser
   served: number
+  /** How often the pages of each context have asked, and how often they may. */
+  readonly asked: Map<BrowserContext, { now: number; most: number }>
 }
 
 const close = (browser: Browser, marker: string, home: string) =>
@@ -112,7 +119,14 @@ const start = Effect.fnUntraced(function* (path: string) {
     catch: () => new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
   })
   const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home))
-  const running: Running = { browser, served: 0 }
+  const running: Running = { browser, served: 0, asked: new Map() }
+  const isFlooded = () => {
+    const flooding = [...running.asked.values()].filter(({ most, now }) => now > most)
+    // What was asked before the page ended goes on to arrive for a while.
+    for (const count of flooding) count.most = count.now * 8
+    return flooding.length > 0
+  }
+  for (const root of marked(marker)()) yield* Memory.bound({ root, isFlooded, endAll: kill(marker) })
   return running
 })
 
@@ -148,9 +162,18 @@ export const make = Effect.fnUntraced(function* (path: string) {
       // Whatever ails it, the next visit gets another.
       Effect.tapError(() => RcRef.invalidate(process))
     )
-  const closed = (context: BrowserContext) =>
+  const counted = (running: Running, context: BrowserContext) => {
+    const count = { now: 0, most: mostAsked }
+    running.asked.set(context, count)
+    context.on("request", () => {
+      count.now++
+    })
+    return context
+  }
+  const closed = (running: Running) => (context: BrowserContext) =>
     Effect.ignore(ask(() => context.close())).pipe(
       Effect.timeoutOption(patience.end),
+      Effect.andThen(Effect.sync(() => running.asked.delete(context))),
       Effect.provideService(Clock.Clock, realTime)
     )
 
@@ -159,7 +182,8 @@ export const make = Effect.fnUntraced(function* (path: string) {
     yield* turn
     const running = yield* current()
     if (++running.served >= contextsPerProcess) yield* RcRef.invalidate(process)
-    return yield* Effect.acquireRelease(contextOf(running, options), closed, { interruptible: true })
+    const context = Effect.map(contextOf(running, options), (context) => counted(running, context))
+    return yield* Effect.acquireRelease(context, closed(running), { interruptible: true })
   })
   return { open }
 })

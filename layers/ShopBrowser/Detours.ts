@@ -8,6 +8,8 @@ export interface Leaving {
   readonly url: URL
   readonly body: string
   readonly isDocument: boolean
+  /** The page that asks for it, where it says so. */
+  readonly from?: string | undefined
 }
 
 const ignore = () => {}
@@ -30,7 +32,8 @@ export const watchDetours = Effect.fnUntraced(function* (
   session.on("Fetch.requestPaused", ({ request, requestId, resourceType }) => {
     const url = URL.parse(request.url)
     const isDocument = resourceType === "Document"
-    const stays = url === null || mustStay({ method: request.method, url, body: request.postData ?? "", isDocument })
+    const { method, postData: body = "" } = request
+    const stays = url === null || mustStay({ method, url, body, isDocument, from: request.headers["Referer"] })
     const answer = stays
       ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
       : session.send("Fetch.continueRequest", { requestId })

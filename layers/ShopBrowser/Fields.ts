@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import type { TestShopper } from "#domain/TestShopper.ts"
+import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -168,7 +169,11 @@ const answers = (shopper: TestShopper, meaning: Meaning): ReadonlyArray<string> 
     case "fullName":
       return [`${shopper.firstName} ${shopper.lastName}`]
     case "country":
-      return [shopper.country, shopper.countryName]
+      return [
+        shopper.country,
+        ...(shopper.countryLocal === undefined ? [] : [shopper.countryLocal]),
+        shopper.countryName
+      ]
     case "region":
       return [shopper.region, shopper.regionName]
     case "other":
@@ -233,4 +238,15 @@ export const fill = Effect.fnUntraced(function* (tab: Tab, field: Field, shopper
   yield* ask(() => field.control.fill(text))
   yield* ask(() => field.control.blur())
   return true
+})
+
+/** A page's complaints about what was written. */
+export const complaints = Effect.fnUntraced(function* (tab: Tab) {
+  const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
+  const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
+  const said = alerts.join(" ").trim()
+  return /address|postal|zip|post ?code|city|street|invalid|required|adresse|plz|código|cap\b/i.test(said) ||
+    invalid > 0
+    ? snippet(said === "" ? `${invalid} fields are marked invalid` : said)
+    : null
 })

@@ -8,37 +8,6 @@ export const languages: ReadonlySet<string> = new Set(
 const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
 const whole = (...patterns: ReadonlyArray<string>) => new RegExp(`^\\W*(?:${patterns.join("|")})\\W*$`, "iu")
 
-/**
- * What a control that buys is called. Nothing of such a name is ever pressed, whatever it was found for: rather a test that stops
- * than an order.
- */
-export const ordering = any(
-  "\\b(?:place|complete|confirm|submit|finish|finali[sz]e|send|review and place)\\s+(?:(?:your|the|my|an|this)\\s+)?(?:order|purchase|payment|transaction)",
-  "\\bcomplete\\s+(?:your\\s+)?check\\s?out",
-  "\\border\\s+(?:now|with|and pay)",
-  "\\bpay(?!ment\\b|\\s?load)\\b",
-  "\\bbuy\\s+(?:it\\s+)?(?:now|with)",
-  "^\\W*(?:buy|order|purchase|donate|subscribe)\\W*$",
-  "\\bpurchase\\s+now",
-  "\\bcheck\\s?out\\s+with\\b",
-  "pay\\s?pal|apple\\s?pay|google\\s?pay|g\\s?pay|shop\\s?pay|amazon\\s?pay|klarna|afterpay|clearpay|affirm|venmo|bizum|twint|swish|vipps|mobilepay",
-  "(?:zahlungspflichtig|kostenpflichtig|jetzt|verbindlich)\\s+(?:bestellen|kaufen|bezahlen)|bestellung\\s+(?:abschicken|absenden|abschlie|aufgeben|best)|^\\W*(?:jetzt\\s+)?(?:kaufen|bezahlen|bestellen)\\b",
-  "passer\\s+(?:la\\s+|ma\\s+)?commande|\\bpayer\\b|^\\W*commander\\b|(?:valider|confirmer|finaliser)\\s+(?:la|ma|et)\\s|acheter\\s+maintenant",
-  "realizar\\s+(?:el\\s+)?pedido|\\bpagar\\b|comprar\\s+(?:ahora|ya|agora)|(?:finalizar|confirmar|completar|hacer)\\s+(?:la\\s+|el\\s+|o\\s+|a\\s+)?(?:compra|pedido)|^\\W*comprar\\W*$",
-  "(?:effettua|invia|conferma|completa|concludi)\\s+(?:l.|il\\s+)?(?:ordine|acquisto|pagamento)|\\bpaga\\b|acquista\\s+(?:ora|subito)|^\\W*(?:acquista|ordina)\\W*$",
-  "bestelling\\s+(?:plaatsen|afronden|bevestigen)|(?:nu\\s+)?\\b(?:betalen|kopen)\\b|^\\W*(?:nu\\s+)?bestellen|afrekenen\\s+met",
-  "(?:slutför|genomför|bekräfta|lägg)\\s+(?:köp|beställning|order)|\\bbetala\\b|köp\\s+nu",
-  "(?:gennemfør|afgiv|bekræft|fullfør|bekreft|legg\\s+inn)\\s+(?:køb|ordre|bestilling|kjøp)|\\bbetal\\b|(?:køb|kjøp)\\s+nu|kjøp\\s+nå",
-  "(?:vahvista|lähetä|tee)\\s+tilau|\\bmaksa\\b|osta\\s+nyt",
-  "(?:złóż|złożyć|potwierd\\S*|wyślij)\\s+zamówieni|zapłać|kup\\s+teraz|kupuj|zamawiam",
-  "objednat|zaplatit|odeslat\\s+objednávku|koupit\\s+(?:hned|nyní)",
-  "sipariş\\S*\\s+(?:onayla|tamamla|ver)|\\böde|hemen\\s+al|satın\\s+al",
-  "оплатить|подтвердить\\s+заказ|купить\\s+(?:сейчас|в)|оформить\\s+заказ",
-  "注文(?:を確定|する|確定)|購入(?:する|手続)|支払|今すぐ買う",
-  "提交订单|提交訂單|立即(?:购买|購買|支付|付款|下单)|去支付|确认(?:订单|支付)|付款",
-  "결제|주문|구매하기|바로\\s?구매"
-)
-
 /** What may be pressed, and for what. */
 export const allowed = {
   addToCart: any(
@@ -132,9 +101,11 @@ export const cart = any(
 
 /** What a page says of a cart that holds nothing. */
 export const emptyCart = any(
-  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:no|0)\\s+items?\\s+in\\s+(?:your|the)|empty\\s+(?:cart|bag|basket)",
+  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:no|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
   "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
-  "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand)\\s+is\\s+leeg|koszyk\\s+jest\\s+pusty"
+  "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand|mandje)\\s+is\\s+(?:\\S+\\s+)?leeg|koszyk\\s+jest\\s+pusty",
+  "(?:varukorgen|kundvagnen|(?:indkøbs|handle)?kurven?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
+  "カート(?:の中)?(?:は|が)空|カートに商品(?:が|は)(?:入っていません|ありません)|购物车(?:是|为)?空|購物車(?:是|為)?空|장바구니가\\s*비어"
 )
 
 /** What asks for a choice that was not made. */

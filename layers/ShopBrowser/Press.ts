@@ -1,19 +1,16 @@
 import { Effect } from "effect"
-import type { Locator, Page } from "playwright-core"
-import { mayOrder } from "#domain/FormConduct.ts"
+import type { Frame, Locator, Page } from "playwright-core"
+import { mayOrder } from "#domain/OrderingWords.ts"
 import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
-import { allowed, ordering, type Purpose } from "./Names.ts"
+import { allowed, type Purpose } from "./Names.ts"
 
 /** An option of a product has a short name, and none that a command would have. */
 const command =
   /^\s*[+\-−–]\s*$|wish|favou?rit|compare|share|guide|chart|zoom|next|previous|more|log ?in|sign ?in|close|menu|search|review|notify|cart|bag|basket|panier|warenkorb/i
 const isOption = (name: string) => name.length > 0 && name.length <= 40 && !command.test(name)
 
-/** Names that go on to a step of paying, and pay nothing. */
-const goesOn = (name: string) => allowed.goOn.test(name)
-
-/** Whether a control of this name may place an order or pay. */
-export const isOrder = (name: string): boolean => ordering.test(name) || (mayOrder(name) && !goesOn(name))
+/** Whether a control of this name may place an order or pay: by the same words as for forms. */
+export const isOrder = (name: string): boolean => mayOrder(name)
 
 /** Whether a control that has these names may be pressed for this. One name that orders outweighs all others. */
 export const mayPress = (names: ReadonlyArray<string>, purpose: Purpose | "option"): boolean =>
@@ -38,7 +35,7 @@ const mostControls = 12
 
 /** The first control that may be pressed for this and can be seen; one that is disabled only when no other is there. */
 export const find = Effect.fnUntraced(function* (
-  within: Page | Locator,
+  within: Page | Frame | Locator,
   purpose: Purpose,
   roles: ReadonlyArray<"button" | "link"> = ["button", "link"]
 ) {

@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
-import { saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import { isReviewPage, saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
@@ -32,8 +32,8 @@ export interface Tab {
   readonly page: Page
   /** What reads its pages. */
   readonly pages: PageReading["Service"]
-  /** Loads a page and waits until it is quiet. The status of its answer. */
-  readonly goTo: (url: URL) => Effect.Effect<number, BrowserFailed>
+  /** Loads a page, as by a link of the page `from`, and waits until it is quiet. The status of its answer. */
+  readonly goTo: (url: URL, from?: URL) => Effect.Effect<number, BrowserFailed>
   /** Until nothing has been asked for a third of a second, or three seconds have passed. */
   readonly quiet: Effect.Effect<void>
   /** Every change that was asked for so far. */
@@ -41,6 +41,8 @@ export interface Tab {
   readonly requests: () => ReadonlyArray<RequestMade>
   /** How often a request that would have ordered something was stopped. */
   readonly ordersStopped: () => number
+  /** The browser itself has ended, whatever the site did. */
+  readonly isBroken: () => boolean
 }
 
 /** What pages are made of that an agent needs not see, and what outlives them. */
@@ -60,15 +62,27 @@ export const placesOrder = (method: string, url: URL, body = ""): boolean =>
  * Whether it orders, or is a page at an address where a mere look may, or a form that says how it is paid. Scripts say that to learn the
  * total, and are not stopped.
  */
-export const isOrder = ({ body, isDocument, method, url }: Leaving): boolean =>
-  placesOrder(method, url, body) || (isDocument && (soundsLikeDeed(url) || (method !== "GET" && sendsPayment(body))))
+export const isOrder = ({ body, from, isDocument, method, url }: Leaving): boolean =>
+  placesOrder(method, url, body) ||
+  (isDocument && ((soundsLikeDeed(url) && !isLookedAt(method, url, from)) || (method !== "GET" && sendsPayment(body))))
+
+/** A platform's page on which an order is looked at, come to from its page before. */
+const isLookedAt = (method: string, url: URL, from: string | undefined): boolean => {
+  const before = from === undefined ? null : URL.parse(from)
+  return method === "GET" && before !== null && isReviewPage(before, url)
+}
 
 const ignore = () => {}
 
 const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
   const url = URL.parse(request.url())
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "unwanted"
-  const leaving = { method: request.method(), url, body: request.postData() ?? "" }
+  const leaving = {
+    method: request.method(),
+    url,
+    body: request.postData() ?? "",
+    from: request.headers()["referer"]
+  }
   if (isOrder({ ...leaving, isDocument: request.isNavigationRequest() })) return "order"
   if (count > mostRequests || unwanted.has(request.resourceType()) || isTracker(url.hostname)) return "unwanted"
   return undefined
@@ -179,8 +193,9 @@ export const open = Effect.fnUntraced(function* (
     }
   }).pipe(Effect.provideService(Clock.Clock, realTime))
 
-  const goTo = Effect.fnUntraced(function* (url: URL) {
-    const answer = yield* ask(() => page.goto(url.href, { waitUntil: "domcontentloaded" }))
+  const goTo = Effect.fnUntraced(function* (url: URL, from?: URL) {
+    const referer = from === undefined ? {} : { referer: from.href }
+    const answer = yield* ask(() => page.goto(url.href, { waitUntil: "domcontentloaded", ...referer }))
     yield* quiet
     return answer?.status() ?? 0
   })
@@ -192,7 +207,8 @@ export const open = Effect.fnUntraced(function* (
     quiet,
     writes: () => writes,
     requests: () => made,
-    ordersStopped: () => seen.orders
+    ordersStopped: () => seen.orders,
+    isBroken: () => context.browser()?.isConnected() === false
   }
   return tab
 })

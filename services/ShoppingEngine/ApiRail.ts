@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { accountWall } from "#domain/page/Accounts.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { samePrice } from "#domain/ProductChoice.ts"
+import { isPriceSaid } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
 import type { NoAnswer, SiteAnswer, SiteRequest } from "../SiteVisits.ts"
 import type { Errand, JsonAnswer } from "./Errand.ts"
@@ -65,7 +65,7 @@ export const assertCart = (
     return { ...failed("cart", "add_to_cart_failed", detail, evidence, warnings), price: null }
   }
   const changed: ReadonlyArray<Blocker> =
-    samePrice(line.price, candidate.price) === false
+    isPriceSaid(line.price, candidate) === false
       ? [warning("cart", "price_changed_in_cart", `Stated ${candidate.price}, in the cart ${line.price}.`, evidence)]
       : []
   const detail = `The cart holds "${candidate.name}" once${line.price === null ? "" : ` at ${line.price}`}.`

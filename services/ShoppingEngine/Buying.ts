@@ -2,12 +2,13 @@ import { Clock, Effect } from "effect"
 import type { Candidate, Offered } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, ShopRail, Step } from "#domain/ShoppingTest.ts"
 import type { StepTried } from "#domain/ShoppingVerdict.ts"
-import { shopperFor } from "#domain/TestShopper.ts"
+import { shopperFor, type ShopperChosen, shopperOf } from "#domain/TestShopper.ts"
 import * as BigCommerceRail from "./BigCommerceRail.ts"
 import type { Storefront } from "./Discovery.ts"
 import * as EverShopRail from "./EverShopRail.ts"
 import * as FormRail from "./FormRail.ts"
 import * as MagentoRail from "./MagentoRail.ts"
+import { unknown } from "./Outcomes.ts"
 import type { Rail, StepOutcome } from "./Rail.ts"
 import * as ShopifyRail from "./ShopifyRail.ts"
 import * as UcpRail from "./UcpRail.ts"
@@ -20,7 +21,10 @@ type Attempt = ReadonlyArray<StepTried>
 /** A browser's rail, or why there is none. */
 export type BrowserRail = { readonly rail: Rail } | { readonly missing: string }
 
-/** What stops one rail and may not stop another: the thing itself is there, and this way of asking for it does not work. */
+/**
+ * What stops one way of asking and may not stop another: the thing itself is there. The last of the ways is a browser, so without its
+ * word nothing is known.
+ */
 const elsewhere: ReadonlySet<BlockerId> = new Set([
   "javascript_wall",
   "checkout_form_unrecognized",
@@ -29,34 +33,31 @@ const elsewhere: ReadonlySet<BlockerId> = new Set([
 ])
 /** At a cart's interface a login or a wall concerns the interface alone. */
 const elsewhereOfInterfaces: ReadonlySet<BlockerId> = new Set(["account_required", "captcha_required"])
-/** What only a browser can tell, so that without one nothing is known. */
-const forBrowsers: ReadonlySet<BlockerId> = new Set([
-  "javascript_wall",
-  "checkout_form_unrecognized",
-  "variant_required"
-])
 
 const isInterface = (rail: ShopRail | null): boolean => rail === "ucp" || rail === "platform_api"
 
 const blockersOf = (tried: StepTried | undefined): ReadonlyArray<Blocker> =>
   tried?.blockers.filter(({ severity }) => severity === "blocking") ?? []
 
+/** Whether a failure speaks of the rail alone, and not of the shop. */
+const isOfRail = (last: StepTried): boolean =>
+  blockersOf(last).every(
+    ({ id }) => elsewhere.has(id) || (last.step === "cart" && isInterface(last.rail) && elsewhereOfInterfaces.has(id))
+  )
+
 /** Whether another rail may come further. */
 const mayGoOn = (attempt: Attempt): boolean => {
   const last = attempt.at(-1)
-  if (last === undefined || last.status === "unknown") return true
-  return (
-    last.status === "failed" &&
-    blockersOf(last).every(
-      ({ id }) => elsewhere.has(id) || (last.step === "cart" && isInterface(last.rail) && elsewhereOfInterfaces.has(id))
-    )
-  )
+  return last === undefined || last.status === "unknown" || (last.status === "failed" && isOfRail(last))
 }
 
-const platformRail = (front: Storefront, { candidate, source }: Offered): Rail | undefined => {
+const platformRail = (
+  front: Storefront,
+  { candidate, source }: Offered,
+  { shopper }: ShopperChosen
+): Rail | undefined => {
   const { errand, platform } = front
   const { currency, platformId, sku } = candidate
-  const shopper = shopperFor(currency)
   const isKnown = source === "platform" && platformId !== null
   if (platform === "shopify" && isKnown) return ShopifyRail.make(errand, shopper, currency)
   if (platform === "woocommerce" && isKnown) return WooRail.make(errand, shopper)
@@ -68,10 +69,10 @@ const platformRail = (front: Storefront, { candidate, source }: Offered): Rail |
 }
 
 /** The rails that this shop has without a browser, best first. */
-const railsOf = (front: Storefront, offered: Offered): ReadonlyArray<Rail> => {
+const railsOf = (front: Storefront, offered: Offered, chosen: ShopperChosen): ReadonlyArray<Rail> => {
   const { candidate, source } = offered
-  const shopper = shopperFor(candidate.currency)
-  const platform = platformRail(front, offered)
+  const { shopper } = chosen
+  const platform = platformRail(front, offered, chosen)
   return [
     ...(front.ucp !== undefined && source === "ucp"
       ? [UcpRail.make(front.ucp.client, shopper, front.ucp.handlers)]
@@ -84,15 +85,40 @@ const railsOf = (front: Storefront, offered: Offered): ReadonlyArray<Rail> => {
 const stepOn = (rail: Rail, step: Step, candidate: Candidate): Effect.Effect<StepOutcome> =>
   step === "cart" ? rail.cart(candidate) : step === "checkout" ? rail.checkout : rail.payment
 
+/** What may have been refused for where we said that we live. */
+const refusals: ReadonlySet<BlockerId> = new Set(["address_rejected", "no_shipping_option"])
+
+/** A checkout that does not take our address is no failure of a shop that may sell to another country: it was not tried there. */
+const unlessAbroad = (outcome: StepOutcome, { isAtHome, shopper }: ShopperChosen): StepOutcome => {
+  const refused = outcome.blockers.some(({ id, severity }) => severity === "blocking" && refusals.has(id))
+  if (isAtHome || !refused) return outcome
+  const detail = `The checkout does not take the test's address (${shopper.countryName}), and nothing says that the shop sells there.`
+  const told = outcome.blockers.map(
+    (blocker): Blocker => (refusals.has(blocker.id) ? { ...blocker, severity: "warning", detail } : blocker)
+  )
+  return unknown(detail, outcome.evidence, told)
+}
+
 /** Takes one rail as far as it goes, and puts everything back, also when the test is interrupted. */
-const attemptOn = (rail: Rail, candidate: Candidate, planned: ReadonlyArray<Step>): Effect.Effect<Attempt> =>
+const attemptOn = (
+  rail: Rail,
+  candidate: Candidate,
+  planned: ReadonlyArray<Step>,
+  shopper: ShopperChosen
+): Effect.Effect<Attempt> =>
   Effect.gen(function* () {
     const tried: Array<StepTried> = []
     for (const step of planned) {
       const began = yield* Clock.currentTimeMillis
-      const { blockers, detail, evidence, status } = yield* stepOn(rail, step, candidate)
+      const { blockers, detail, evidence, status } = unlessAbroad(yield* stepOn(rail, step, candidate), shopper)
       const durationMs = (yield* Clock.currentTimeMillis) - began
       tried.push({ step, rail: rail.name, status, durationMs, detail, evidence, blockers })
+      if (blockers.some(({ id }) => id === "order_taken"))
+        yield* Effect.logError("A shop took a shopping test as an order", {
+          product: candidate.url?.href,
+          detail,
+          evidence
+        })
       if (status !== "passed") break
     }
     return tried
@@ -100,15 +126,32 @@ const attemptOn = (rail: Rail, candidate: Candidate, planned: ReadonlyArray<Step
 
 const completedIn = (attempt: Attempt): number => attempt.filter(({ status }) => status === "passed").length
 
+/** What merchants call the ways by which we ask. */
+const ways: Readonly<Record<ShopRail, string>> = {
+  ucp: "By UCP",
+  platform_api: "By the platform's interface",
+  html_form: "By the forms of the pages, without scripts",
+  browser: "In a browser"
+}
+
 const asWarning = (blocker: Blocker, rail: ShopRail | null): Blocker => ({
   ...blocker,
   severity: "warning",
-  detail: `Over ${rail ?? "this rail"}: ${blocker.detail}`
+  detail: rail === null ? blocker.detail : `${ways[rail]}: ${blocker.detail}`
 })
 
-/** The attempt that came furthest, the first of equals; what stopped others at steps that it passed is a warning there. */
+/** What may have become an order is told before everything else. */
+const mayHaveOrdered = (attempt: Attempt): boolean =>
+  attempt.some(({ blockers }) => blockers.some(({ id }) => id === "order_taken" || id === "order_uncertain"))
+
+/**
+ * The attempt that came furthest; of equals the last, as each was made because what stopped the one before it spoke of that way alone.
+ * What stopped others at steps that it passed is a warning there.
+ */
 const best = (attempts: ReadonlyArray<Attempt>): Attempt => {
-  const furthest = attempts.reduce((one, other) => (completedIn(other) > completedIn(one) ? other : one))
+  const furthest =
+    attempts.find(mayHaveOrdered) ??
+    attempts.reduce((one, other) => (completedIn(other) >= completedIn(one) ? other : one))
   return furthest.map((tried) => {
     if (tried.status !== "passed") return tried
     const others = attempts
@@ -120,18 +163,29 @@ const best = (attempts: ReadonlyArray<Attempt>): Attempt => {
   })
 }
 
-/** A step that only a browser could take, where there is none: unknown, and no failure. */
-const withoutBrowser = (attempt: Attempt, missing: string): Attempt => {
+/** A step that only a browser could tell of, and it did not: unknown, and no failure. */
+const untold = (attempt: Attempt, why: string): Attempt => {
   const last = attempt.at(-1)
-  const blockers = blockersOf(last)
-  if (last?.status !== "failed" || !blockers.every(({ id }) => forBrowsers.has(id))) return attempt
-  const unknown: StepTried = {
+  if (last?.status !== "failed" || !isOfRail(last)) return attempt
+  const undecided: StepTried = {
     ...last,
     status: "unknown",
-    detail: `Only a browser can tell, and it could not (${missing}): ${last.detail}`,
+    detail: `Only a browser can tell, and it could not (${why.replace(/\.$/, "")}): ${last.detail}`,
     blockers: last.blockers.map((blocker) => ({ ...blocker, severity: "warning" }))
   }
-  return [...attempt.slice(0, -1), unknown]
+  return [...attempt.slice(0, -1), undecided]
+}
+
+/** What is known after a browser was asked too. It is the best informed, so its failure stands before those of others. */
+const withBrowser = (attempts: ReadonlyArray<Attempt>, shown: Attempt): Attempt => {
+  if (attempts.length === 0) return shown
+  if (mayHaveOrdered(shown)) return best([...attempts, shown])
+  const known = best(attempts)
+  const last = shown.at(-1)
+  const ahead = completedIn(shown) - completedIn(known)
+  if (last?.status === "unknown" && ahead <= 0) return untold(known, last.detail)
+  const all = best([...attempts, shown])
+  return ahead < 0 ? untold(all, `it stopped at the ${last?.step}`) : all
 }
 
 /** Puts the product into the cart and goes on, over the best rail; where one fails by a cause of its own, over the next. */
@@ -142,17 +196,22 @@ export const buy = Effect.fnUntraced(function* (
   browser: Effect.Effect<BrowserRail>
 ) {
   const attempts: Array<Attempt> = []
-  for (const rail of railsOf(front, offered)) {
-    const attempt = yield* attemptOn(rail, offered.candidate, planned)
+  const { currency } = offered.candidate
+  const shopper = shopperOf({ currency, country: front.country ?? null, language: front.home.facts.lang })
+  for (const rail of railsOf(front, offered, shopper)) {
+    const attempt = yield* attemptOn(rail, offered.candidate, planned, shopper)
     attempts.push(attempt)
     if (completedIn(attempt) === planned.length || !mayGoOn(attempt)) return best(attempts)
+    // A form of the checkout is sent once, not by every rail anew.
+    if (rail.hasSentCheckout?.() === true) return untold(best(attempts), "the same form is not sent again by a browser")
   }
   const opened = offered.candidate.url === undefined ? { missing: "the product has no page" } : yield* browser
   if ("rail" in opened) {
-    const shown = yield* attemptOn(opened.rail, offered.candidate, planned)
-    attempts.push(shown)
-    const last = shown.at(-1)
-    return last?.status === "unknown" ? withoutBrowser(best(attempts), last.detail) : best(attempts)
+    // It goes by the currency alone.
+    const there = shopperFor(currency)
+    const isAtHome = shopper.isAtHome && there.country === shopper.shopper.country
+    const shown = yield* attemptOn(opened.rail, offered.candidate, planned, { shopper: there, isAtHome })
+    return withBrowser(attempts, shown)
   }
   const [first] = planned
   if (attempts.length === 0 && first !== undefined) {
@@ -168,5 +227,5 @@ export const buy = Effect.fnUntraced(function* (
     }
     return [none]
   }
-  return withoutBrowser(best(attempts), opened.missing)
+  return untold(best(attempts), opened.missing)
 })

@@ -13,11 +13,11 @@ import { agentName } from "../SiteVisits/Vantages.ts"
 import { isGood, pageIn, type PageSeen, pageFor } from "./ApiRail.ts"
 import * as Catalogue from "./Catalogue.ts"
 import type { Errand } from "./Errand.ts"
-import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, warning } from "./Outcomes.ts"
+import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
 import { proven } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
 import * as Sitemaps from "./Sitemaps.ts"
-import { refusalOf } from "../SiteVisits.ts"
+import { refusalOf, type SiteOutcome } from "../SiteVisits.ts"
 
 /** What is known of a shop before anything is chosen. */
 export interface Storefront {
@@ -29,6 +29,8 @@ export interface Storefront {
   /** Addresses that look like products, in order, all of this site and allowed to us. */
   readonly productUrls: ReadonlyArray<URL>
   readonly ucp: UcpService | undefined
+  /** Where the merchant is, as somebody said. */
+  readonly country?: string | null
 }
 
 /** A UCP service that answers calls, and the payment handlers that its profile declares. */
@@ -158,16 +160,30 @@ const inCatalogue = Effect.fnUntraced(function* (ucp: Ucp.UcpClient, base: URL, 
   return []
 })
 
+/** Why robots.txt keeps us from the home page: by what it says, or as the server is in trouble. */
+const keptOut = ({ rule, under }: ReturnType<typeof robotsVerdict>, said: SiteOutcome): StepOutcome => {
+  const seen = said._tag === "Answered" ? evidenceOf(said) : null
+  if (rule !== null) {
+    const whom = under === "*" || under === null ? "every agent" : agentName
+    const detail = `robots.txt keeps ${whom} from the home page: Disallow: ${rule.pattern}.`
+    return failed("discovery", "robots_disallowed", detail, seen)
+  }
+  const status = said._tag === "Answered" ? said.status : "nothing"
+  return status === 503
+    ? failed("discovery", "site_unreachable", "robots.txt answers 503: the site is not at home now.", seen)
+    : failed(
+        "discovery",
+        "robots_disallowed",
+        `robots.txt answers ${status}, which says "Disallow: /" to agents.`,
+        seen
+      )
+}
+
 /** Finds the shop and what it sells. */
 export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const { outcome: rulesAnswer, robots } = yield* rules(errand)
   const verdict = robotsVerdict(robots, agentName, "/")
-  if (!verdict.isAllowed) {
-    const rule = verdict.rule === null ? "it could not be read" : `Disallow: ${verdict.rule.pattern}`
-    const detail = `robots.txt keeps ${verdict.under === "*" || verdict.under === null ? "every agent" : agentName} from the home page: ${rule}.`
-    const seen = rulesAnswer._tag === "Answered" ? evidenceOf(rulesAnswer) : null
-    return stopped(failed("discovery", "robots_disallowed", detail, seen))
-  }
+  if (!verdict.isAllowed) return stopped(keptOut(verdict, rulesAnswer))
   const home = yield* door(errand)
   if (!isGood(home)) return stopped(home)
   const { answer, facts } = home
@@ -221,6 +237,14 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   } satisfies Discovered
 })
 
+/** Why nothing is seen behind a question of age: ours to refuse, it says nothing about the shop. */
+export const ageGate = ({ walls }: PageFacts): string | undefined => {
+  const age = walls.find(({ kind }) => kind === "age")
+  return age === undefined
+    ? undefined
+    : `The home page asks how old its visitor is (${age.marker}) and shows no product before, and a test does not answer that.`
+}
+
 /** Why there is nothing to buy: robots.txt forbids it, only scripts may know, or it is not there. */
 const nothing = (urls: ReadonlyArray<URL>, home: PageSeen, warnings: ReadonlyArray<Blocker>): StepOutcome => {
   if (urls.length > 0) {
@@ -232,6 +256,8 @@ const nothing = (urls: ReadonlyArray<URL>, home: PageSeen, warnings: ReadonlyArr
     const detail = `The home page is empty before its scripts have run: ${marker}.`
     return failed("discovery", "javascript_wall", detail, snippet(marker), warnings)
   }
+  const gate = ageGate(home.facts)
+  if (gate !== undefined) return unknown(gate, snippet(home.facts.visibleText), warnings)
   const detail = "Neither a sitemap nor links nor an interface leads to a product."
   return failed("discovery", "no_products_found", detail, snippet(home.facts.visibleText), warnings)
 }

@@ -1,4 +1,5 @@
 import { Duration, Effect, Option, Schema } from "effect"
+import { isReviewPage } from "#domain/Deeds.ts"
 import { readBoundedJson } from "#domain/protocol/BoundedJson.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
 import type { PageReading } from "../PageReading.ts"
@@ -17,6 +18,11 @@ const passing: ReadonlySet<NoAnswer["reason"]> = new Set(["unreachable", "timeou
 
 const noAnswer = (reason: NoAnswer["reason"], detail: string): NoAnswer => ({ _tag: "NoAnswer", reason, detail, ms: 0 })
 
+/** `from` is the shop's page that led to an address: some review pages are looked at only from there. */
+export interface LookOptions extends Omit<SiteRequest, "url" | "method" | "body"> {
+  readonly from?: URL
+}
+
 /** An answer of JSON: `value` is undefined when it is no JSON of the expected shape. */
 export interface JsonAnswer<A> {
   readonly answer: SiteAnswer
@@ -32,7 +38,7 @@ export interface Errand extends Visit {
   /** What reads the documents that it gets. */
   readonly pages: PageReading["Service"]
   /** GET, with one more try after a failure of the network. */
-  look(url: string | URL, options?: Omit<SiteRequest, "url" | "method" | "body">): Effect.Effect<SiteOutcome>
+  look(url: string | URL, options?: LookOptions): Effect.Effect<SiteOutcome>
   /** GET or a call with effects, answered by JSON. */
   json<A>(schema: Schema.Decoder<A>, request: SiteRequest): Effect.Effect<JsonAnswer<A> | NoAnswer>
   /**
@@ -52,7 +58,8 @@ const landing = (outcome: SiteOutcome): URL | undefined => {
 
 export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Service"]): Errand => {
   const isLook = (method: SiteRequest["method"]) => method === undefined || method === "GET" || method === "OPTIONS"
-  const mayFollow = (url: URL) => mayAsk({ method: "GET", url, body: undefined })
+  const mayLook = (url: URL, from: URL | undefined) =>
+    mayAsk({ method: "GET", url, body: undefined }) || (from !== undefined && isReviewPage(from, url))
 
   const build = (isTidying: boolean): Omit<Errand, "tidying"> => {
     /** Our own limits, which leave room in the visit for putting things back. */
@@ -71,20 +78,21 @@ export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Ser
         over === undefined ? visit.ask(isTidying ? { ...request, isTidying } : request) : Effect.succeed(over)
       )
 
-    const ask = (request: SiteRequest): Effect.Effect<SiteOutcome> => {
+    const ask = (request: SiteRequest, from?: URL): Effect.Effect<SiteOutcome> => {
       const method = request.method ?? "GET"
       const url = URL.parse(String(request.url), visit.site.home.href)
       if (url === null) return Effect.succeed(noAnswer("bad_request", "this is no address"))
-      if (!mayAsk({ method, url, body: request.body })) {
+      if (!mayAsk({ method, url, body: request.body }) && !(method === "GET" && mayLook(url, from))) {
         return Effect.succeed(noAnswer("bad_request", `a test does not send ${method} ${url.pathname}`))
       }
+      const mayFollow = (next: URL) => mayLook(next, url)
       return sendOnce(isLook(method) ? { ...request, mayFollow } : { ...request, followsRedirects: false })
     }
 
-    const look: Errand["look"] = (url, options = {}) => {
+    const look: Errand["look"] = (url, { from, ...options } = {}) => {
       const request = { ...options, url }
-      return Effect.flatMap(ask(request), (outcome) =>
-        outcome._tag === "NoAnswer" && passing.has(outcome.reason) ? ask(request) : Effect.succeed(outcome)
+      return Effect.flatMap(ask(request, from), (outcome) =>
+        outcome._tag === "NoAnswer" && passing.has(outcome.reason) ? ask(request, from) : Effect.succeed(outcome)
       )
     }
 
@@ -101,16 +109,20 @@ export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Ser
       })
     }
 
-    const submitJudged = (request: SiteRequest): Effect.Effect<SiteOutcome> =>
-      Effect.flatMap(sendOnce({ ...request, followsRedirects: isLook(request.method), mayFollow }), (outcome) => {
+    const submitJudged = (request: SiteRequest): Effect.Effect<SiteOutcome> => {
+      const to = URL.parse(String(request.url), visit.site.home.href) ?? undefined
+      const sent = { ...request, followsRedirects: isLook(request.method), mayFollow: (next: URL) => mayLook(next, to) }
+      return Effect.flatMap(sendOnce(sent), (outcome) => {
         const next = landing(outcome)
-        return next === undefined ? Effect.succeed(outcome) : look(next)
+        if (next === undefined) return Effect.succeed(outcome)
+        return look(next, to === undefined ? {} : { from: to })
       })
+    }
 
     return {
       ...visit,
       pages,
-      ask,
+      ask: (request) => ask(request),
       look,
       json,
       submitJudged

@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
-import { asksToPay, asksWhereTo, mayBeWholeOrder, serves } from "#domain/FormConduct.ts"
+import { asksToPay, asksWhereTo, isOfShop, mayTakeOrder, serves } from "#domain/FormConduct.ts"
+import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { orderTaken } from "#domain/OrderTaken.ts"
+import { alwaysOrders } from "#domain/OrderingWords.ts"
 import { fill, type FilledForm, isField, roleOf } from "#domain/ShopperForm.ts"
-import type { Blocker } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
@@ -18,43 +20,34 @@ import {
   requestFor,
   totalOn
 } from "./FormPages.ts"
-import { failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
-import type { CheckoutOutcome, StepOutcome } from "./Rail.ts"
+import {
+  failed,
+  heldBackAt,
+  orderTakenAt,
+  passed,
+  refusedBy,
+  snippet,
+  unanswered,
+  unknown,
+  warning
+} from "./Outcomes.ts"
+import { begun, ended, type Journey, noteLabels, type Walked } from "./Journey.ts"
+import type { StepOutcome } from "./Rail.ts"
 
 /** How many pages a checkout may have before the payment. */
 const maxPages = 6
-
-/** What was learnt on the way. */
-interface Journey {
-  readonly filled: Set<string>
-  readonly warnings: Array<Blocker>
-  total: string | null
-  hasAddress: boolean
-}
-
-/** Where the checkout led: `at` is the page of the payment, when it was reached. */
-export interface Walked {
-  readonly at: PageSeen | undefined
-  readonly outcome: CheckoutOutcome
-}
 
 const noShipping =
   /no (?:shipping|delivery) (?:options?|methods?|rates?)[^.]{0,60}(?:available|found)?|(?:cannot|can't|do not|don't) (?:ship|deliver) to[^.]{0,60}|no shipping available|keine versandart/i
 const alertText =
   /(?:could not|couldn't|cannot|unable to|is not|isn't|not a|please enter a|invalid|ungültig)[^.]{0,40}(?:address|verif|valid|zip|post(?:al )?code|deliver)[^.]{0,60}/i
 
-const isPaying = (facts: PageFacts): boolean => {
-  const { isStated, methods } = paymentOffer(facts)
-  return facts.forms.some(asksToPay) || isStated || methods.length > 0
-}
-
-const ended = (outcome: StepOutcome, journey: Journey): Walked => ({
-  at: undefined,
-  outcome: { ...outcome, blockers: [...journey.warnings, ...outcome.blockers], total: journey.total }
-})
+/** The page itself lets choose how to pay; many load a provider's script everywhere, also where an order has been taken. */
+const offersToPay = (facts: PageFacts): boolean => facts.forms.some(asksToPay) || paymentOffer(facts).isStated
+const isPaying = (facts: PageFacts): boolean => offersToPay(facts) || paymentOffer(facts).methods.length > 0
 
 const hasAddressRoles = ({ roles }: FilledForm): boolean =>
-  (["email", "postal-code", "street-address", "address-line1"] as const).some((role) => roles.has(role))
+  (["email", "tel", "postal-code", "street-address", "address-line1"] as const).some((role) => roles.has(role))
 
 /** A page's form for contact, address or shipping, with what it would send. */
 const nextForm = (seen: PageSeen, shopper: TestShopper): { pressable: Pressable; filled: FilledForm } | undefined => {
@@ -64,6 +57,10 @@ const nextForm = (seen: PageSeen, shopper: TestShopper): { pressable: Pressable;
   }))
   return forms.find(({ filled }) => hasAddressRoles(filled) || filled.roles.has("shipping")) ?? forms[0]
 }
+
+/** A form that asks for the address or for how to ship. */
+const isStep = (form: ReturnType<typeof nextForm>): form is Exclude<typeof form, undefined> =>
+  form !== undefined && (hasAddressRoles(form.filled) || form.filled.roles.has("shipping"))
 
 /** Fields that nobody can name: too many of them, or nothing that a checkout must ask for. */
 const unrecognised = (seen: PageSeen): StepOutcome | undefined => {
@@ -75,13 +72,6 @@ const unrecognised = (seen: PageSeen): StepOutcome | undefined => {
   const names = asking.slice(0, 8).map((field) => field.name ?? field.id ?? "?")
   const detail = `None of the ${asking.length} fields of the checkout says what it asks for: ${names.join(", ")}.`
   return failed("checkout", "checkout_form_unrecognized", detail, snippet(names.join(", ")))
-}
-
-const noteLabels = ({ nameless }: FilledForm, journey: Journey) => {
-  if (nameless.length === 0 || journey.warnings.some(({ id }) => id === "labels_missing")) return
-  const names = nameless.slice(0, 8).map((field) => field.name ?? field.id ?? "?")
-  const detail = `${nameless.length} fields of the checkout have no label: ${names.join(", ")}.`
-  journey.warnings.push(warning("checkout", "labels_missing", detail, snippet(names.join(", "))))
 }
 
 /** The payment is in sight: the checkout is done, if what it had to ask was asked. */
@@ -105,32 +95,63 @@ const arrived = (seen: PageSeen, journey: Journey, shopper: TestShopper): Walked
   const how = journey.hasAddress ? "address and shipping were taken" : "one page asks for everything; nothing was sent"
   const detail = `As a guest, ${how}. ${total === null ? "No total is stated" : `The total is ${total}`}.`
   const evidence = snippet(total === null ? seen.facts.visibleText : `Total ${total} at ${seen.answer.url.pathname}`)
-  return { at: seen, outcome: { ...passed(detail, evidence, journey.warnings), total } }
+  return ended(passed(detail, evidence), { ...journey, total }, seen)
 }
+
+type Way =
+  | { readonly coming: ReturnType<Errand["look"]>; readonly given: ReadonlyArray<string> }
+  | { readonly held: string }
 
 /** The way on for guests, once; undefined when there is none. */
-const aroundLogin = (errand: Errand, seen: PageSeen, shopper: TestShopper, journey: Journey) => {
-  const form = formsFor(seen.facts, "guest").find((one) => !mayBeWholeOrder(one.form, one.label, seen.facts))
+const aroundLogin = (errand: Errand, seen: PageSeen, shopper: TestShopper, journey: Journey): Way | undefined => {
+  const filled = formsFor(seen.facts, "guest").map((form) => ({
+    ...form,
+    filled: fill(form.form, form.button, shopper)
+  }))
+  const mayTake = ({ filled: { roles }, form, label }: (typeof filled)[number]) =>
+    mayTakeOrder([...journey.given, ...roles], label, seen.facts, form)
+  const form = filled.find((one) => !mayTake(one))
   const link = guestLink(seen.facts)
-  if (journey.filled.has("guest") || (form === undefined && link === undefined)) return undefined
+  if (journey.filled.has("guest")) return undefined
+  if (form === undefined && link === undefined) return filled[0] && { held: filled[0].label }
   journey.filled.add("guest")
-  if (form === undefined) return link === undefined ? undefined : errand.look(link)
-  return errand.submitJudged(requestFor(form, fill(form.form, form.button, shopper), seen.answer.url))
+  if (form !== undefined)
+    return {
+      coming: errand.submitJudged(requestFor(form, form.filled, seen.answer.url)),
+      given: [...form.filled.roles]
+    }
+  return link && { coming: errand.look(link, { from: seen.answer.url }), given: [] }
 }
 
-const notSent = (label: string): StepOutcome =>
-  unknown(`To send the form of "${label}" may be to order, so a test does not.`, snippet(label))
+/** Newsletters have nothing to do with a checkout. */
+const isNewsletter = (label: string): boolean => /subscri|newsletter|abonn|suscri|iscriv|inschrij/i.test(label)
 
-/** Ours to refuse: a form that asks where to ship to and may be the order itself. It says nothing about the shop. */
-const unsent = ({ facts }: PageSeen): StepOutcome | undefined => {
-  const held = heldBack(facts, (form) => asksWhereTo(form) && !form.controls.some(({ type }) => type === "password"))
-  return held === undefined ? undefined : notSent(labelOf(held))
+/** Ours to refuse: a form that may be the order itself. It says nothing about the shop. */
+const unsent = ({ facts }: PageSeen, { hasAddress }: Pick<Journey, "hasAddress">): StepOutcome | undefined => {
+  const held = heldBack(
+    facts,
+    (form, button) =>
+      !form.controls.some(({ type }) => type === "password") &&
+      !isNewsletter(labelOf(button)) &&
+      (hasAddress || asksWhereTo(form) || serves(form, labelOf(button), "go_on"))
+  )
+  // A button whose words nobody here knows is not pressed either.
+  const other = facts.forms
+    .filter((form) => asksWhereTo(form) && !asksToPay(form) && !form.controls.some(({ type }) => type === "password"))
+    .flatMap(({ controls }) => controls.filter(({ disabled, type }) => type === "submit" && !disabled))[0]
+  const button = held ?? other
+  return button === undefined ? undefined : heldBackAt(labelOf(button))
 }
 
 /** The same of a way for guests. */
 const guestUnsent = ({ facts }: PageSeen): StepOutcome | undefined => {
   const held = heldBack(facts, (form, button) => serves(form, labelOf(button), "guest"))
-  return held === undefined ? undefined : notSent(labelOf(held))
+  // A button whose words nobody here knows is not pressed either.
+  const other = facts.forms
+    .filter((form) => asksWhereTo(form) && !asksToPay(form) && !form.controls.some(({ type }) => type === "password"))
+    .flatMap(({ controls }) => controls.filter(({ disabled, type }) => type === "submit" && !disabled))[0]
+  const button = held ?? other
+  return button === undefined ? undefined : heldBackAt(labelOf(button))
 }
 
 /** Why a page leads nowhere. */
@@ -140,7 +161,7 @@ const stuckAt = (seen: PageSeen, journey: Journey): StepOutcome => {
   const refused = noShipping.exec(facts.visibleText)?.[0]
   if (refused !== undefined)
     return failed("checkout", "no_shipping_option", `The checkout says: ${refused}.`, snippet(refused))
-  const refusedByUs = unsent(seen)
+  const refusedByUs = unsent(seen, journey)
   if (refusedByUs !== undefined) return refusedByUs
   const unnamed = unrecognised(seen)
   if (unnamed !== undefined) return unnamed
@@ -184,43 +205,88 @@ const stepOf = ({ form }: Pressable): string => {
   return [form.action, ...new Set(asked)].join(" ")
 }
 
+const paysNow = /\bpay\b|bezahl|payer|pagar|paga\b|betal|zapła|zaplat|öde|оплат|支払|支付|付款|결제/iu
+
+/**
+ * Whether a page shows that no order was taken yet: it asks for more, offers to pay, refuses, or has a button that orders. One that only
+ * asks to pay may be that of an order that waits for its money.
+ */
+const isBeforeOrder = ({ facts }: PageSeen, form: ReturnType<typeof nextForm>): boolean =>
+  isStep(form) ||
+  offersToPay(facts) ||
+  noShipping.test(facts.visibleText) ||
+  heldBack(
+    facts,
+    (_, button) => alwaysOrders(labelOf(button)) && !paysNow.test(labelOf(button)) && !isNewsletter(labelOf(button))
+  ) !== undefined
+
+/** What is done on a page: something that leads to another, or the end of the walk. */
+type Move = { readonly coming: ReturnType<Errand["look"]>; readonly sent?: FilledForm } | Walked
+
+const around = (way: Way, journey: Journey): Move => {
+  if ("held" in way) return ended(heldBackAt(way.held), journey)
+  for (const role of way.given) journey.given.add(role)
+  return { coming: way.coming }
+}
+
+/** What to do on a page of the checkout. `last` is the form that led to it. */
+const moveOn = (
+  errand: Errand,
+  seen: PageSeen,
+  shopper: TestShopper,
+  journey: Journey,
+  last: FilledForm | undefined
+): Move => {
+  const wall = wallOf("checkout", seen)
+  if (wall !== undefined) {
+    const isAccount = wall.blockers.some(({ id }) => id === "account_required")
+    const way = isAccount ? aroundLogin(errand, seen, shopper, journey) : undefined
+    if (way !== undefined) return around(way, journey)
+    return ended((isAccount ? guestUnsent(seen) : undefined) ?? wall, journey)
+  }
+  journey.total = totalOn(seen.facts) ?? journey.total
+  const form = nextForm(seen, shopper)
+  const key = form === undefined ? "" : stepOf(form.pressable)
+  const isFar = !isOfShop(seen.answer.url, errand.reached().href)
+  if (!isFar && isBeforeOrder(seen, form)) journey.isOpen = false
+  if (last !== undefined && form !== undefined && journey.filled.has(key)) return ended(cameBack(seen, last), journey)
+  if (!isStep(form)) {
+    if (isPaying(seen.facts)) return arrived(seen, journey, shopper)
+    const way = aroundLogin(errand, seen, shopper, journey)
+    return way === undefined ? ended(stuckAt(seen, journey), journey) : around(way, journey)
+  }
+  const { filled, pressable } = form
+  const given = [...journey.given, ...filled.roles]
+  if (mayTakeOrder(given, pressable.label, seen.facts, pressable.form))
+    return ended(heldBackAt(pressable.label), journey)
+  for (const role of filled.roles) journey.given.add(role)
+  journey.filled.add(key)
+  journey.hasAddress ||= hasAddressRoles(filled)
+  journey.hasSent = true
+  journey.isOpen = isEnoughToOrder(given)
+  noteLabels(filled, journey)
+  return { coming: errand.submitJudged(requestFor(pressable, filled, seen.answer.url)), sent: filled }
+}
+
 /** Goes from the cart to the payment by the checkout's own forms, and stops there. */
 export const walk = Effect.fnUntraced(function* (errand: Errand, shopper: TestShopper, cart: PageSeen | undefined) {
-  const journey: Journey = { filled: new Set(), warnings: [], total: null, hasAddress: false }
+  const journey = begun()
   if (cart === undefined) return ended(unknown("There is no cart."), journey)
-  let next = yield* pageFor("checkout", errand, checkoutAddress(cart.facts))
+  let before = cart.facts.visibleText
+  let next = yield* pageFor("checkout", errand, checkoutAddress(cart.facts), { from: cart.answer.url })
   let sent: FilledForm | undefined
   for (let page = 0; page < maxPages; page++) {
     if (!isGood(next)) return ended(next, journey)
     const seen: PageSeen = next
-    let coming: ReturnType<Errand["look"]> | undefined
-    const wall = wallOf("checkout", seen)
-    if (wall !== undefined) {
-      const isAccount = wall.blockers.some(({ id }) => id === "account_required")
-      const way = isAccount ? aroundLogin(errand, seen, shopper, journey) : undefined
-      if (way === undefined) return ended((isAccount ? guestUnsent(seen) : undefined) ?? wall, journey)
-      coming = way
-    } else {
-      journey.total = totalOn(seen.facts) ?? journey.total
-      const form = nextForm(seen, shopper)
-      const key = form === undefined ? "" : stepOf(form.pressable)
-      if (sent !== undefined && form !== undefined && journey.filled.has(key))
-        return ended(cameBack(seen, sent), journey)
-      if (form === undefined || (!hasAddressRoles(form.filled) && !form.filled.roles.has("shipping"))) {
-        if (isPaying(seen.facts)) return arrived(seen, journey, shopper)
-        coming = aroundLogin(errand, seen, shopper, journey)
-        if (coming === undefined) return ended(stuckAt(seen, journey), journey)
-      } else {
-        const { form: asking, label } = form.pressable
-        if (mayBeWholeOrder(asking, label, seen.facts)) return ended(notSent(label), journey)
-        journey.filled.add(key)
-        journey.hasAddress ||= hasAddressRoles(form.filled)
-        noteLabels(form.filled, journey)
-        sent = form.filled
-        coming = errand.submitJudged(requestFor(form.pressable, form.filled, seen.answer.url))
-      }
-    }
-    const outcome = yield* coming
+    const text = seen.facts.visibleText
+    const leadsOn = !journey.isOpen || isBeforeOrder(seen, nextForm(seen, shopper))
+    const taken = page === 0 ? undefined : orderTaken(before, text, { leadsOn })
+    if (taken !== undefined) return ended(orderTakenAt("checkout", taken, shopper), journey)
+    before = text
+    const move = moveOn(errand, seen, shopper, journey, sent)
+    if (!("coming" in move)) return move
+    sent = move.sent ?? sent
+    const outcome = yield* move.coming
     const refused = refusedBy("checkout", outcome)
     if (refused !== undefined) return ended(refused, journey)
     next = outcome._tag === "NoAnswer" ? unanswered("checkout", outcome) : yield* pageIn(errand, outcome)

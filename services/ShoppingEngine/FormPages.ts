@@ -24,14 +24,14 @@ export const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
     if (found === undefined || found.isDisabled) return []
     const label = found.control === null ? "" : labelOf(found.control)
     const button = found.control ?? undefined
-    return maySubmit(form, label, "add_to_cart", button) ? [{ form, button, label }] : []
+    return maySubmit(form, label, "add_to_cart", button, facts) ? [{ form, button, label }] : []
   })
 
 /** Other forms that may be submitted for a purpose, in the page's order. */
 export const formsFor = (facts: PageFacts, purpose: Exclude<FormPurpose, "add_to_cart">): ReadonlyArray<Pressable> =>
   facts.forms.flatMap((form) => {
     const button = form.controls.find(
-      (control) => isSubmit(control) && maySubmit(form, labelOf(control), purpose, control)
+      (control) => isSubmit(control) && maySubmit(form, labelOf(control), purpose, control, facts)
     )
     return button === undefined ? [] : [{ form, button, label: labelOf(button) }]
   })
@@ -46,7 +46,7 @@ export const heldBack = (
     .flatMap((form) =>
       form.controls.filter(
         (control) =>
-          isSubmit(control) && isMeant(form, control) && maySendOrder(form, labelOf(control), "go_on", control)
+          isSubmit(control) && isMeant(form, control) && maySendOrder(form, labelOf(control), "go_on", control, facts)
       )
     )[0]
 

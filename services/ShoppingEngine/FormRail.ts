@@ -2,9 +2,11 @@ import { Effect } from "effect"
 import { addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { buyingAtOnce } from "#domain/FormConduct.ts"
+import { orderTaken } from "#domain/OrderTaken.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
-import { wordsOf } from "#domain/ProductChoice.ts"
+import { isPriceSaid, wordsOf } from "#domain/ProductChoice.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -21,7 +23,7 @@ import {
   priceAfter,
   requestFor
 } from "./FormPages.ts"
-import { failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+import { failed, orderTakenAt, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
 import { judgedPage } from "./Payments.ts"
 import type { Candidate, CartOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
 
@@ -63,6 +65,9 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
     return failed("cart", "javascript_wall", detail, snippet(found.marker))
   }
   // Ours to refuse: it says nothing about the shop.
+  const atOnce = buyingAtOnce(facts)
+  if (atOnce !== undefined && (found === undefined || found.kind === "form"))
+    return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))
   if (found?.kind === "form")
     return unknown(`A test does not send the form of "${found.marker}".`, snippet(found.marker))
   if (facts.clientOnly !== null) {
@@ -174,6 +179,7 @@ const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): Readonl
 export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
   let cartSeen: PageSeen | undefined
   let paymentSeen: PageSeen | undefined
+  let hasSent = false
 
   const add = Effect.fnUntraced(function* (candidate: Candidate, url: URL) {
     const seen = yield* pageFor("cart", errand, url)
@@ -192,6 +198,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     if (outcome._tag === "NoAnswer") return unanswered("cart", outcome)
     const landed = yield* pageIn(errand, outcome)
     if (!isGood(landed)) return landed
+    const taken = orderTaken(seen.facts.visibleText, landed.facts.visibleText, { leadsOn: true })
+    if (taken !== undefined) return orderTakenAt("cart", taken, shopper)
     const walled = wallOf("cart", landed)
     if (walled !== undefined) return walled
     const cart = yield* pageFor("cart", errand, address)
@@ -221,7 +229,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       ? candidate.price
       : priceAfter(facts, calling)
     const warnings: Array<Blocker> = []
-    if (price !== null && candidate.price !== null && !sameAmount(price, candidate.price)) {
+    if (isPriceSaid(price, candidate) === false) {
       const detail = `Stated ${candidate.price}, in the cart ${price}.`
       warnings.push(warning("cart", "price_changed_in_cart", detail, seen))
     }
@@ -232,8 +240,9 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
   })
 
   const checkout = Effect.suspend(() =>
-    Effect.map(FormCheckout.walk(errand, shopper, cartSeen), ({ at, outcome }) => {
+    Effect.map(FormCheckout.walk(errand, shopper, cartSeen), ({ at, outcome, hasSent: sent }) => {
       paymentSeen = at
+      hasSent = sent
       return outcome
     })
   )
@@ -261,5 +270,5 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     )
     if (link !== undefined) yield* tidying.look(link.href)
   })
-  return { name: "html_form", cart, checkout, payment, cleanUp }
+  return { name: "html_form", cart, checkout, payment, cleanUp, hasSentCheckout: () => hasSent }
 }

@@ -1,5 +1,7 @@
 import { openingOf } from "#domain/page/Document.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
+import type { OrderTaken } from "#domain/OrderTaken.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
 import type { NoAnswer, SiteAnswer, SiteOutcome } from "../SiteVisits.ts"
 import type { StepOutcome } from "./Rail.ts"
 
@@ -54,9 +56,41 @@ export const unknown = (
   blockers: ReadonlyArray<Blocker> = []
 ): StepOutcome & { readonly status: "unknown" } => ({ status: "unknown", detail, evidence, blockers })
 
+/** Ours to refuse, where nothing shows that another step comes before the order. It says nothing about the shop. */
+export const heldBackAt = (label: string, evidence: string = label): StepOutcome =>
+  unknown(`The page may take the order itself when "${label}" is pressed; a test does not send it.`, snippet(evidence))
+
+/** The shop took for an order what a test sent: an accident of ours, which the shop has to know of. */
+export const orderTakenAt = (
+  step: Step,
+  { reference, said }: OrderTaken,
+  { email, firstName, lastName }: Pick<TestShopper, "email" | "firstName" | "lastName">
+): StepOutcome => {
+  const which = reference === undefined ? "" : `, reference ${reference}`
+  const detail = `The shop took what the test sent as an order or a booking. Please cancel it: it is in the name of ${firstName} ${lastName}, ${email}${which}.`
+  return failed(step, "order_taken", detail, snippet(said))
+}
+
+/** After what may have been enough for an order neither a later step nor a confirmation was seen. */
+export const orderUncertain = (step: Step, evidence: string | null): Blocker =>
+  warning(
+    step,
+    "order_uncertain",
+    "After the shopper's name and address were sent, the shop showed neither another step nor a confirmation: look whether it took an order.",
+    evidence
+  )
+
 /** What a challenge is called at a step: before the cart it keeps agents out, from there on it asks for a person. */
 const challengedAt = (step: Step): BlockerId =>
   step === "discovery" || step === "selection" ? "bot_challenge" : "captcha_required"
+
+/** Where a site may lead that nobody of ours goes. */
+const targets: Readonly<Record<string, string>> = {
+  OwnHost: "an address of the scanner itself",
+  AddressNotPublic: "an address that is not public",
+  PortNotAllowed: "a port that is not one of the web's",
+  SchemeNotAllowed: "an address that is not one of the web's"
+}
 
 /** A step whose request got no answer. What we did not ask, by our own limits, is unknown. */
 export const unanswered = (step: Step, { detail, reason }: NoAnswer): StepOutcome => {
@@ -72,7 +106,11 @@ export const unanswered = (step: Step, { detail, reason }: NoAnswer): StepOutcom
     case "robots":
       return failed(step, "robots_disallowed", `robots.txt disallows what a buyer needs: ${detail}`)
     case "forbidden_address":
-      return failed(step, "site_unreachable", `The site leads to an address that is not public: ${detail}`)
+      return failed(
+        step,
+        "site_unreachable",
+        `The site leads to ${targets[detail] ?? "an address that a test may not visit"}.`
+      )
     default:
       return failed(step, "site_unreachable", `No answer (${reason}): ${detail}`)
   }

@@ -34,6 +34,8 @@ export interface Rail {
   cart(candidate: Candidate): Effect.Effect<CartOutcome>
   readonly checkout: Effect.Effect<CheckoutOutcome>
   readonly payment: Effect.Effect<PaymentOutcome>
+  /** Whether it sent a form of the checkout: then no other rail goes through the same checkout again. */
+  readonly hasSentCheckout?: () => boolean
   /** Empties the cart and cancels the checkout; whatever fails of that is left. */
   readonly cleanUp: Effect.Effect<void>
 }

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
-import { addToCart } from "#domain/page/AddToCart.ts"
+import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
 import { isBuyable } from "#domain/page/Availability.ts"
 import type { PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
-import { priceVerdict } from "#domain/page/PriceShown.ts"
+import { priceReach, priceVerdict } from "#domain/page/PriceShown.ts"
 import { type Candidate, choose, type Choice, type Offered, rarestWords, samePrice } from "#domain/ProductChoice.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
@@ -29,6 +29,18 @@ const bestOffer = (offers: ReadonlyArray<StatedOffer>): StatedOffer | undefined 
 
 const skuInText = /\bSKU\s{0,2}[:#]?\s{0,2}([A-Z0-9][\w.-]{1,63})/i
 
+/** Behind a price, that it is with its tax. */
+const withTax =
+  /^\s?(?:[€£$]|[A-Z]{3}|kr|zł|Kč)?\s?[([]?(?:inc(?:l(?:uding|usive|\.)?|\.)?\s(?:of\s)?(?:\d{1,2}\s?%\s)?(?:vat|tax(?:es)?|gst|btw)|ttc\b|inkl\.?\s(?:\d{1,2}\s?%\s)?(?:mwst|ust|moms)|iva\s(?:incl|compr)|incl\.?\sbtw|税込)/i
+
+/** The price with tax that the page says beside one without: a cart may charge either. */
+const taxedPrice = ({ headingAt, prices, visibleText }: PageFacts, price: string | null): string | undefined => {
+  const at = headingAt ?? 0
+  const beside = prices.filter((shown) => shown.at >= at && shown.at <= at + priceReach.behind && !shown.isAside)
+  const said = beside.find(({ at, raw }) => withTax.test(visibleText.slice(at + raw.length, at + raw.length + 40)))
+  return said === undefined || samePrice(said.value, price) !== false ? undefined : said.value
+}
+
 /** What a product page offers; undefined when it is none. */
 export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined => {
   const stated = facts.products[0]
@@ -41,6 +53,8 @@ export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined =
   const at = facts.headingAt ?? 0
   const shown = facts.prices.find((price) => price.at >= at && !price.isAside && price.currencies.length > 0)
   const isStated = offer?.price !== undefined && offer.price !== null
+  const price = isStated ? offer.price : (shown?.value ?? null)
+  const priceWithTax = taxedPrice(facts, price)
   return {
     candidate: {
       name: name.slice(0, 300),
@@ -48,10 +62,11 @@ export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined =
       sku: stated?.sku ?? offer?.sku ?? skuInText.exec(facts.visibleText)?.[1] ?? null,
       platformId: null,
       variant: null,
-      price: isStated ? offer.price : (shown?.value ?? null),
+      price,
+      ...(priceWithTax === undefined ? {} : { priceWithTax }),
       currency: isStated ? offer.currency : (shown?.currencies[0] ?? null)
     },
-    isAvailable: isBuyable(offer?.availability ?? null) ?? (adding?.isDisabled === true ? false : null),
+    isAvailable: isBuyable(offer?.availability ?? null) ?? (adding !== undefined && saysSoldOut(adding) ? false : null),
     variants: Math.max(1, stated?.variants ?? 1),
     kind: address.pathname.slice(0, 300),
     source: isStated ? "structured" : "text"
@@ -93,12 +108,19 @@ const unchosen = (
     return unknown(detail, snippet(first.candidate.name), [warning("selection", "out_of_stock", detail)])
   }
   if (first !== undefined) {
-    const detail = `All ${soldOut.length} products that could be looked at are out of stock.`
+    const detail =
+      soldOut.length === 1
+        ? "The only product that could be looked at is out of stock."
+        : `All ${soldOut.length} products that could be looked at are out of stock.`
     return failed("selection", "out_of_stock", detail, snippet(first.candidate.name))
   }
   // Ours to refuse: it says nothing about the shop.
   if (excluded > 0 && nameless === undefined) {
-    const detail = `Could not be tried from here: all ${excluded} products that were read are gift cards, subscriptions or age-restricted, which a test does not buy.`
+    const what =
+      excluded === 1
+        ? "the only product that was read is a gift card, a subscription"
+        : `all ${excluded} products that were read are gift cards, subscriptions`
+    const detail = `Could not be tried from here: ${what} or age-restricted, which a test does not buy.`
     return unknown(detail)
   }
   const empty = pages.find(({ facts }) => facts.clientOnly !== null || facts.products.length === 0)
@@ -179,7 +201,7 @@ export const select = Effect.fnUntraced(function* (front: Storefront) {
       ? { detail: "The UCP service's own search found it.", warnings: [] }
       : yield* ShopSearch.find(front, whole, rarestWords(whole.name, titles))
   const warnings = [...(page === undefined ? [] : contradictions(offered, page)), ...search.warnings]
-  const detail = `Chose "${whole.name}" for ${whole.price} ${whole.currency} of ${read.offers.length} products. ${search.detail}`
+  const detail = `Chose "${whole.name}" for ${whole.price} ${whole.currency} of ${read.offers.length === 1 ? "one product" : `${read.offers.length} products`}. ${search.detail}`
   const evidence = snippet(page === undefined ? whole.name : page.answer.url.href)
   return { outcome: passed(detail, evidence, warnings), chosen: offered } satisfies Selected
 })

@@ -37,10 +37,11 @@ const Cart = Schema.Struct({
 type Cart = typeof Cart.Type
 
 /**
- * WooCommerce names the German states with their country before, and versions that have none yet (before 6.3) take any. Their full names
- * would do as well, but stand in the shop's own language.
+ * WooCommerce names the German states with their country before, and versions that have none yet (before 6.3) take any; some others it
+ * names in ways of its own. Their full names would do as well, but stand in the shop's own language.
  */
-const stateOf = ({ country, region }: TestShopper) => (country === "DE" ? `DE-${region}` : region)
+const ownStates: Readonly<Record<string, string>> = { "DE BE": "DE-BE", "JP 13": "JP13", "MX CMX": "DF" }
+const stateOf = ({ country, region }: TestShopper) => ownStates[`${country} ${region}`] ?? region
 
 const addressOf = (shopper: TestShopper) => ({
   first_name: shopper.firstName,

@@ -61,10 +61,15 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks) {
     execute: (id) => sql`SELECT ${columns} FROM shopping_tests WHERE id = ${id}`
   })
   const newestOf = SqlSchema.findAll({
-    Request: Schema.Struct({ domain: Schema.String, limit: Schema.Int }),
+    Request: Schema.Struct({ domain: Schema.String, limit: Schema.Int, offset: Schema.Int }),
     Result: Row,
-    execute: ({ domain, limit }) =>
-      sql`SELECT ${columns} FROM shopping_tests WHERE domain = ${domain} ORDER BY seq DESC LIMIT ${limit}`
+    execute: ({ domain, limit, offset }) =>
+      sql`SELECT ${columns} FROM shopping_tests WHERE domain = ${domain} ORDER BY seq DESC LIMIT ${limit} OFFSET ${offset}`
+  })
+  const countOf = SqlSchema.findOne({
+    Request: Schema.String,
+    Result: Schema.Struct({ total: Schema.Int }),
+    execute: (domain) => sql`SELECT count(*)::int AS total FROM shopping_tests WHERE domain = ${domain}`
   })
   const newestOfType = SqlSchema.findOneOption({
     Request: Schema.Struct({ domain: Schema.String, type: Schema.String }),
@@ -83,6 +88,11 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks) {
     Result: Merchant,
     execute: (domain) =>
       sql`SELECT merchant_category, region FROM merchant_scans WHERE domain = ${domain} ORDER BY place DESC LIMIT 1`
+  })
+  const countryOf = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Schema.Struct({ country_code: Schema.NullOr(Schema.String) }),
+    execute: (domain) => sql`SELECT country_code FROM merchants WHERE domain = ${domain}`
   })
   const insert = SqlSchema.findOne({
     Request: New,
@@ -109,10 +119,18 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks) {
       )
     }, Effect.orDie),
     find: (id: string) => Effect.map(Effect.orDie(byId(id)), Option.map(shown)),
+    /** Where the merchant was said to be. */
+    countryOf: (domain: string) =>
+      Effect.map(Effect.orDie(countryOf(domain)), (found) => Option.getOrNull(found)?.country_code ?? null),
     last: (domain: string, type: string) => Effect.map(Effect.orDie(lastOf({ domain, type })), ({ last }) => last),
     newest: (domain: string, type: string) =>
       Effect.map(Effect.orDie(newestOfType({ domain, type })), Option.map(stored)),
-    recent: (domain: string, limit: number) =>
-      Effect.map(Effect.orDie(newestOf({ domain, limit })), (rows) => rows.map(shown))
+    recent: Effect.fnUntraced(function* (
+      domain: string,
+      { limit, offset }: { readonly limit: number; readonly offset: number }
+    ) {
+      const { total } = yield* countOf(domain)
+      return { data: (yield* newestOf({ domain, limit, offset })).map(shown), total }
+    }, Effect.orDie)
   }
 })

@@ -59,7 +59,7 @@ const get = HttpApiEndpoint.get("get", "/rubric", { success: ScannerRubric }).an
       "estimates of a test, with its sources. Whoever changes one of them gives it another version, which every record names. For " +
       "everybody.",
     answer: {
-      version: "2026-11.1",
+      version: "2026-11.2",
       questions: [
         {
           id: "product_json_ld",

@@ -7,8 +7,9 @@ import { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.
 import { ShoppingTest, TestType } from "#domain/ShoppingTest.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { page } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
-import { DomainText, scannerLimit } from "./Scans.ts"
+import { DomainText, scannerPages } from "./Scans.ts"
 
 const example = {
   id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22",
@@ -63,7 +64,7 @@ const example = {
     }
   ],
   vantage: { user_agent: "TurnpikeScanner/1.0", network: "direct" },
-  rubric_version: "2026-11.1",
+  rubric_version: "2026-11.2",
   test_duration_ms: 9120,
   estimated_monthly_agent_visits: 1000,
   estimated_lost_conversions: 5,
@@ -103,7 +104,8 @@ const run = HttpApiEndpoint.post("run", "/tests", {
       description:
         "Goes through discovery, selection, cart, checkout and payment over the best interface that the shop has, and reads back the " +
         "state of the shop after every step. `browse` is the first step, `search` the first two, `add_to_cart` three, `checkout` four and " +
-        "`full_flow` all. An order is never placed, and the cart is emptied afterwards. Costs 5 credits, returned when the test could not " +
+        "`full_flow` all. Nothing is sent that may place an order, and the cart is emptied afterwards; should a shop take one all the same, " +
+        "the blocker `order_taken` says so. Costs 5 credits, returned when the test could not " +
         "be made. Steps that could not be tried from here say `unknown` and why. The estimates are there when the category of the " +
         "merchant is known from a scan; `economics` shows what went into them. May take a minute. Without a key the call is sold for " +
         "0.25 USDC.",
@@ -114,8 +116,8 @@ const run = HttpApiEndpoint.post("run", "/tests", {
 
 const recent = HttpApiEndpoint.get("recent", "/tests/:domain", {
   params: { domain: DomainText },
-  query: { limit: scannerLimit },
-  success: Schema.Struct({ data: Schema.Array(ShoppingTest) }),
+  query: scannerPages,
+  success: page(ShoppingTest),
   error: problem(DomainNotAllowed)
 })
   .annotate(Requires, scanning("read"))
@@ -123,7 +125,7 @@ const recent = HttpApiEndpoint.get("recent", "/tests/:domain", {
     documented({
       summary: "Recent tests of a domain",
       description: "The most recent tests of a domain, of all tenants, in descending order of `tested_at`.",
-      answer: { data: [example] }
+      answer: { data: [example], pagination: { page: 1, limit: 20, total: 1, totalPages: 1 } }
     })
   )
 

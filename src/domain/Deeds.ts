@@ -10,6 +10,9 @@ const orderPath = new RegExp(
   [
     "/store/v\\d/checkout/?$",
     "/module/[^/]+/validation/?$",
+    "/orders?/(?:new|create|add|express|quick|submit)(?:\\.\\w{2,5})?/?$|/(?:quick|express|instant|fast)[-_]?(?:orders?|buy|checkout|purchase)(?:\\.\\w{2,5})?/?$",
+    "/checkout[-_/](?:express|now|instant|one[-_]?page[-_]?order)/?$|/(?:create[-_]?)?checkout[-_]?sessions?/?$|/(?:buy|order|purchase|pay)[-_]?(?:it[-_]?)?now(?:[/.]|$)|/direct[-_]?(?:buy|order|checkout)/?$",
+    "/cgi-bin/webscr|/(?:bookings?|reservations?|reserve|reservas?|buchung(?:en)?|book)(?:\\.\\w{2,5})?/?$",
     "/(?:orders?|purchases?|pay|charges?|complete|confirm|place|buy)(?:\\.\\w{2,5})?/?$",
     "(?:bestell|auftrags|kauf)[\\w-]*abschl|abschlu(?:ss|ß)(?:\\.\\w{2,5})?/?$|/(?:bestellung(?:en)?|bestellen|kaufen|bezahlen)(?:\\.\\w{2,5})?/?$",
     "finali[sz](?:ar|er|zar)|realizar[-_/]?(?:el[-_])?pedido|tramitar[-_/]?pedido|/(?:pedidos?|comprar?|pagar)(?:\\.\\w{2,5})?/?$",
@@ -22,8 +25,24 @@ const orderPath = new RegExp(
   "iu"
 )
 
+/** Pages of platforms on which an order is looked at before it is placed, though their addresses sound like the deed. */
+const reviewPages: ReadonlyArray<{ readonly platform: string; readonly from: RegExp; readonly page: RegExp }> = [
+  {
+    platform: "shopware",
+    from: /\/(?:checkout\/(?:cart|register|confirm)|account\/(?:register|login))\/?$/i,
+    page: /^(?:\/[\w-]{2,10})?\/checkout\/confirm\/?$/i
+  }
+]
+
+/** Whether an address is such a page, reached by a link or a redirect of the platform's page before it. It may be looked at. */
+export const isReviewPage = (from: URL, to: URL): boolean =>
+  from.host === to.host &&
+  ![...to.searchParams].some(([name, value]) => isOrderingField(name, value)) &&
+  reviewPages.some((known) => known.from.test(from.pathname) && known.page.test(to.pathname))
+
 /** Fields in which a shop that has one address for everything says what is to be done, and what it then says. */
-const commanding = /^(?:action|act|do|cmd|command|op|operation|task|route|method|mode|event|dispatch|(?:wc-)?ajax)$/i
+const commanding =
+  /^(?:a|action|act|do|todo|intent|call|func(?:tion)?|cmd|command|op|operation|task|route|method|mode|event|dispatch|(?:wc-)?ajax)$/i
 const command =
   /^(?:order|pay|purchase|buy|bestell(?:en|ung)?|kaufen|bezahlen|comprar|pagar|finalizar|commander|payer|ordina|acquista|bestelling|betalen|zakaz|zamow)$/i
 
@@ -50,8 +69,11 @@ const decoded = (path: string): string => {
 export const soundsLikeDeed = (url: URL): boolean =>
   deed.test(decoded(url.pathname)) || [...url.searchParams].some(([name, value]) => isOrderingField(name, value))
 
+/** Whether an address is one at which many shops have their checkout's page and some take their orders. */
+export const isOrderPath = (url: URL): boolean => orderPath.test(decoded(url.pathname))
+
 /** Whether something sent to an address may order, by the address alone. */
-export const takesOrders = (url: URL): boolean => soundsLikeDeed(url) || orderPath.test(decoded(url.pathname))
+export const takesOrders = (url: URL): boolean => soundsLikeDeed(url) || isOrderPath(url)
 
 /** What fields are called by which a buyer chooses how to pay. */
 const payingName =
@@ -66,12 +88,6 @@ export const namesPaying = (text: string): boolean => payingName.test(text.slice
 
 /** Whether a value or its words are a way to pay. */
 export const isWayToPay = (text: string): boolean => payingValue.test(text.slice(0, 300).trim())
-
-const onDelivery =
-  /cash on delivery|pay(?:ment)? on delivery|nachnahme|contra[- ]?re+mbolso|contra[- ]?entrega|contre[- ]remboursement|paiement à la livraison|contrassegno|onder rembours|postförskott|za pobraniem|na dobírku|utánvét|налож[её]нн|(?:оплата )?при получении|kapıda ödeme|代引|代金引換|货到付款|貨到付款/iu
-
-/** Whether a text says that one may pay when the things come, so that a name and an address are all that an order needs. */
-export const paysOnDelivery = (text: string): boolean => onDelivery.test(text)
 
 /** Calls by name: GraphQL, whole or persisted, and tools. */
 const naming = /\bmutation\b|"(?:operationName|operations|method)"/

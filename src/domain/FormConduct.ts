@@ -1,32 +1,9 @@
-import { isOrderingField, isWayToPay, namesPaying, paysOnDelivery, takesOrders } from "./Deeds.ts"
-import { addToCart } from "./page/AddToCart.ts"
+import { isOrderingField, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
+import { type CheckoutPage, isEnoughToOrder, listsLaterStep, nextStepOf } from "./NextStep.ts"
+import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
+import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
-import { roleOf } from "./ShopperForm.ts"
-
-/** Words of buttons that order or pay, in the languages of most shops. */
-const ordering = new RegExp(
-  [
-    "\\b(?:place|submit|complete|confirm|finish|finali[sz]e|send|review)\\b.*\\b(?:order|purchase|payment)\\b|\\border\\s+(?:now|with)\\b|^\\s*(?:order|pay|purchase|confirm|complete|submit)\\s*$|\\bpay\\b(?!ment)|\\bpurchase\\b|\\bsubscribe\\b|\\bcheckout with\\b|\\bbuy with\\b",
-    "one[- ]?click|(?:в|за) (?:1|один) клик",
-    "kostenpflichtig|zahlungspflichtig|jetzt (?:kaufen|bestellen|bezahlen)|bestellung|bestellen|bezahlen|kauf abschlie",
-    "commander|payer|(?:valider|passer|finaliser|confirmer) (?:la |ma |l['’])?(?:commande|achat)",
-    "realizar (?:el )?pedido|finalizar|confirmar|pagar|comprar ahora|comprar agora|(?:hacer|enviar) (?:el )?pedido",
-    "(?:effettua|invia|conferma|completa|concludi) (?:l['’] ?|il )?(?:ordine|acquisto|pagamento)|paga\\b|acquista ora|^\\s*ordina\\s*$",
-    "afrekenen|betaal|betalen|bestelling|^\\s*(?:nu )?bestel\\b",
-    "(?<!\\p{L})(?:slutför|genomför|gennemfør|fullfør|bekräfta|bekræft|bekreft|beställ|bestil|bestill|betala|vahvista|tilaa|maksa)(?!\\p{L})",
-    "zamawiam|zamów|zamówienie|zapłać|kupuj|objednat|zaplatit|megrendel|sipariş|satın al|(?<!\\p{L})öde(?!\\p{L})",
-    "заказать|оплатить|(?:оформить|подтвердить|отправить) заказ|замовити|注文(?:を確定|する)|购买并支付|提交订单|提交訂單|결제|주문"
-  ].join("|"),
-  "iu"
-)
-
-/** Whether a button of this name may place an order or pay. The browser rail must not press it either. */
-export const mayOrder = (label: string): boolean => ordering.test(label)
-
-/** What a way on may not lead to. A button that adds to the cart may say most of it. */
-const orderingOn =
-  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|objedn|заказ|купить|注文|購入|订单|訂單|구매/iu
 
 const goesOn =
   /^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|weiter|fortfahren|continuer|suivant|continuar|siguiente|avanti|continua|verder|volgende|próximo)\b/i
@@ -110,9 +87,22 @@ const sendsOrder = (form: PageForm, button: PageControl | undefined): boolean =>
 /** Where a form goes when this button is pressed. */
 export const actionOf = (form: PageForm, button: PageControl | undefined): string => button?.formAction ?? form.action
 
-const goesToOrder = (address: string): boolean => {
-  const url = URL.parse(address)
-  return url === null || takesOrders(url)
+/** Whether an address is of the shop whose page it is on: the same host, or one above or below it. */
+export const isOfShop = (action: URL, page: string): boolean => {
+  const [to, from] = [action, URL.parse(page)].map((url) => url?.host.replace(/^www\./, "") ?? "")
+  return to === from || (to !== "" && from !== "" && (`${to}`.endsWith(`.${from}`) || `${from}`.endsWith(`.${to}`)))
+}
+
+/**
+ * Whether an address may take an order. A checkout that sends all its steps to its own page is not told by that address alone: one that
+ * asks only who somebody is, or that lists a later step, orders nothing yet.
+ */
+const goesToOrder = (form: PageForm, button: PageControl | undefined, page: CheckoutPage | undefined): boolean => {
+  const url = URL.parse(actionOf(form, button))
+  if (url === null || soundsLikeDeed(url) || (page !== undefined && !isOfShop(url, page.url))) return true
+  if (!isOrderPath(url)) return false
+  const isOwn = page !== undefined && URL.parse(page.url)?.pathname === url.pathname
+  return !(isOwn && ((asksForPerson(form) && !asksWhereTo(form)) || listsLaterStep(page)))
 }
 
 const saleTerms =
@@ -128,53 +118,76 @@ const asksToAgree = (form: PageForm): boolean =>
 const folded = (label: string): string => label.replace(/\s+/g, " ").trim()
 const isContinue = /^(?:continue|proceed|go) to (?:payment|shipping|delivery)(?: method)?s?$/i
 
+/** Whether a button's words order. Those that buy at once in some shops fill a cart in others, by an address that says so. */
+const saysOrder = (form: PageForm, said: string, purpose: FormPurpose, button: PageControl | undefined): boolean => {
+  if (alwaysOrders(said)) return true
+  if (!buysAtOnce(said)) return false
+  const addsByField = form.controls.some(
+    (control) => (control.type === "hidden" || control === button) && /^add[-_]?to[-_]?cart$/i.test(control.name ?? "")
+  )
+  return purpose !== "add_to_cart" || !(addsByField || addsByAddress(actionOf(form, button)))
+}
+
 /**
  * Whether what a form sends with this button may be an order: by the button's words, a choice of how to pay, a field that orders, or
  * the address. Of what adds to a cart, also by asking for a person; of what goes on, by a button that has anything to do with orders, or by
  * asking to agree to the terms of a sale.
  */
-export const maySendOrder = (form: PageForm, label: string, purpose: FormPurpose, button?: PageControl): boolean => {
+export const maySendOrder = (
+  form: PageForm,
+  label: string,
+  purpose: FormPurpose,
+  button?: PageControl,
+  page?: CheckoutPage
+): boolean => {
   const said = folded(label)
-  const leadsToOrder = purpose === "go_on" || (purpose === "guest" && asksWhereTo(form))
+  const goesOnToOrder = purpose === "go_on" || (purpose === "guest" && asksWhereTo(form))
   return (
-    (!isContinue.test(said) && (mayOrder(said) || (leadsToOrder && orderingOn.test(said)))) ||
+    (!isContinue.test(said) && (saysOrder(form, said, purpose, button) || (goesOnToOrder && leadsToOrder(said)))) ||
     asksToPay(form) ||
     (purpose === "add_to_cart" && asksForPerson(form)) ||
-    (leadsToOrder && asksWhereTo(form) && asksToAgree(form)) ||
+    (goesOnToOrder && asksWhereTo(form) && asksToAgree(form)) ||
     sendsOrder(form, button) ||
-    goesToOrder(actionOf(form, button))
+    goesToOrder(form, button, page)
   )
 }
 
 /**
  * Whether a test may submit this form with this button: the button's words name the purpose, nothing says that it orders, and the form
- * holds no password. "Continue to payment" passes, "Pay" does not.
+ * holds no password. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
  */
-export const maySubmit = (form: PageForm, label: string, purpose: FormPurpose, button?: PageControl): boolean =>
-  serves(form, folded(label), purpose) && !maySendOrder(form, label, purpose, button) && !asksPassword(form)
-
-const nextStep =
-  /(?:\bto|zu[rm]?|vers|à la|\bal?|naar)\s.*(?:payment|shipping|delivery|zahlung|versand|lieferung|paiement|livraison|pago|env[ií]o|pagamento|spedizione|betaling|verzending)/iu
-
-/** Whether a button says that it leads to the next step, and so is no order. */
-export const namesNextStep = (label: string): boolean => nextStep.test(folded(label))
-
-/**
- * Whether a page says that one pays on delivery and the form asks where that is, or how: then sending it may be all that an order takes,
- * unless its button names the next step.
- */
-export const mayBeWholeOrder = (
+export const maySubmit = (
   form: PageForm,
   label: string,
-  { visibleText }: Pick<PageFacts, "visibleText">
+  purpose: FormPurpose,
+  button?: PageControl,
+  page?: CheckoutPage
 ): boolean =>
-  paysOnDelivery(visibleText) &&
-  !namesNextStep(label) &&
-  (asksWhereTo(form) || form.controls.some((control) => roleOf(control) === "shipping"))
+  serves(form, folded(label), purpose) && !maySendOrder(form, label, purpose, button, page) && !asksPassword(form)
+
+/**
+ * Whether a page may take the order when it is sent or gone on from: with this the shop knows who the shopper is and where, and nothing
+ * shows that another step comes first. `given` is what it was given before.
+ */
+export const mayTakeOrder = (
+  given: Iterable<string>,
+  label: string,
+  page: CheckoutPage,
+  form?: Pick<PageForm, "action">
+): boolean => isEnoughToOrder(given) && nextStepOf(label, page, form) === undefined
+
+const atOnce = /\b(?:order|book|reserve)\s+(?:it\s+)?now\b|one[- ]?click|клик|jetzt|maintenant|ahora|agora|\bora\b/iu
+
+/** A button of a page that buys at once, where nothing fills a cart. */
+export const buyingAtOnce = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>
+  [...forms.flatMap((form) => form.controls), ...controls]
+    .filter(({ disabled, type }) => buttons.has(type) && !disabled)
+    .map(({ label }) => folded(label ?? ""))
+    .find((label) => buysAtOnce(label) || (alwaysOrders(label) && atOnce.test(label)))
 
 /** The form of a page in which a browser presses a button of one of these names, if sending that form may order. */
 export const orderingForm = (
-  { forms }: Pick<PageFacts, "forms">,
+  { forms, steps, url }: Pick<PageFacts, "forms" | "url" | "steps">,
   names: ReadonlyArray<string>,
   purpose: FormPurpose
 ): PageForm | undefined => {
@@ -184,7 +197,7 @@ export const orderingForm = (
       (control) =>
         buttons.has(control.type) &&
         pressed.has(folded(control.label ?? "").toLowerCase()) &&
-        maySendOrder(form, control.label ?? "", purpose, control)
+        maySendOrder(form, control.label ?? "", purpose, control, { url, steps })
     )
   )
 }

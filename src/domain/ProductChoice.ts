@@ -11,6 +11,8 @@ export interface Candidate {
   readonly otherIds?: ReadonlyArray<string>
   readonly variant: string | null
   readonly price: string | null
+  /** Where the page says what the price is with its tax, and states it without. */
+  readonly priceWithTax?: string
   readonly currency: string | null
 }
 
@@ -123,6 +125,12 @@ export const samePrice = (a: string | null, b: string | null): boolean | undefin
   const [left, right] = [a === null ? undefined : parseDecimal(a), b === null ? undefined : parseDecimal(b)]
   return left === undefined || right === undefined ? undefined : left === right
 }
+
+/** Whether a cart charges what was said of the product, with its tax or without; undefined when one of them is no price. */
+export const isPriceSaid = (
+  charged: string | null,
+  said: Pick<Candidate, "price" | "priceWithTax">
+): boolean | undefined => samePrice(charged, said.priceWithTax ?? null) === true || samePrice(charged, said.price)
 
 /** A decimal string of minor units, such as `1250` with two decimals. Undefined for what is no whole number. */
 export const fromMinor = (minor: string | number, decimals: number): string | undefined => {

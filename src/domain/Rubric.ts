@@ -1,7 +1,7 @@
 import type { CheckGroup } from "./Scan.ts"
 
 /** The questions of a scan, as data: who changes one gives the rubric another version. */
-export const rubricVersion = "2026-11.1"
+export const rubricVersion = "2026-11.2"
 
 /** One question: how much of its sub-score it is worth, and the standard that it asks for (null: a convention). */
 export interface Question {

@@ -57,7 +57,8 @@ export const score = ({ answers, gates, kind }: Judged): Scored => {
   const low = totalOf(checks.map(settled("fail")), weights)
   const high = totalOf(checks.map(settled("pass")), weights)
   // What was left out for being too little still bounds what the score can be.
-  const possible = now === null ? null : Math.min(Math.max(now, low ?? 0), high ?? 100)
+  const isToldOf = gates.length > 0 || isEnough(checks)
+  const possible = now === null || !isToldOf ? null : Math.min(Math.max(now, low ?? 0), high ?? 100)
   const readiness_score = possible === null ? null : Math.round(Math.min(possible, cap(closed)))
   const unseen = Object.entries(gateQuestions).flatMap(([id, gate]) =>
     checks.some((check) => check.id === id && check.status === "unknown") ? [{ cap: gateCaps[gate] }] : []
@@ -66,7 +67,7 @@ export const score = ({ answers, gates, kind }: Judged): Scored => {
     checks,
     readiness_score,
     score_range:
-      readiness_score === null || low === null || high === null
+      now === null || low === null || high === null
         ? null
         : {
             low: Math.round(Math.min(low, cap([...closed, ...unseen]))),
@@ -77,7 +78,7 @@ export const score = ({ answers, gates, kind }: Judged): Scored => {
     data_score: rounded(groupScore(checks, "data")),
     accessibility_score: rounded(groupScore(checks, "accessibility")),
     checkout_score: rounded(groupScore(checks, "checkout")),
-    confidence: readiness_score === null ? null : confidenceOf(checks, weights),
+    confidence: now === null ? null : confidenceOf(checks, weights),
     gates: closed,
     recommendations: recommendationsOf(checks, weights, closed)
   }
@@ -137,6 +138,14 @@ const groupScore = (checks: ReadonlyArray<Check>, group: CheckGroup): number | n
 const isUnseen = (checks: ReadonlyArray<Check>, group: CheckGroup): boolean =>
   groupScore(checks, group) === null &&
   checks.some((check) => check.group === group && check.status !== "not_applicable" && check.max_points > 0)
+
+/**
+ * Whether enough was seen for a score of the whole: two groups, and of what makes a shop, its data or its checkout. How a door answers
+ * says nothing of the house. A closed gate says enough by itself.
+ */
+const isEnough = (checks: ReadonlyArray<Check>): boolean =>
+  groups.filter((group) => groupScore(checks, group) !== null).length >= 2 &&
+  !(isUnseen(checks, "data") && isUnseen(checks, "checkout"))
 
 /** A group without a score leaves the whole. */
 const totalOf = (checks: ReadonlyArray<Check>, weights: Weights): number | null => {

@@ -1,6 +1,6 @@
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
-import type { TestShopper } from "./TestShopper.ts"
+import { shopperAmong, type TestShopper } from "./TestShopper.ts"
 
 /** What a field of a checkout asks for, besides what autofill has a token for. */
 export type FieldRole = AutofillToken | "shipping" | "terms"
@@ -59,7 +59,7 @@ const optionFor = (control: PageControl, role: FieldRole | undefined, shopper: T
   )
   const wanted =
     role === "country"
-      ? [shopper.country, shopper.countryName]
+      ? [shopper.country, shopper.countryName, shopper.countryLocal ?? ""]
       : role === "address-level1"
         ? [shopper.region, `${shopper.country}-${shopper.region}`, shopper.regionName]
         : []
@@ -94,8 +94,15 @@ const radiosOf = (form: PageForm): ReadonlySet<PageControl> => {
 
 const quantity = /^(?:quantity|qty|menge|amount|anzahl|cantidad|quantit[eé])$/i
 
+/** What the form's lists of countries hold, by value and by words. */
+const countriesIn = (form: PageForm): ReadonlyArray<string> =>
+  form.controls
+    .filter((control) => control.tag === "select" && !control.disabled && roleOf(control) === "country")
+    .flatMap(({ options }) => options.flatMap(({ disabled, text, value }) => (disabled ? [] : [text, value])))
+
 /** Fills a form for a shopper as a browser would send it, with this button. Payment and passwords stay empty. */
-export const fill = (form: PageForm, button: PageControl | undefined, shopper: TestShopper): FilledForm => {
+export const fill = (form: PageForm, button: PageControl | undefined, planned: TestShopper): FilledForm => {
+  const shopper = shopperAmong(planned, countriesIn(form))
   const values: Array<readonly [string, string]> = []
   const roles = new Set<FieldRole>()
   const unrecognised: Array<PageControl> = []

@@ -46,7 +46,9 @@ export const BlockerId = Schema.Literals([
   "total_unknown_before_payment",
   "no_payment_method",
   "three_ds_likely",
-  "only_deferred_payment"
+  "only_deferred_payment",
+  "order_taken",
+  "order_uncertain"
 ])
 export type BlockerId = typeof BlockerId.Type
 

@@ -53,7 +53,11 @@ const remedies: Readonly<Record<BlockerId, string>> = {
   no_payment_method: "Activate at least one payment method for guests.",
   three_ds_likely:
     "Offer a method with delegated authentication beside cards, so that a payment does not wait for a person.",
-  only_deferred_payment: "Offer a method by which an agent can pay at once."
+  only_deferred_payment: "Offer a method by which an agent can pay at once.",
+  order_taken:
+    "Cancel the order of the test's shopper, and let the last button of the checkout say that it orders, so that no agent presses it by mistake.",
+  order_uncertain:
+    "Look for an order of the test's shopper and cancel it, and let every page of the checkout say which step comes next."
 }
 
 const maxEvidence = 300

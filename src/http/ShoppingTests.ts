@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
+import { pageOf } from "#api/Pagination.ts"
 import { ShoppingTests } from "#services/ShoppingTests.ts"
 import { billed, currentBuyer } from "./Billing.ts"
 
@@ -13,7 +14,8 @@ export const layer = HttpApiBuilder.group(
       run: Effect.fnUntraced(function* ({ payload }) {
         return yield* billed(yield* tests.run(yield* currentBuyer, payload))
       }),
-      recent: ({ params, query }) => Effect.map(tests.recent(params.domain, query.limit), (data) => ({ data })),
+      recent: ({ params, query }) =>
+        Effect.map(tests.recent(params.domain, query), ({ data, total }) => pageOf(query, data, total)),
       get: ({ params }) => tests.get(params.id)
     })
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { type FormPurpose, mayBeWholeOrder, maySubmit, orderingForm } from "#domain/FormConduct.ts"
+import { buyingAtOnce, type FormPurpose, maySubmit, mayTakeOrder, orderingForm } from "#domain/FormConduct.ts"
 import { readPage } from "#domain/page/Page.ts"
 
 const pageOf = (button: string, fields: string, action: string) =>
@@ -52,6 +52,75 @@ describe("a form that adds to a cart", () => {
       "カートに入れる"
     ])
       assert.isTrue(submits("add_to_cart", button, fields, "/cart/add"), button)
+  })
+})
+
+describe("a form that buys at once", () => {
+  const words = [
+    "Buy now",
+    "Buy it now",
+    "Buy",
+    "Comprar",
+    "Acheter",
+    "Acquista",
+    "Köp",
+    "Køb",
+    "Купить",
+    "立即购买",
+    "구매하기"
+  ]
+
+  it("is sent only to an address that is known to fill a cart", () => {
+    for (const button of words) {
+      assert.isTrue(submits("add_to_cart", button, "", "/cart/add"), button)
+      assert.isTrue(
+        submits("add_to_cart", button, '<input type="hidden" name="add-to-cart" value="7">', "/p/7"),
+        button
+      )
+      for (const action of [
+        "/checkout/express",
+        "/orders/new",
+        "/create-checkout-session",
+        "/checkout-sessions",
+        "/buy-now",
+        "/quick-order",
+        "/process.php",
+        "/product/7"
+      ])
+        assert.isFalse(submits("add_to_cart", button, '<input type="hidden" name="product" value="7">', action), action)
+    }
+    for (const button of ["Jetzt kaufen", "One-click buy", "Купить в 1 клик", "Order now", "Buy with PayPal"])
+      assert.isFalse(submits("add_to_cart", button, "", "/cart/add"), button)
+  })
+
+  it("is not sent when it says unseen that it orders, whatever its button says", () => {
+    for (const name of ["a", "action", "do", "intent"])
+      assert.isFalse(
+        submits("add_to_cart", "Add to cart", `<input type="hidden" name="${name}" value="order">`, "/do"),
+        name
+      )
+    assert.isTrue(submits("add_to_cart", "Add to cart", '<input type="hidden" name="a" value="add">', "/do"))
+  })
+
+  it("is never sent to another host than the shop's", () => {
+    const sent = (host: string, button = "Add to cart") => {
+      const page = readPage(
+        `<form method="post" action="https://${host}/cart/add"><button>${button}</button></form>`,
+        new URL("https://www.shop.example/p")
+      )
+      const [form] = page.forms
+      return form !== undefined && maySubmit(form, button, "add_to_cart", form.controls[0], page)
+    }
+    for (const host of ["www.shop.example", "shop.example", "cart.shop.example"]) assert.isTrue(sent(host), host)
+    for (const host of ["www.paypal.com", "shop.example.evil.example", "shop.example:8443", "myshop.example"])
+      assert.isFalse(sent(host), host)
+  })
+
+  it("is what a page offers that has nothing else; a newsletter is not", () => {
+    const at = (html: string) => buyingAtOnce(readPage(html, new URL("https://shop.example/p")))
+    assert.strictEqual(at('<form action="/orders/new" method="post"><button>Buy now</button></form>'), "Buy now")
+    assert.strictEqual(at("<button>Book now</button>"), "Book now")
+    assert.isUndefined(at('<form><input type="email" name="email"><button>Subscribe</button></form>'))
   })
 })
 
@@ -130,7 +199,14 @@ describe("a form that goes on", () => {
       "/checkout/place",
       "/checkout/confirm",
       "/module/cashondelivery/validation",
-      "/checkout?action=bestellen"
+      "/checkout?action=bestellen",
+      "/orders/new",
+      "/checkout/express",
+      "/create-checkout-session",
+      "/buy-now",
+      "/quick-order",
+      "/api/bookings",
+      "/reserve"
     ])
       assert.isFalse(submits("go_on", "Continue", address, action), action)
     for (const action of ["/bestellung/adresse", "/checkout/address", "/kasse", "/order/items"])
@@ -154,17 +230,45 @@ describe("a form that goes on", () => {
     assert.isFalse(submits("go_on", "Weiter", address + terms))
   })
 
-  it("is all that an order takes where one pays on delivery, unless its button names another step", () => {
-    const held = (button: string, text: string, fields = address) => {
-      const page = pageOf(button, fields, "/checkout")
-      const [form] = page.forms
-      return form && mayBeWholeOrder(form, button, { visibleText: text })
+  it("may be the whole order once it says who and where, unless it names a later step, whatever it says of paying", () => {
+    const held = (button: string, text: string, given: ReadonlyArray<string> = ["email", "street-address"]) => {
+      const page = readPage(
+        `${text}<form method="post" action="/checkout">${address}<button>${button}</button></form>`,
+        new URL("https://shop.example/checkout")
+      )
+      return mayTakeOrder(given, button, page, page.forms[0])
     }
-    assert.isTrue(held("Continue", "You pay cash on delivery."))
-    assert.isTrue(held("Weiter", "Lieferung per Nachnahme"))
-    assert.isFalse(held("Continue to shipping", "We take cards and cash on delivery."))
-    assert.isFalse(held("Continue", "You pay by card."))
-    assert.isFalse(held("Continue", "You pay cash on delivery.", '<input name="email" type="email">'))
+    for (const text of [
+      "You pay cash on delivery.",
+      "Zahlung: Einzahlungsschein, Rechnung wird beigelegt",
+      "Pay at the counter when you collect.",
+      "You pay by card.",
+      ""
+    ]) {
+      for (const button of ["Continue", "Weiter", "Proceed to payment", "Continue to payment"])
+        assert.isTrue(held(button, text), `${button} ${text}`)
+      assert.isFalse(held("Continue to shipping", text))
+      assert.isFalse(held("Continue", text, ["email", "name"]), "a shop that only knows who it is")
+    }
+    const listed = '<ol class="steps"><li aria-current="step">Address</li><li>Payment</li></ol>'
+    assert.isFalse(held("Continue to payment", listed))
+  })
+
+  it("is sent to a checkout's own page that has an address of orders only while it asks who it is, or lists a later step", () => {
+    const who = '<label>Nom <input name="lastname"></label><label>E-mail <input name="email" type="email"></label>'
+    const sent = (fields: string, more = "", path = "/commande") => {
+      const page = readPage(
+        `${more}<form method="post" action="/commande">${fields}<button>Continuer</button></form>`,
+        new URL(path, "https://shop.example")
+      )
+      const [form] = page.forms
+      return form !== undefined && maySubmit(form, "Continuer", "go_on", form.controls.at(-1), page)
+    }
+    assert.isTrue(sent(who))
+    assert.isFalse(sent(who, "", "/panier"), "another page's form")
+    assert.isFalse(sent(who + address))
+    assert.isFalse(sent(""), "a form that asks nothing may be the last")
+    assert.isTrue(sent(address, '<ol class="steps"><li class="current">Adresse</li><li>Paiement</li></ol>'))
   })
 })
 

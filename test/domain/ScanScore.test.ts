@@ -87,6 +87,19 @@ describe("the score of a scan", () => {
     assert.strictEqual(judged(both).confidence, "low")
   })
 
+  it("is none where neither data nor checkout was seen, or one group alone, but for a closed gate", () => {
+    const only = (...groups: ReadonlyArray<string>) =>
+      questionIds.map((id) => answer(id, groups.includes(rubric[id].group) ? "pass" : "unknown"))
+    for (const answers of [only("accessibility", "protocol"), only("accessibility"), only("data")]) {
+      const found = judged(answers)
+      assert.deepInclude(found, { readiness_score: null, band: null, confidence: "low" })
+      assert.strictEqual(found.score_range?.high, 100, "what it may be is still told")
+    }
+    for (const group of ["data", "checkout"])
+      assert.strictEqual(judged(only("accessibility", group)).readiness_score, 100)
+    assert.deepInclude(judged(only("accessibility"), [walled]), { readiness_score: 30, band: "not_ready" })
+  })
+
   it("stays within what is possible, and still says what to mend, where a group has no score", () => {
     const checkout = questionIds.filter((id) => rubric[id].group === "checkout")
     const answers = all("pass").map((one) =>

@@ -3,7 +3,8 @@ import { formsFor, requestFor } from "#services/ShoppingEngine/FormPages.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import { shopperFor } from "#domain/TestShopper.ts"
 import { readPage } from "#domain/page/Page.ts"
-import { type FormPurpose, mayOrder, maySubmit } from "#domain/FormConduct.ts"
+import { type FormPurpose, maySubmit } from "#domain/FormConduct.ts"
+import { mayOrder } from "#domain/OrderingWords.ts"
 import { mayAsk, vendureDocuments } from "#domain/ShoppingConduct.ts"
 
 const may = (line: string, body?: unknown) => {

@@ -21,12 +21,17 @@ const noBrowser = Layer.succeed(ShopBrowser, {
   open: () => Effect.die("there is no browser")
 })
 
-/** The engine over real visits, without a browser; only this host may be visited although it is private. */
-const engine = (domain: string, policy: Partial<ShoppingPolicy>, pages: Layer.Layer<PageReading>) =>
+/** The engine over real visits, without a browser if none is given; only this host may be visited although it is private. */
+const engine = (
+  domain: string,
+  policy: Partial<ShoppingPolicy>,
+  pages: Layer.Layer<PageReading>,
+  browser: Layer.Layer<ShopBrowser>
+) =>
   ShoppingEngine.layer.pipe(
     Layer.provideMerge(SiteVisits.layer),
     Layer.provide([
-      noBrowser,
+      browser,
       pages,
       Layer.succeed(Deployment, deployment),
       Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), allowHosts: [domain] }),
@@ -39,7 +44,8 @@ export const testOf = (
   domain: string,
   type: TestType = "full_flow",
   policy: Partial<ShoppingPolicy> = {},
-  pages: Layer.Layer<PageReading> = PageReadingHere.layer
+  pages: Layer.Layer<PageReading> = PageReadingHere.layer,
+  browser: Layer.Layer<ShopBrowser> = noBrowser
 ) =>
   Effect.provide(
     Effect.gen(function* () {
@@ -47,7 +53,7 @@ export const testOf = (
       const { test } = yield* ShoppingEngine
       return yield* test(visits.locate(domain), type)
     }),
-    engine(domain, policy, pages)
+    engine(domain, policy, pages, browser)
   )
 
 /** The steps with their rails and states, and the blockers, as lines. */

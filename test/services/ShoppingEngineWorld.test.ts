@@ -57,7 +57,7 @@ const shop = (paths: ReadonlyArray<string>, pageOf: (base: string, path: string)
         ? page(
             base,
             "Checkout",
-            `<p>Total $9.00</p><form action="/checkout" method="post">${steps[state.step]}<button>${state.step === 2 ? "Place order" : "Continue"}</button></form>`
+            `<ol class="steps">${["Address", "Shipping", "Payment"].map((name, at) => `<li${at === state.step ? ' class="current"' : ""}>${name}</li>`).join("")}</ol><p>Total $9.00</p><form action="/checkout" method="post">${steps[state.step]}<button>${state.step === 2 ? "Place order" : "Continue"}</button></form>`
           )
         : undefined
     }
@@ -111,6 +111,40 @@ describe("a test", () => {
       )
       const outcome = yield* testOf(domain, "search")
       assert.strictEqual(outcome.product?.url?.endsWith("/products/pen-18"), true)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a site that shows nothing", () => {
+  const told503 = (path: string) => (path === "/robots.txt" ? 503 : 200)
+  const failingAt = (statusOf: (path: string) => number, body = "Back soon") =>
+    Fixture.open((request, response, base) => {
+      const status = statusOf(request.url ?? "/")
+      response.setHeader("retry-after", "3600")
+      send(response, status, status === 404 ? "" : page(base, "Shop", body))
+    })
+
+  it.live("as it is closed for a while is not reachable, and is not said to keep agents out", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* failingAt(() => 503)
+      const outcome = yield* testOf(domain, "browse")
+      assert.deepInclude(outcome.failure_point ?? {}, { blocker: "site_unreachable" })
+      assert.notMatch(outcome.steps[0]?.detail ?? "", /keeps/)
+      assert.strictEqual((yield* testOf((yield* failingAt(told503)).domain, "browse")).status, "failed")
+      const fault = yield* failingAt((path) => (path === "/robots.txt" ? 500 : 200))
+      assert.strictEqual((yield* testOf(fault.domain, "browse")).failure_point?.blocker, "robots_disallowed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("before its visitor says how old they are was not tried", () =>
+    Effect.gen(function* () {
+      const question =
+        "<h1>Are you over 18?</h1><p>You must be 18 years or older to enter this site.</p><button>Yes, I am over 18</button>"
+      const { domain } = yield* failingAt((path) => (path === "/" ? 200 : 404), question)
+      const outcome = yield* testOf(domain, "browse")
+      assert.strictEqual(line(outcome), "discovery?")
+      assert.match(outcome.steps[0]?.detail ?? "", /how old its visitor is/)
+      assert.isNull(outcome.failure_point)
     }).pipe(Effect.scoped)
   )
 })

@@ -15,7 +15,7 @@ layer(platform, { timeout: "60 seconds" })("a synthetic test", (it) => {
       assert.deepStrictEqual([charged, remaining, yield* left(buyer)], [5, 95, 95])
       assert.deepInclude(record, { domain, test_type: "search", status: "partial", success_rate: 50 })
       assert.deepStrictEqual(yield* tests.get(record.id), record)
-      assert.deepStrictEqual(yield* tests.recent(domain, 10), [record])
+      assert.deepStrictEqual(yield* tests.recent(domain, { page: 1, limit: 10 }), { data: [record], total: 1 })
       const [fact] = yield* told(buyer)
       assert.strictEqual(fact?.["type"], "test.completed")
       assert.deepInclude(Object(fact?.["data"]).test, { id: record.id, success_rate: 50 })
@@ -32,10 +32,11 @@ layer(platform, { timeout: "60 seconds" })("a synthetic test", (it) => {
       const { record } = yield* tests.run(somebody, { domain, test_type: "search" })
       assert.deepInclude(record.economics, { merchant_category: "retail", region: "europe", failure_rate: 0.5 })
       assert.strictEqual(record.estimated_monthly_agent_visits, 1000)
-      assert.deepStrictEqual(
-        (yield* tests.recent(domain, 10)).map(({ id }) => id),
-        [record.id, before.record.id]
-      )
+      const page = (page: number, limit: number) =>
+        Effect.map(tests.recent(domain, { page, limit }), ({ data, total }) => [total, ...data.map(({ id }) => id)])
+      assert.deepStrictEqual(yield* page(1, 10), [2, record.id, before.record.id])
+      assert.deepStrictEqual(yield* page(2, 1), [2, before.record.id])
+      assert.deepStrictEqual(yield* page(3, 1), [2])
     })
   )
 
@@ -83,7 +84,7 @@ layer(platform, { timeout: "60 seconds" })("a synthetic test", (it) => {
     Effect.gen(function* () {
       const tests = yield* ShoppingTests
       assert.strictEqual((yield* Effect.flip(tests.get("none")))._tag, "NOT_FOUND")
-      assert.deepStrictEqual(yield* tests.recent(aDomain(), 10), [])
+      assert.deepStrictEqual(yield* tests.recent(aDomain(), { page: 1, limit: 10 }), { data: [], total: 0 })
     })
   )
 })

@@ -47,7 +47,8 @@ export const open = (settings: HtmlShopSettings = {}): Effect.Effect<HtmlShop, n
       const ware = wares.find((one) => Pages.path(one) === url.pathname)
       if (ware !== undefined) {
         const said = productNode(base, ware, url.pathname, { available: settings.soldOut !== true })
-        return show(ware.name, Pages.product(ware, id, settings), settings.structured === "none" ? "" : said)
+        const priced = said.replaceAll('"USD"', `"${settings.currency ?? "USD"}"`)
+        return show(ware.name, Pages.product(ware, id, settings), settings.structured === "none" ? "" : priced)
       }
       if (request.method === "POST" && form.get("csrf") !== id) return show("Refused", "<p>Bad form.</p>", "", 403)
       const wall = settings.account !== undefined && !state.isGuest

@@ -12,6 +12,8 @@ export interface HtmlShopSettings {
   /** The page shows another price than its structured data. */
   readonly shownPrice?: string
   readonly cartPrice?: string
+  /** What structured data says that prices are in. */
+  readonly currency?: string
   readonly soldOut?: boolean
   /** `select`: a choice in the form, without which the shop refuses. `script`: a choice that only a script can make. */
   readonly variants?: "select" | "script"
@@ -21,6 +23,8 @@ export interface HtmlShopSettings {
   readonly scriptButton?: boolean
   /** The form has no address: sent as HTML says, it loads its page again. */
   readonly scriptForm?: boolean
+  /** The button is disabled until a script has run. */
+  readonly waitingButton?: boolean
   readonly minimumOrder?: string
   /** `none`: only text tells the price. */
   readonly structured?: "json-ld" | "none"
@@ -29,6 +33,8 @@ export interface HtmlShopSettings {
   readonly robots?: "products" | "agents" | "everything"
   /** The address is refused whatever it is. */
   readonly badAddress?: boolean
+  /** The pages of the checkout do not list its steps, so that nothing tells which is the last. */
+  readonly unlistedSteps?: boolean
   /** The checkout's fields have neither labels, tokens nor telling names. */
   readonly namelessFields?: boolean
   /** There is neither a sitemap nor a link to a product. */
@@ -60,7 +66,7 @@ export const product = (ware: Ware, session: string, settings: HtmlShopSettings)
   }[settings.variants ?? "none"]
   const to = settings.scriptForm ? "" : ' action="/cart/add" method="post"'
   const script = settings.scriptForm ? '<script src="/assets/shop.js" defer></script>' : ""
-  return `${text}${script}<form${to}>${csrf(session)}<input type="hidden" name="product_id" value="${ware.id}">${choice}<label for="n">Quantity</label><input id="n" type="number" name="quantity" value="1" min="1"><button type="submit">Add to cart</button></form>`
+  return `${text}${script}<form${to}>${csrf(session)}<input type="hidden" name="product_id" value="${ware.id}">${choice}<label for="n">Quantity</label><input id="n" type="number" name="quantity" value="1" min="1"><button type="submit"${settings.waitingButton ? " disabled" : ""}>Add to cart</button></form>`
 }
 
 export const cart = (state: State, session: string, price: string, settings: HtmlShopSettings) => {
@@ -88,12 +94,18 @@ const nameless = Array.from({ length: 6 }, (_, index) => `<p><input name="q${ind
 const captcha =
   '<div class="cf-turnstile" data-sitekey="1x00000000000000000000AA"></div><script src="https://challenges.cloudflare.com/turnstile/v0/api.js" async></script>'
 
+const names = ["Address", "Shipping", "Payment"] as const
+const steps = (current: (typeof names)[number], settings: HtmlShopSettings) =>
+  settings.unlistedSteps
+    ? ""
+    : `<ol aria-label="Steps">${names.map((name) => `<li${name === current ? ' aria-current="step"' : ""}>${name}</li>`).join("")}</ol>`
+
 export const contact = (state: State, session: string, price: string, settings: HtmlShopSettings) => {
   const asked = `${csrf(session)}${settings.namelessFields ? nameless : fields}${settings.captcha ? captcha : ""}`
   if (settings.onePage) {
     return `<form action="/checkout/place-order" method="post">${asked}${rates(settings)}${summary(state, price)}${methods(settings)}<button type="submit">Place order</button></form>`
   }
-  return `<form action="/checkout/address" method="post">${asked}<button type="submit">Continue to shipping</button></form>`
+  return `${steps("Address", settings)}<form action="/checkout/address" method="post">${asked}<button type="submit">Continue to shipping</button></form>`
 }
 
 const rates = (settings: HtmlShopSettings) =>
@@ -102,7 +114,7 @@ const rates = (settings: HtmlShopSettings) =>
     : '<fieldset><legend>Shipping method</legend><label><input type="radio" name="shipping_method" value="standard" checked> Standard shipping $4.90</label></fieldset>'
 
 export const shipping = (session: string, settings: HtmlShopSettings) =>
-  `<form action="/checkout/shipping" method="post">${csrf(session)}${rates(settings)}<button type="submit">Continue to payment</button></form>`
+  `${steps("Shipping", settings)}<form action="/checkout/shipping" method="post">${csrf(session)}${rates(settings)}<button type="submit">Continue to payment</button></form>`
 
 const summary = (state: State, price: string) =>
   `<dl><dt>Subtotal</dt><dd>$${price}</dd><dt>Shipping</dt><dd>$4.90</dd><dt>Total</dt><dd>$${(Number(price) * state.lines.length + 4.9).toFixed(2)}</dd></dl>`

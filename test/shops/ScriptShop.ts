@@ -44,10 +44,11 @@ const product = ({ button = "works", choice = "select", script = "" }: ScriptSho
 <label>Quantity <input type="number" value="1"></label>
 ${button === "sold out" ? "<p>Sold out</p>" : ""}
 ${button === "none" ? "" : `<button type="button" id="add" ${button === "sold out" ? "disabled" : ""}>Add to cart</button>`}
-<button type="button" id="now">Buy now</button><p id="said"></p></form></main>\`
+${button === "none" ? "" : '<button type="button" id="now">Buy now</button>'}<p id="said"></p></form></main>\`
 let size = ${choice === "none" ? '"one"' : '""'}
 for (const one of document.querySelectorAll("[data-size]")) one.onclick = () => { size = one.dataset.size }
-document.getElementById("now").onclick = () => post("/api/orders", {})
+const now = document.getElementById("now")
+if (now) now.onclick = () => post("/api/orders", {})
 const add = document.getElementById("add")
 if (add) add.onclick = async () => {
   const select = document.getElementById("size")

@@ -18,7 +18,7 @@ export const exampleScan = {
   checkout_score: 74,
   confidence: "high",
   gates: [],
-  rubric_version: "2026-11.1",
+  rubric_version: "2026-11.2",
   checks: [
     {
       id: "product_json_ld",

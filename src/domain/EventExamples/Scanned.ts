@@ -25,7 +25,7 @@ export const scan = {
   checkout_score: 63,
   confidence: "high",
   gates: [],
-  rubric_version: "2026-11.1",
+  rubric_version: "2026-11.2",
   protocol_results: [
     {
       protocol: "ucp",

@@ -31,6 +31,9 @@ const addNames =
   /^(?:add-to-cart|add_to_cart|addtocart|addtobasket|add-to-basket|product-addtocart-button|button-cart|add-to-cart-button)$/i
 const cartPages = /^(?:\/[a-z]{2}(?:-[a-z]{2})?)?\/(?:cart|basket|bag|panier|carrito|warenkorb|carrello)\/?$/i
 
+/** Whether an address is known to put something into a cart, and no more. */
+export const addsByAddress = (address: string): boolean => addPaths.test(address)
+
 const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "image"])
 const isButton = (control: PageControl) => buttonTypes.has(control.type)
 const namesAdd = (control: PageControl) => addNames.test(control.name ?? "") || addNames.test(control.id ?? "")
@@ -90,6 +93,9 @@ export const openChoices = (form: PageForm): ReadonlyArray<PageControl> => {
     return control.required && (control.type === "checkbox" ? !control.checked : (control.value ?? "") === "")
   })
 }
+
+/** Whether the button's own words say that there is none left. That it is disabled may only mean that a script or a choice enables it. */
+export const saysSoldOut = ({ marker }: Pick<AddToCart, "marker">): boolean => soldOut.test(marker)
 
 const byForm = (form: PageForm, control: PageControl | null, marker: string): AddToCart => ({
   kind: "form",

@@ -10,6 +10,8 @@ import { type PageTree, readTree } from "./PageTree.ts"
 import { readPayments } from "./Payments.ts"
 import { readPrices } from "./Price.ts"
 import { productsOf, type Subject } from "./StatedProducts.ts"
+import { unlessStruck } from "./Struck.ts"
+import { readSteps } from "./Steps.ts"
 import { readWalls } from "./Walls.ts"
 import { readWebMcp } from "./WebMcp.ts"
 
@@ -154,7 +156,7 @@ export const readPage = (html: string, url: URL): PageFacts => {
   const headLinks = headLinksOf(tree, base)
   const root = tree.elements.find((element) => element.tag === "html")
   const products = statedProducts(tree, jsonLd, metas, base, subjectOf(url, { headLinks, headings, title }))
-  const prices = readPrices(visible.slice(0, pageLimits.prices))
+  const prices = unlessStruck(readPrices(visible.slice(0, pageLimits.prices)), visible, tree)
   const links = linksOf(tree, base)
   const fills = forms.some((form) => form.controls.some((control) => control.type !== "hidden"))
   return {
@@ -181,6 +183,7 @@ export const readPage = (html: string, url: URL): PageFacts => {
     captchas: readCaptchas(tree, { url: url.href, forms, controls, links }),
     walls: readWalls(tree, visible, prices.length > 0 || products.length > 0),
     payments: readPayments(tree, forms, controls),
+    steps: readSteps(tree),
     webMcp: readWebMcp(tree)
   }
 }

@@ -38,6 +38,8 @@ export interface PageFacts {
   readonly walls: ReadonlyArray<{ readonly kind: "age" | "cookie" | "geo" | "account"; readonly marker: string }>
   /** What it can be paid with, by choices and by marks in its source. */
   readonly payments: ReadonlyArray<PagePayment>
+  /** The steps of a checkout as the page lists them, of which one is the current one; empty when it lists none. */
+  readonly steps: ReadonlyArray<{ readonly text: string; readonly isCurrent: boolean }>
   /** Attributes of WebMCP on forms, or its API in inline scripts. */
   readonly webMcp: ReadonlyArray<string>
 }

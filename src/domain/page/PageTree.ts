@@ -35,6 +35,8 @@ export interface PageTree {
   readonly text: string
   /** What is to be seen without scripts, in the same form. */
   readonly visible: string
+  /** Where in `visible` text is struck through, in its order. */
+  readonly struck: ReadonlyArray<readonly [from: number, to: number]>
   readonly isCut: boolean
 }
 
@@ -42,6 +44,7 @@ type Growing = { -readonly [Key in keyof PageElement]: PageElement[Key] }
 
 const none: ReadonlyMap<string, string> = new Map()
 const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
+const strikes: ReadonlySet<string> = new Set(["s", "del", "strike"])
 const apology = /java\s?-?script/i
 
 const hides = (tag: string, attributes: ReadonlyMap<string, string>) => {
@@ -57,6 +60,7 @@ class TreeBuilder implements TokenizerCallbacks {
   readonly elements: Array<Growing> = []
   readonly text: Array<string> = []
   readonly visible: Array<string> = []
+  readonly struck: Array<readonly [from: number, to: number]> = []
   isCut = false
   readonly #html: string
   readonly #open: Array<Growing> = []
@@ -64,6 +68,9 @@ class TreeBuilder implements TokenizerCallbacks {
   /** What was opened deeper than the limit: it is listed, but holds nothing. */
   readonly #flattened = new Map<string, number>()
   #length = 0
+  #shown = 0
+  /** Where the outermost text that is struck through begins. */
+  #struckFrom = 0
   #form = -1
   #foreign = 0
   #tag = ""
@@ -158,10 +165,15 @@ class TreeBuilder implements TokenizerCallbacks {
       return
     }
     this.#open.push(element)
+    if (strikes.has(tag) && !this.#isStruck()) this.#struckFrom = this.#shown
     this.#openByName.set(tag, (this.#openByName.get(tag) ?? 0) + 1)
     if (tag === "form") this.#form = element.index
     if (tag === "svg" || tag === "math") this.#foreign++
     if (tag === "noscript" && !element.isHidden && this.#noscript === undefined) this.#noscript = []
+  }
+
+  #isStruck() {
+    return [...strikes].some((tag) => (this.#openByName.get(tag) ?? 0) > 0)
   }
 
   #closeImplied(tag: string) {
@@ -195,6 +207,7 @@ class TreeBuilder implements TokenizerCallbacks {
     if (tag === "noscript" && this.#openByName.get(tag) === 0) this.#releaseNoscript()
     element.end = this.elements.length
     element.to = this.#length
+    if (strikes.has(tag) && !this.#isStruck()) this.struck.push([this.#struckFrom, this.#shown])
     if (isBlock(tag)) this.#write("\n")
     else if (isSpaced(tag)) this.#write(" ")
     return element
@@ -203,7 +216,9 @@ class TreeBuilder implements TokenizerCallbacks {
   #releaseNoscript() {
     const kept = this.#noscript?.join("")
     this.#noscript = undefined
-    if (kept !== undefined && !apology.test(kept)) this.visible.push(kept)
+    if (kept === undefined || apology.test(kept)) return
+    this.visible.push(kept)
+    this.#shown += kept.length
   }
 
   ontext(start: number, end: number) {
@@ -225,7 +240,9 @@ class TreeBuilder implements TokenizerCallbacks {
     const top = this.#open.at(-1)
     this.text.push(piece)
     this.#length += piece.length
-    if (top?.isHidden !== true) (this.#noscript ?? this.visible).push(piece)
+    if (top?.isHidden === true) return
+    if (this.#noscript === undefined) this.#shown += piece.length
+    ;(this.#noscript ?? this.visible).push(piece)
   }
 
   oncdata(start: number, end: number, offset: number) {
@@ -254,6 +271,7 @@ export const readTree = (source: string): PageTree => {
     elements: builder.elements,
     text: builder.text.join(""),
     visible: builder.visible.join(""),
+    struck: builder.struck,
     isCut: builder.isCut || html.length < source.length
   }
 }

@@ -53,8 +53,11 @@ const groupOf = (title: string, checks: ReadonlyArray<Check>): string => {
 }
 
 const scoresOf = (scan: MerchantScan): string => {
-  if (scan.readiness_score === null) return ""
   const range = scan.score_range
+  if (scan.readiness_score === null)
+    return range === null
+      ? ""
+      : `<p>Not enough of the site was seen for a score; it may be anything between ${range.low} and ${range.high}.</p>`
   const between =
     range === null || range.low === range.high
       ? ""

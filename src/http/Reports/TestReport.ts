@@ -47,6 +47,23 @@ const economicsOf = (test: ShoppingTest): string => {
 <details><summary>Inputs</summary><table><tbody>${inputs.join("\n")}</tbody></table></details>`
 }
 
+/** What is known of orders: that there was none is said only where nothing speaks against it. */
+const orderedIn = ({ blockers }: ShoppingTest): { readonly alarm: string; readonly sentence: string } => {
+  const taken = blockers.find(({ id }) => id === "order_taken")
+  if (taken !== undefined)
+    return {
+      alarm: `<p class="item bad"><b>The shop took this test as an order.</b> ${prose(taken.detail)} We are sorry: a test should never order.</p>`,
+      sentence: "The shop took what was sent as an order; see above."
+    }
+  const uncertain = blockers.find(({ id }) => id === "order_uncertain")
+  if (uncertain !== undefined)
+    return {
+      alarm: `<p class="item bad"><b>The shop may have taken this test as an order.</b> ${prose(uncertain.detail)}</p>`,
+      sentence: "Whether the shop took what was sent as an order is not known; see above."
+    }
+  return { alarm: "", sentence: "Nothing was ordered." }
+}
+
 /** A test as a page that a merchant forwards to a colleague. */
 export const testReport = (test: ShoppingTest): string => {
   const { failure_point: stop, product } = test
@@ -60,6 +77,7 @@ export const testReport = (test: ShoppingTest): string => {
   const emptied = test.steps.some(({ status, step }) => step === "cart" && status !== "skipped")
     ? " What was put into the cart was taken out again, as far as the shop lets an agent do that."
     : ""
+  const { alarm, sentence } = orderedIn(test)
   const advice = test.recommendations.map((line) => `<li>${prose(line)}</li>`)
   return page(
     `Synthetic checkout at ${test.domain}`,
@@ -68,13 +86,13 @@ export const testReport = (test: ShoppingTest): string => {
 <p class="lead">More and more people let a program, a shopping agent, find and buy things for them. A program went shopping on this site as
 such an agent would, up to the moment of ordering, and this page says how far it came and what stood in its way.</p>
 <ul class="scores"><li class="main">Steps completed<b>${test.success_rate}<span class="small faint"> %</span></b>${tag(test.status)}</li></ul>
-${where}${bought}
+${alarm}${where}${bought}
 <h2>Steps</h2>${stepsOf(test)}
 <h2>What stood in the way</h2>${blockersOf(test)}
 ${advice.length === 0 ? "" : `<h2>What to do</h2><ol>${advice.join("\n")}</ol>`}
 ${economicsOf(test)}
 <h2>How this was seen</h2>
-<p>As <code>${html(test.vantage.user_agent)}</code>, network: ${html(test.vantage.network)}, in ${test.test_duration_ms} ms. Nothing was ordered.${emptied}</p>
+<p>As <code>${html(test.vantage.user_agent)}</code>, network: ${html(test.vantage.network)}, in ${test.test_duration_ms} ms. ${sentence}${emptied}</p>
 ${requestsTable(test.requests)}
 <p class="small faint">Test ${html(test.id)}</p>`
   )

@@ -52,6 +52,8 @@ const build = async (folder: string, port: number, env: Record<string, string>) 
 /** A running shop, and what may be asked of it behind its back. */
 export interface EverShop {
   readonly domain: string
+  /** Rows of the table of products. */
+  readonly products: () => Promise<number>
   /** Rows of the table of orders. */
   readonly orders: () => Promise<number>
   /** Cash on delivery, and one way of shipping to the United States, as its manual sets them up. */
@@ -177,6 +179,9 @@ export const open = async (folder: string, port: number): Promise<EverShop> => {
     await close()
     throw error
   }
-  const orders = async () => Number((await ask(folder, postgres, 'select count(*) as n from "order"'))[0]?.["n"])
-  return { domain: `127.0.0.1:${port}`, orders, configure, close }
+  const rows = async (table: string) =>
+    Number((await ask(folder, postgres, `select count(*) as n from "${table}"`))[0]?.["n"])
+  const products = () => rows("product")
+  const orders = () => rows("order")
+  return { domain: `127.0.0.1:${port}`, products, orders, configure, close }
 }

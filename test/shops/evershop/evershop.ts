@@ -75,7 +75,18 @@ await install(folder)
 console.log("Building and starting it")
 const shop = await open(folder, port)
 try {
-  const once = () => Effect.runPromise(Effect.provide(look(shop.domain), engines(shop.domain)))
+  const products = await shop.products()
+  if (products === 0)
+    throw new Error("The shop has no products: its samples were not put in, so there is nothing to scan")
+  console.log(`Products: ${products}`)
+  const once = async () => {
+    const run = await Effect.runPromise(Effect.provide(look(shop.domain), engines(shop.domain)))
+    const [discovery] = run.test.steps
+    // A shop that shows none of them is not the one that the document is about.
+    if (discovery?.status === "failed" || discovery?.status === "unknown")
+      throw new Error(`The shop shows none of its ${products} products: ${discovery.detail}`)
+    return run
+  }
   const before = await once()
   console.log(sentence("As it comes", before))
   await shop.configure()

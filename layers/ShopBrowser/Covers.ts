@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import type { Frame, Locator, Page } from "playwright-core"
+import { ask, BrowserFailed } from "./Chromium.ts"
+import { find, press, pressAway } from "./Press.ts"
+
+const mostFrames = 8
+const asks = /cookie|consent|privacy|gdpr|rgpd|datenschutz|privacidad|cmp\b/i
+
+/** Whether a frame is there to ask about cookies. What it is not asked for is never pressed, so a card's field is not. */
+const asksConsent = Effect.fnUntraced(function* (frame: Frame) {
+  if (asks.test(`${frame.name()} ${frame.url()}`)) return true
+  const words = yield* ask(() => frame.evaluate<unknown>("String(document.body?.innerText ?? '').slice(0, 4000)"))
+  return typeof words === "string" && asks.test(words)
+})
+
+const inFrames = Effect.fnUntraced(function* (page: Page) {
+  const frames = page.frames().filter((frame) => frame !== page.mainFrame())
+  for (const frame of frames.slice(0, mostFrames)) {
+    if (!(yield* asksConsent(frame))) continue
+    for (const purpose of ["refuseCookies", "acceptCookies"] as const) {
+      const found = yield* find(frame, purpose, ["button"])
+      if (found?.enabled === true) return yield* press(found.control, purpose)
+    }
+  }
+  return false
+})
+
+/** Presses away what lies over a page about cookies, in the page or in a frame over it. What a frame does not answer is left there. */
+export const putAway = Effect.fnUntraced(function* (page: Page) {
+  return (yield* pressAway(page)) || (yield* Effect.orElseSucceed(inFrames(page), () => false))
+})
+
+/** What is drawn at a place of the page: what it is, what it is called, where it is from. Nothing, when it can be pressed itself. */
+const drawnAt = (x: number, y: number) => `(() => {
+  const over = document.elementFromPoint(${x}, ${y})
+  if (!over || over.closest("button, a, input, [role=button]")) return ""
+  const names = [over.getAttribute("title"), over.getAttribute("aria-label"), over.id, over.getAttribute("src"), over.innerText]
+  return over.tagName.toLowerCase() + " " + (names.find((name) => name && name.trim() !== "") ?? "")
+})()`
+
+const coverOf = Effect.fnUntraced(
+  function* (page: Page, control: Locator) {
+    const box = yield* ask(() => control.boundingBox())
+    if (box === null) return ""
+    const said = yield* ask(() => page.evaluate<unknown>(drawnAt(box.x + box.width / 2, box.y + box.height / 2)))
+    return typeof said === "string" ? said.replace(/\s+/g, " ").trim().slice(0, 100) : ""
+  },
+  Effect.orElseSucceed(() => "")
+)
+
+/** Presses what adds to the cart, and once more after what lies over the page was put away. */
+export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Locator) {
+  const first = yield* Effect.result(press(control, "addToCart"))
+  if (first._tag === "Success") return first.success
+  if (first.failure.reason !== "Slow") return yield* first.failure
+  yield* putAway(page)
+  const second = yield* Effect.result(press(control, "addToCart"))
+  if (second._tag === "Success") return second.success
+  const cover = second.failure.reason === "Slow" ? yield* coverOf(page, control) : ""
+  if (cover === "") return yield* second.failure
+  const message = `The control that adds to the cart cannot be pressed: over it lies "${cover}".`
+  return yield* new BrowserFailed({ reason: "Slow", message })
+})

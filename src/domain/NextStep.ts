@@ -1,0 +1,100 @@
+import { isWayToPay } from "./Deeds.ts"
+import type { AutofillToken } from "./page/CheckoutFields.ts"
+import type { PageFacts, PageForm } from "./page/PageFacts.ts"
+
+/** What tells that a page of a checkout is not its last. */
+export type CheckoutPage = Pick<PageFacts, "url" | "steps">
+
+/** Labels by which the next step is to choose how to ship, and so no order. */
+const toShipping = new RegExp(
+  [
+    "\\b(?:to|next)\\b:?\\s+(?:the\\s+|your\\s+|choose\\s+)?(?:shipping|delivery)\\b",
+    "^\\W*(?:continue|proceed|next|go)\\s+(?:with\\s+|on\\s+)?(?:shipping|delivery)\\b",
+    "\\b(?:zu[rm]?|mit)\\s+(?:den\\s+|der\\s+)?(?:versand|liefer|zustell)",
+    "(?:à|vers|pour)\\s+(?:la\\s+|le\\s+|l['’])?(?:mode\\s+de\\s+)?(?:livraison|expédition)",
+    "(?:al?|con)\\s+(?:la\\s+|el\\s+|los\\s+)?(?:env[ií]o|entrega)",
+    "(?:all[ae]|con\\s+la)\\s+(?:spedizion|consegn)",
+    "para\\s+(?:a\\s+|o\\s+)?(?:entrega|envio|frete)",
+    "naar\\s+(?:de\\s+)?(?:verzend|bezorg|lever)",
+    "(?:till|til)\\s+(?:frakt|leverans|levering|forsendelse|fragt|sending)",
+    "toimitukseen|toimitustapa",
+    "do\\s+(?:wyboru\\s+)?(?:dostawy|wysyłki)",
+    "k\\s+(?:výběru\\s+)?(?:dopravě|dopravy|doručení)|na\\s+dopravu",
+    "kargoya|teslimat(?:a|\\s+adımına)",
+    "к\\s+(?:выбору\\s+(?:способа\\s+)?)?(?:доставк|способу\\s+доставк)",
+    "(?:配送|お?届け)(?:方法|先)?(?:へ|に進|を選|の選)",
+    "(?:前往|继续|繼續|去|至|到|选择|選擇)(?:选择|選擇)?(?:配送|送货|送貨|运送|運送|物流)",
+    "배송(?:\\s*방법)?(?:으로|\\s*단계|\\s*선택)"
+  ].join("|"),
+  "iu"
+)
+
+/** Whether a button says that shipping comes next. */
+export const namesShippingNext = (label: string): boolean => toShipping.test(label.replace(/\s+/g, " ").trim())
+
+/** Steps in which one pays, chooses how, or looks at everything once more. */
+const payOrReview = new RegExp(
+  [
+    "payment|\\bpay\\b|billing\\s+method|\\breview\\b|\\bsummary\\b|check\\s+(?:your\\s+)?(?:order|details)",
+    "zahl|bezahl|prüfen|überprüf|übersicht|zusammenfassung",
+    "paiement|règlement|récapitulatif|vérif",
+    "\\bpago|pagar|revis[aió]|resumen",
+    "pagamento|riepilogo|verifica|\\bresumo",
+    "betal|overzicht|controle|granska|sammanfattning|gennemse|oversigt|oppsummering",
+    "maksu|maksutapa|yhteenveto|tarkist",
+    "płatno|podsumowanie|platb|shrnutí|rekapitulace|souhrn",
+    "ödeme|özet|оплат|проверк",
+    "支払|確認|付款|支付|核对|核對|确认订单|確認訂單|결제|검토|주문\\s*확인"
+  ].join("|"),
+  "iu"
+)
+const done =
+  /thank|complete|confirmation|success|done|danke|bestätigung|abgeschlossen|merci|termin|gracias|completad|grazie|completat|obrigad|conclu|bedankt|tack|takk?\b|kiitos|dzięk|děku|teşekkür|спасибо|完了|完成|완료/iu
+const saidMore = /[:：–—-]\s*\p{L}|rechnung|invoice|\bcash\b|\bbar\b|nachnahme/iu
+
+const isLater = (text: string): boolean =>
+  text.length <= 40 && payOrReview.test(text) && !done.test(text) && !saidMore.test(text) && !isWayToPay(text)
+
+/** Whether the page lists its steps, and one after the current one is where one pays or looks at the order once more. */
+export const listsLaterStep = ({ steps }: Pick<PageFacts, "steps">): boolean => {
+  const at = steps.findIndex(({ isCurrent }) => isCurrent)
+  return at >= 0 && steps.slice(at + 1).some(({ text }) => isLater(text))
+}
+
+const pathOf = (address: string): string => URL.parse(address)?.pathname ?? ""
+
+/** Forms of platforms that are known to lead to a step before the order, by their page and their address. */
+const platformForms: ReadonlyArray<{ readonly platform: string; readonly page: RegExp; readonly action: RegExp }> = [
+  // It makes a guest of the shopper; /checkout/confirm comes next.
+  { platform: "shopware", page: /\/checkout\/register\/?$/i, action: /\/account\/register\/?$/i }
+]
+
+/**
+ * What shows that another step comes before any order when a form is sent or a button is pressed; undefined when nothing does, and then
+ * it may be the order itself. "Continue to payment" alone does not: many shops book the order there and send the buyer to a bank.
+ */
+export const nextStepOf = (label: string, page: CheckoutPage, form?: Pick<PageForm, "action">): string | undefined => {
+  if (namesShippingNext(label)) return "its button names shipping as the next step"
+  if (listsLaterStep(page)) return "the page lists a later step before the order"
+  const known =
+    form && platformForms.find(({ action, page: at }) => at.test(pathOf(page.url)) && action.test(pathOf(form.action)))
+  return known && `${known.platform} has a later step`
+}
+
+type Given = AutofillToken | "line1" | "phone" | "firstName" | "lastName" | "fullName"
+const where: ReadonlySet<string> = new Set<Given>(["street-address", "address-line1", "tel", "line1", "phone"])
+const who: ReadonlySet<string> = new Set<Given>([
+  "email",
+  "name",
+  "given-name",
+  "family-name",
+  "firstName",
+  "lastName",
+  "fullName"
+])
+
+/** Whether what a shop knows of a shopper is enough to take an order: who it is, and where that is or how to call. */
+export const isEnoughToOrder = (given: Iterable<string>): boolean => {
+  const all = [...given]
+  return all.some((one) => where.has(one)) && all.some((one) => who.has(one))
+}

@@ -1,0 +1,50 @@
+/** What controls are called that order or pay, in the languages of most shops: one list for forms that are sent and buttons that are pressed. */
+
+const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
+
+/** Nothing of such a name is ever sent or pressed, whatever it was found for: rather a test that stops than an order. */
+const ordering = any(
+  "\\b(?:place|submit|complete|confirm|finish|finali[sz]e|send|review)\\b.*\\b(?:order|purchase|payment|transaction)\\b",
+  "\\border\\s+(?:now|with|and pay)\\b|^\\W*(?:order|pay|purchase|confirm|complete|submit|donate|subscribe)\\W*$|\\bcomplete\\s+(?:your\\s+)?check\\s?out",
+  "\\bpay(?!ment\\b|\\s?load)\\b|\\bpurchase\\b|\\bsubscribe\\b|\\bcheck\\s?out\\s+with\\b|\\bbuy\\s+with\\b",
+  "\\b(?:book|reserve)\\s+(?:it\\s+|this\\s+)?now\\b|^\\W*(?:book|reserve|request\\s+(?:to\\s+)?book(?:ing)?)\\W*$|\\b(?:confirm|complete|finish)\\b.*\\b(?:booking|reservation)\\b",
+  "one[- ]?click|(?:в|за) (?:1|один) клик",
+  "pay\\s?pal|apple\\s?pay|google\\s?pay|\\bg\\s?pay|shop\\s?pay|amazon\\s?pay|klarna|afterpay|clearpay|\\baffirm\\b|venmo|bizum|\\btwint\\b|\\bswish\\b|\\bvipps\\b|mobilepay",
+  "kostenpflichtig|zahlungspflichtig|(?:jetzt|verbindlich)\\s+(?:kaufen|bestellen|bezahlen|buchen|reservieren)|bestellung|bestellen|bezahlen|kauf abschlie|^\\W*(?:buchen|reservieren)\\W*$",
+  "commander|\\bpayer\\b|(?:valider|passer|finaliser|confirmer) (?:la |ma |l['’]|et )?(?:commande|achat|réservation|payer)|acheter\\s+maintenant|^\\W*réserver\\W*$",
+  "(?:realizar|hacer|enviar|completar) (?:el |la |o |a )?(?:pedido|compra)|finalizar|confirmar|\\bpagar\\b|comprar\\s+(?:ahora|ya|agora)|^\\W*reservar\\W*$",
+  "(?:effettua|invia|conferma|completa|concludi)\\s+(?:l['’.]\\s?|il\\s+)?(?:ordine|acquisto|pagamento)|\\bpaga\\b|acquista\\s+(?:ora|subito)|^\\W*(?:ordina|prenota)\\W*$",
+  "afrekenen|betaal|\\bbetalen\\b|bestelling|^\\W*(?:nu\\s+)?bestel(?:len)?\\b|\\bkopen\\b|^\\W*(?:boeken|reserveren)\\W*$",
+  "(?<!\\p{L})(?:slutför|genomför|gennemfør|fullfør|bekräfta|bekræft|bekreft|beställ|bestil|bestill|betala|betal|boka|vahvista|tilaa|maksa|varaa)(?!\\p{L})|lägg\\s+(?:beställning|order)|afgiv\\s+(?:ordre|bestilling)|legg\\s+inn\\s+(?:ordre|bestilling)|(?:lähetä|tee)\\s+tilau",
+  "zamawiam|zamów|zamówieni[ea]|zapłać|kupuj|objednat|zaplatit|odeslat\\s+objednávku|rezerwuj|rezervovat|megrendel",
+  "sipariş|satın\\s+al|hemen\\s+al|(?<!\\p{L})öde(?!\\p{L})",
+  "заказать|оплатить|забронировать|(?:оформить|подтвердить|отправить)\\s+заказ|замовити",
+  "注文(?:を確定|する|確定)|購入(?:する|手続)|支払|予約する",
+  "购买并支付|提交订单|提交訂單|立即(?:支付|付款|下单)|去支付|确认(?:订单|支付)|付款",
+  "결제|주문|예약하기"
+)
+
+/** Words by which some shops buy at once and others fill a cart: only the address tells which. */
+const buying = any(
+  "\\bbuy\\s+(?:it\\s+)?now\\b|^\\W*buy\\b|^\\W*pre-?order\\b",
+  "^\\W*kaufen\\b|vorbestellen|^\\W*acheter\\b|^\\W*comprar\\b|^\\W*acquista\\b|^\\W*koop\\b",
+  "^\\W*(?:köp|køb|kjøp)(?:\\s+(?:nu|nå))?\\W*$|^\\W*osta(?:\\s+nyt)?\\W*$",
+  "^\\W*kup(?:\\s+teraz)?\\W*$|^\\W*koupit\\b|^\\W*купить|^\\W*купити",
+  "今すぐ(?:買う|購入)|立即(?:购买|購買)|구매하기|바로\\s?구매"
+)
+
+/** Whether a control of this name buys at once, unless its address is known to fill a cart. */
+export const buysAtOnce = (label: string): boolean => buying.test(label)
+
+/** Whether a control of this name orders or pays wherever it leads. */
+export const alwaysOrders = (label: string): boolean => ordering.test(label)
+
+/** Whether a control of this name may order or pay. */
+export const mayOrder = (label: string): boolean => alwaysOrders(label) || buysAtOnce(label)
+
+/** What a way on may not lead to. A button that adds to the cart may say most of it. */
+const orderingOn =
+  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|objedn|заказ|купить|注文|購入|订单|訂單|구매/iu
+
+/** Whether a button that should only go on has anything to do with orders. */
+export const leadsToOrder = (label: string): boolean => orderingOn.test(label)

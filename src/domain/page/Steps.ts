@@ -1,0 +1,82 @@
+import type { PageFacts } from "./PageFacts.ts"
+import { attributeOf, textOf, within } from "./PageText.ts"
+import type { PageElement, PageTree } from "./PageTree.ts"
+
+interface Step {
+  readonly text: string
+  readonly isCurrent: boolean
+  readonly isOpen: boolean
+}
+
+const stepNames = /(?:^|[^a-z])(?:steps?|stepper|progress|wizard|breadcrumbs?|stages?)(?:[^a-z]|$)/i
+const currentWord = /^(?:.*[-_])?(?:active|current|selected)$/i
+const notCurrent = /(?:^|[-_])(?:in|non?|not)[-_]?(?:active|current|selected)$/i
+const groups: ReadonlySet<string> = new Set(["ol", "ul", "nav", "div", "section", "main", "tr"])
+const fields: ReadonlySet<string> = new Set(["input", "select", "textarea"])
+const headings = /^h[1-6]$/
+const most = { groups: 3_000, named: 50, steps: 10, inStep: 2_000, text: 60 }
+
+const classesOf = (element: PageElement) => (attributeOf(element, "class", 500) ?? "").split(/\s+/)
+const namesSteps = (element: PageElement) =>
+  stepNames.test(
+    ["class", "id", "aria-label"]
+      .map((name) => attributeOf(element, name, 300) ?? "")
+      .join(" ")
+      .replace(/([a-z])([A-Z])/g, "$1 $2")
+  )
+
+const marksCurrent = (element: PageElement): boolean =>
+  /^(?:step|true|page|location)$/i.test(attributeOf(element, "aria-current", 20) ?? "") ||
+  classesOf(element).some((word) => currentWord.test(word) && !notCurrent.test(word))
+
+/** A step is its own short text; one that is open on the page is what its heading says. */
+const stepIn = (tree: PageTree, element: PageElement): Step => {
+  const inside = within(tree, element, most.inStep)
+  const isOpen = inside.some(({ tag }) => fields.has(tag))
+  const heading = inside.find(({ tag }) => headings.test(tag))
+  const text = textOf(tree, isOpen && heading !== undefined ? heading : element, 200)
+  const isCurrent = [element, ...inside.filter(({ parent }) => parent === element.index)].some(marksCurrent)
+  // Where more stands below a heading than its words, the step is open.
+  const saysMore = heading !== undefined && textOf(tree, heading, 200) !== text
+  return { text, isCurrent: isCurrent || (isOpen && heading !== undefined), isOpen: isOpen || saysMore }
+}
+
+const childrenOf = (tree: PageTree, element: PageElement): ReadonlyArray<PageElement> => {
+  const children: Array<PageElement> = []
+  for (let at = element.index + 1; at < element.end && children.length <= most.steps; ) {
+    const child = tree.elements[at]
+    if (child === undefined) break
+    if (!child.isHidden && child.tag !== "script" && child.tag !== "style") children.push(child)
+    at = Math.max(at + 1, child.end)
+  }
+  return children
+}
+
+/**
+ * The steps that a page names in a row and says where in it we are: a list that is called steps or progress, or has a current step. Of
+ * several the first; empty when there is none. The last that is marked is the current one, as what lies behind is often marked as well.
+ */
+export const readSteps = (tree: PageTree): PageFacts["steps"] => {
+  let looked = 0
+  let named = 0
+  for (const element of tree.elements) {
+    if (element.isHidden || !groups.has(element.tag)) continue
+    if (++looked > most.groups) break
+    const children = childrenOf(tree, element)
+    if (children.length < 2 || children.length > most.steps) continue
+    const isNamed = namesSteps(element) || children.filter(namesSteps).length >= 2
+    const isMarked = children.some(
+      (child) =>
+        attributeOf(child, "aria-current", 20) === "step" ||
+        within(tree, child, 20).some((inner) => attributeOf(inner, "aria-current", 20) === "step")
+    )
+    if (!isNamed && !isMarked) continue
+    if (++named > most.named) break
+    const steps = children.map((child) => stepIn(tree, child)).filter(({ text }) => text !== "")
+    const current = steps.findLastIndex(({ isCurrent }) => isCurrent)
+    if (current < 0 || steps.length < 2) continue
+    if (steps.some(({ isOpen, text }, at) => at > current && (isOpen || text.length > most.text))) continue
+    return steps.map(({ text }, at) => ({ text, isCurrent: at === current }))
+  }
+  return []
+}

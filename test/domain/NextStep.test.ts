@@ -1,0 +1,125 @@
+import { assert, describe, it } from "vitest"
+import { isEnoughToOrder, nextStepOf } from "#domain/NextStep.ts"
+import { readPage } from "#domain/page/Page.ts"
+
+const page = (html: string, path = "/checkout") => readPage(html, new URL(path, "https://shop.example"))
+const steps = (...items: ReadonlyArray<string>) =>
+  `<ol class="checkout-steps">${items.map((item) => (item.startsWith("*") ? `<li class="is-active">${item.slice(1)}</li>` : `<li>${item}</li>`)).join("")}</ol>`
+const later = (html: string, label = "Continue") => nextStepOf(label, page(html)) !== undefined
+
+describe("a later step of a checkout", () => {
+  it("is named by a button that goes to shipping, in the languages that are known", () => {
+    for (const label of [
+      "Continue to shipping",
+      "Continue to delivery method",
+      "Next: shipping",
+      "Weiter zum Versand",
+      "Weiter zur Lieferung",
+      "Continuer vers la livraison",
+      "Passer à la livraison",
+      "Continuar al envío",
+      "Continua alla spedizione",
+      "Continuar para a entrega",
+      "Verder naar verzending",
+      "Fortsätt till leverans",
+      "Fortsæt til levering",
+      "Fortsett til frakt",
+      "Jatka toimitukseen",
+      "Przejdź do dostawy",
+      "Pokračovat k dopravě",
+      "Teslimat adımına geç",
+      "Перейти к доставке",
+      "配送方法へ進む",
+      "前往配送",
+      "배송 방법 선택"
+    ])
+      assert.isTrue(later("", label), label)
+  })
+
+  it("is not named by a button that only goes on, nor by one that goes to the payment", () => {
+    for (const label of [
+      "Continue",
+      "Next",
+      "Continue to payment",
+      "Proceed to payment",
+      "Weiter",
+      "Weiter zur Zahlung",
+      "Continuer",
+      "Passer au paiement",
+      "Continuar al pago",
+      "Avanti",
+      "Verder",
+      "次へ",
+      "Ship to this address"
+    ])
+      assert.isFalse(later("", label), label)
+  })
+
+  it("is a payment or a review that the page lists behind the current step, in the languages that are known", () => {
+    for (const name of [
+      "Payment",
+      "3. Review & Payments",
+      "Zahlungsart",
+      "Prüfen",
+      "Paiement",
+      "Pago",
+      "Pagamento",
+      "Riepilogo",
+      "Betaling",
+      "Betalning",
+      "Maksu",
+      "Płatność",
+      "Platba",
+      "Ödeme",
+      "Оплата",
+      "お支払い",
+      "付款",
+      "결제"
+    ])
+      assert.isTrue(later(steps("*Address", name)), name)
+  })
+
+  it("is none that is current or behind, that ends the order, or that says how one pays", () => {
+    assert.isFalse(later(steps("Payment", "*Address")))
+    assert.isFalse(later(steps("Address", "*Payment", "Done")))
+    assert.isFalse(later(steps("Address", "Payment")), "no step is current")
+    for (const name of ["Order complete", "Confirmation", "Thank you", "Payment: invoice", "Rechnung", "Shipping"])
+      assert.isFalse(later(steps("*Address", name)), name)
+    assert.isFalse(later('<ul class="menu"><li class="active">Shop</li><li>Payment</li></ul>'), "a menu")
+  })
+
+  it("is told by aria-current, by the marks of Magento and of Shopify, and by a heading below which nothing stands yet", () => {
+    assert.isTrue(later('<nav><a aria-current="step">Contact</a><a>Payment</a></nav>'))
+    assert.isTrue(
+      later(
+        '<ul class="opc-progress-bar"><li class="opc-progress-bar-item _active"><span>Shipping</span></li><li class="opc-progress-bar-item"><span>Review & Payments</span></li></ul>'
+      )
+    )
+    assert.isTrue(
+      later(
+        '<ol class="breadcrumb"><li class="breadcrumb__item"><a>Cart</a></li><li class="breadcrumb__item breadcrumb__item--current" aria-current="step">Information</li><li class="breadcrumb__item">Payment</li></ol>'
+      )
+    )
+    const prestashop = (payment: string) =>
+      `<section id="content"><section class="checkout-step -reachable -complete"><h1>1 Informations personnelles</h1></section><section class="checkout-step -current"><h1>2 Adresses</h1><form><input name="address1"></form></section><section class="checkout-step -unreachable"><h1>3 Paiement</h1>${payment}</section></section>`
+    assert.isTrue(later(prestashop(""), "Continuer"))
+    assert.isFalse(later(prestashop("<p>Facture jointe au colis.</p>"), "Continuer"), "one page for everything")
+  })
+
+  it("is known of a platform by its page and its form", () => {
+    const form = (action: string) => ({ action: `https://shop.example${action}` })
+    assert.isDefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/account/register")))
+    assert.isUndefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/checkout/order")))
+    assert.isUndefined(nextStepOf("Weiter", page("", "/checkout"), form("/account/register")))
+  })
+})
+
+describe("what is enough for an order", () => {
+  it("is who somebody is and where, or how to call", () => {
+    assert.isTrue(isEnoughToOrder(["email", "street-address"]))
+    assert.isTrue(isEnoughToOrder(["name", "tel"]))
+    assert.isTrue(isEnoughToOrder(["fullName", "phone"]))
+    assert.isFalse(isEnoughToOrder(["email", "name"]))
+    assert.isFalse(isEnoughToOrder(["street-address", "postal-code", "address-level2"]))
+  })
+})

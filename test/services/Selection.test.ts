@@ -1,0 +1,47 @@
+import { assert, describe, it } from "vitest"
+import { readPage } from "#domain/page/Page.ts"
+import { offeredBy } from "#services/ShoppingEngine/Selection.ts"
+
+const address = new URL("https://shop.example/radiant-tee.html")
+const offered = (html: string) => offeredBy(address, readPage(`<h1>Radiant Tee</h1><p>$22.00</p>${html}`, address))
+const form = (button: string) => `<form method="post" action="/checkout/cart/add/product/1556/">${button}</form>`
+
+describe("whether a product page's thing can be had", () => {
+  it("is not said by a button that waits for its script or for a choice", () => {
+    const luma = `<button type="submit" title="Add to Cart" id="product-addtocart-button" disabled>Add to Cart</button>`
+    assert.isNull(offered(form(luma))?.isAvailable)
+    assert.isNull(offered(`<button disabled>Add to bag</button>`)?.isAvailable)
+  })
+
+  it("is said by the words of the button, enabled or not", () => {
+    assert.isFalse(offered(form(`<button disabled>Sold out</button>`))?.isAvailable)
+    assert.isFalse(offered(form(`<button name="add">Sold out</button>`))?.isAvailable)
+  })
+
+  it("is said by the structured data before anything else", () => {
+    const said = (availability: string) =>
+      `<script type="application/ld+json">{"@type":"Product","name":"Radiant Tee","offers":{"price":"22.00","priceCurrency":"USD","availability":"https://schema.org/${availability}"}}</script>`
+    assert.isFalse(offered(form(`<button>Add to cart</button>`) + said("OutOfStock"))?.isAvailable)
+    assert.isTrue(offered(form(`<button disabled>Add to cart</button>`) + said("InStock"))?.isAvailable)
+  })
+})
+
+describe("the price of a product page", () => {
+  const candidate = (html: string) => offeredBy(address, readPage(`<h1>Shelf</h1>${html}`, address))?.candidate
+  const add = form("<button>Add to cart</button>")
+
+  it("is not the one that is struck through", () => {
+    assert.strictEqual(candidate(`<p><del>$120.00</del> <ins>$80.00</ins></p>${add}`)?.price, "80.00")
+    assert.strictEqual(candidate(`<p>M.R.P. <s>₹1,999</s> ₹1,499</p>${add}`)?.price, "1499")
+    assert.strictEqual(candidate(`<p><strike><b>$9</b>9.00</strike> now $80.00</p>${add}`)?.price, "80.00")
+    assert.strictEqual(candidate(`<p>$80.00 <del>$120.00</del></p><p>$5.00 more</p>${add}`)?.price, "80.00")
+  })
+
+  it("is known with its tax, where the page says it beside the one without", () => {
+    const stated = `<script type="application/ld+json">{"@type":"Product","name":"Shelf","offers":{"price":"120.00","priceCurrency":"GBP","priceSpecification":{"price":"120.00","priceCurrency":"GBP","valueAddedTaxIncluded":"false"}}}</script>`
+    const both = candidate(`<p>£120.00 <small>ex. VAT</small> (£144.00 inc. VAT)</p>${stated}${add}`)
+    assert.deepInclude(both ?? {}, { price: "120.00", priceWithTax: "144.00" })
+    assert.notProperty(candidate(`<p>£120.00 inc. VAT</p>${stated}${add}`) ?? {}, "priceWithTax")
+    assert.notProperty(candidate(`<p>£120.00</p><p>£144.00 for two</p>${stated}${add}`) ?? {}, "priceWithTax")
+  })
+})

@@ -1,0 +1,96 @@
+import { Effect, Layer } from "effect"
+import { assert, describe, it } from "vitest"
+import type { BlockerId, Step } from "#domain/ShoppingTest.ts"
+import { ShopBrowser } from "#services/ShopBrowser.ts"
+import { failed, passed, unknown } from "#services/ShoppingEngine/Outcomes.ts"
+import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import * as HtmlShop from "../shops/HtmlShop.ts"
+import type { HtmlShopSettings } from "../shops/HtmlShopPages.ts"
+import * as PageReadingHere from "./PageReadingHere.ts"
+import { line, testOf, told } from "./ShoppingEngineHarness.ts"
+
+/** A browser that says this of each step, whatever it is shown. */
+const saying = (steps: { readonly cart: StepOutcome; readonly checkout?: StepOutcome }, isBroken = false) => {
+  const rail: Rail = {
+    name: "browser",
+    cart: () => Effect.succeed({ ...steps.cart, price: null }),
+    checkout: Effect.succeed({ ...(steps.checkout ?? unknown("not tried")), total: null }),
+    payment: Effect.succeed({ ...unknown("not tried"), methods: [] }),
+    cleanUp: Effect.void
+  }
+  const show = () => Effect.succeed({ failure: "nothing is shown" })
+  return Layer.succeed(ShopBrowser, {
+    missing: Effect.succeed(undefined),
+    open: () => Effect.succeed({ rail, show, requests: () => [], isBroken: () => isBroken })
+  })
+}
+
+const outcomeWith = (settings: HtmlShopSettings, browser: Layer.Layer<ShopBrowser>) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { domain } = yield* HtmlShop.open(settings)
+        return yield* testOf(domain, "full_flow", {}, PageReadingHere.layer, browser)
+      })
+    )
+  )
+
+const no = (step: Step, id: BlockerId) => failed(step, id, "said the browser")
+
+describe("where the forms only say that a script is needed", () => {
+  const shops: ReadonlyArray<HtmlShopSettings> = [
+    { scriptButton: true },
+    { variants: "script" },
+    { silentCart: true },
+    { waitingButton: true, structured: "none" }
+  ]
+  for (const settings of shops) {
+    it(`what the browser says of the shop is the verdict: ${Object.keys(settings)[0]}`, async () => {
+      const outcome = await outcomeWith(settings, saying({ cart: no("cart", "account_required") }))
+      assert.deepInclude(outcome.failure_point ?? {}, { step: "cart", blocker: "account_required" })
+      assert.include(told(outcome).steps, "cart failed browser")
+    })
+    it(`nothing is known where the browser could not tell: ${Object.keys(settings)[0]}`, async () => {
+      const outcome = await outcomeWith(settings, saying({ cart: unknown("The page did not answer in time.") }))
+      assert.match(line(outcome), /^discovery selection!? cart\? checkout- payment-$/)
+      assert.isNull(outcome.failure_point)
+      assert.match(outcome.steps[2]?.detail ?? "", /could not \(The page did not answer in time\):/)
+    })
+  }
+
+  it("a browser that stops earlier than the forms leaves open what they could not tell", async () => {
+    const outcome = await outcomeWith({ namelessFields: true }, saying({ cart: no("cart", "add_to_cart_failed") }))
+    assert.strictEqual(line(outcome), "discovery selection cart! checkout? payment-")
+    assert.deepStrictEqual(told(outcome).blockers, [
+      "cart warning add_to_cart_failed",
+      "checkout warning checkout_form_unrecognized"
+    ])
+    assert.include(outcome.blockers[0]?.detail, "In a browser: said the browser")
+  })
+
+  it("a browser that comes further is the verdict", async () => {
+    const browser = saying({ cart: passed("in it", null), checkout: no("checkout", "captcha_required") })
+    const outcome = await outcomeWith({ scriptButton: true }, browser)
+    assert.strictEqual(line(outcome), "discovery selection cart! checkoutx payment-")
+    assert.strictEqual(outcome.failure_point?.blocker, "captcha_required")
+  })
+
+  it("a browser that writes another address than the shop's country has is not refused by the shop", async () => {
+    const refused = saying({ cart: passed("in it", null), checkout: no("checkout", "address_rejected") })
+    const there = await outcomeWith({ scriptButton: true }, refused)
+    assert.strictEqual(there.failure_point?.blocker, "address_rejected", "a shop of dollars is at home where we are")
+    const abroad = await outcomeWith({ scriptButton: true, currency: "ZAR" }, refused)
+    assert.isNull(abroad.failure_point)
+    assert.strictEqual(line(abroad), "discovery selection cart! checkout? payment-")
+    assert.match(abroad.steps[3]?.detail ?? "", /test's address \(United States\), and nothing says/)
+  })
+
+  it("a browser of ours that ended meanwhile ends the test, unless the shop was told of without it", async () => {
+    const ended = saying({ cart: unknown("The page or the browser ended.") }, true)
+    const run = (settings: HtmlShopSettings) => outcomeWith(settings, ended).then(line, String)
+    assert.match(await run({ scriptButton: true }), /SCANNER_UNAVAILABLE|The scanner cannot do this now/)
+    assert.strictEqual(await run({}), "discovery selection cart checkout payment")
+    const told = saying({ cart: no("cart", "out_of_stock") }, true)
+    assert.strictEqual((await outcomeWith({ scriptButton: true }, told)).failure_point?.blocker, "out_of_stock")
+  })
+})
