@@ -12,7 +12,7 @@ export interface ForwardInput {
   readonly path: string
   /** Fields for the origin; they replace the caller's of the same names. */
   readonly added: RawHeaders
-  /** Until the origin's final status, connecting and sending the body included. */
+  /** Until the body of the origin's answer begins or is known to be empty, connecting and sending the request included. */
   readonly timeoutMillis: number
   /** The caller still waits for `100 Continue` (the request came by `checkContinue`). */
   readonly awaitsContinue?: boolean
@@ -21,10 +21,15 @@ export interface ForwardInput {
 /** Why a forwarded call did not end well. After its headers were sent the caller's connection is cut. */
 export type ForwardFailure = OutboundReason | "CallerGone"
 
-/** Called from the byte path, even before `forward` returns: `onHeaders` at most once, then exactly one of the others, unless the exchange was aborted. */
+/**
+ * Called from the byte path, even before `forward` returns: `onHeaders` and then `onBody` at most once, and exactly one of the others,
+ * unless the exchange was aborted.
+ */
 export interface ForwardHooks {
   /** The origin decided. Nothing of its answer reaches the caller before `exchange.send`. */
   readonly onHeaders: (exchange: Exchange) => void
+  /** The first byte of the body is here, or the end of an empty one. What is asked of the exchange now counts for that byte, too. */
+  readonly onBody: (exchange: Exchange) => void
   /** The whole answer is on its way, after `send` and `finish`. */
   readonly onComplete: () => void
   /** The origin is let go. If `response.headersSent` is still false, the caller's answer is up to this hook. */

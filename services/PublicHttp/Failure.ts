@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Data, Schema } from "effect"
 import { errors } from "undici"
+import type { BadAnswerReason } from "#domain/GatewayRefusal.ts"
 import { ForbiddenTarget } from "./GuardedConnector.ts"
 
 /**
@@ -22,6 +23,9 @@ export class OutboundFailed extends Schema.TaggedError<OutboundFailed>()("Outbou
   cause: Schema.Defect()
 }) {}
 
+/** An answer that undici takes and we do not. */
+export class BadAnswer extends Data.TaggedError("BadAnswer")<{ readonly reason: BadAnswerReason }> {}
+
 /**
  * Tells of a failure once undici is done with it: within its report it does not expect another request for the same host, and ends the
  * process.
@@ -32,8 +36,8 @@ export const outsideUndici = (tell: () => void): void => queueMicrotask(tell)
 export const reasonOf = (error: Error): OutboundReason => {
   if (error instanceof ForbiddenTarget) return "ForbiddenAddress"
   if (error instanceof errors.HTTPParserError) return "BadResponse"
-  const code = "code" in error && typeof error.code === "string" ? error.code : ""
-  return reasons.get(code) ?? "Unreachable"
+  if (isUnasked(error)) return "BadResponse"
+  return reasons.get(codeOf(error)) ?? "Unreachable"
 }
 
 const reasons: ReadonlyMap<string, OutboundReason> = new Map([
@@ -46,3 +50,20 @@ const reasons: ReadonlyMap<string, OutboundReason> = new Map([
   ["UND_ERR_NOT_SUPPORTED", "BadRequest"],
   ["UND_ERR_REQ_CONTENT_LENGTH_MISMATCH", "BadRequest"]
 ])
+
+const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "")
+
+/** An informational answer that undici takes for the end of the connection: `100 Continue` and `101 Switching Protocols`. */
+const isUnasked = (error: Error): boolean =>
+  error instanceof errors.SocketError && (error.message === "bad response" || error.message === "bad upgrade")
+
+/** Whether an answer whose headers were in order ended before its body did. */
+export const brokeOff = (error: Error): boolean =>
+  error instanceof errors.ResponseContentLengthMismatchError || codeOf(error) === "HPE_INVALID_EOF_STATE"
+
+/** What was wrong with an answer that is a `BadResponse`. */
+export const badAnswerReason = (cause: Error | undefined): BadAnswerReason => {
+  if (cause instanceof BadAnswer) return cause.reason
+  if (cause instanceof errors.HeadersOverflowError) return "headers_too_large"
+  return cause !== undefined && isUnasked(cause) ? "unexpected_informational" : "malformed_response"
+}

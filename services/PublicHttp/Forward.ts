@@ -1,11 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Dispatcher } from "undici"
-import { headersForCaller, headersForOrigin, headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
+import {
+  headersForCaller,
+  headersForOrigin,
+  headerValue,
+  isTransformed,
+  type RawHeaders,
+  withoutField
+} from "#domain/HttpHeaders.ts"
 import { bodyKind, CallerBody, dropRest, readWhole } from "./CallerBody.ts"
 import { headerText } from "./Collector.ts"
 import { Copy } from "./Copy.ts"
 import type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
-import { reasonOf } from "./Failure.ts"
+import { BadAnswer, brokeOff, reasonOf } from "./Failure.ts"
 
 export type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
 
@@ -24,6 +31,8 @@ export const forward = (
 ): Exchange => {
   const { origin, path, request, response } = input
   const exchange = new Forwarding(input, hooks, idleMillis)
+  // Who may take long to answer may be silent as long within the answer.
+  const bodyTimeout = Math.max(idleMillis, input.timeoutMillis)
   if (response.destroyed) {
     exchange.callerGone()
     return exchange
@@ -34,7 +43,7 @@ export const forward = (
   const dispatch = (body: CallerBody | Buffer | null) => {
     if (exchange.over) return
     dispatcher.dispatch(
-      { origin, path, method: request.method ?? "GET", headers, body, headersTimeout: 0, bodyTimeout: idleMillis },
+      { origin, path, method: request.method ?? "GET", headers, body, headersTimeout: 0, bodyTimeout },
       exchange
     )
   }
@@ -57,6 +66,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #informational = 0
   length = -1
+  #begun = false
   #received = 0
   /** What arrived before `send`: at most one socket buffer, because the origin is paused meanwhile. */
   #early: Array<Buffer> = []
@@ -129,22 +139,23 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number) {
     if (this.over) return
     if (status < 200) {
-      if (++this.#informational > maxInformational)
-        this.#fail("BadResponse", new Error("Too many informational answers"))
+      if (++this.#informational > maxInformational) this.#bad("unexpected_informational")
       return
     }
-    clearTimeout(this.#timer)
-    this.#timer = undefined
     const raw = headerText(controller.rawHeaders)
     this.status = status
     this.headers = headersForCaller(raw)
+    const announced = headerValue(raw, "content-length")
     if (status === 204 || status === 304 || this.#request.method === "HEAD") this.length = 0
-    else this.length = Number(headerValue(raw, "content-length") ?? -1)
+    else if (announced !== undefined) this.length = Number(announced)
+    // What it calls itself is for this hop only, so nobody behind us would know how to read it.
+    else if (isTransformed(raw)) return this.#bad("unsupported_transfer_coding")
+    if (status === 204 && announced !== undefined) this.headers = withoutField(this.headers, "content-length")
     this.#hooks.onHeaders(this)
-    if (this.#headersOut === undefined && !this.#readsOn && !this.over) controller.pause()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
+    this.#begin()
     if (this.over) return
     this.#copy?.add(chunk)
     if (this.#headersOut !== undefined) return this.#deliver(chunk)
@@ -153,6 +164,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd() {
+    this.#begin()
     if (this.over) return
     this.#ended = true
     this.#copy?.end()
@@ -160,7 +172,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error) {
-    this.#fail(reasonOf(error), error)
+    this.#fail(this.status !== 0 && brokeOff(error) ? "Unreachable" : reasonOf(error), error)
   }
 
   /** The response closed: after its last byte was flushed, or before. */
@@ -188,6 +200,15 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     if (this.#last === undefined) return this.#response.flushHeaders()
     this.#write(this.#last)
     this.#last = undefined
+  }
+
+  /** The origin has the whole of its time until here; what it may be silent later is a limit of its own. */
+  #begin() {
+    if (this.#begun || this.over) return
+    this.#begun = true
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#hooks.onBody(this)
   }
 
   #deliver(chunk: Buffer) {
@@ -239,6 +260,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
       this.#fail("BadResponse", error instanceof Error ? error : undefined)
     }
     return this.#written
+  }
+
+  #bad(reason: BadAnswer["reason"]) {
+    this.#fail("BadResponse", new BadAnswer({ reason }))
   }
 
   #fail(failure: ForwardFailure, cause: Error | undefined) {

@@ -26,13 +26,30 @@ export class UpgradeNotSupported extends Schema.TaggedError<UpgradeNotSupported>
   { httpApiStatus: 426, title: "The gateway speaks plain HTTP/1.1" }
 ) {}
 
+/** What is wrong with an origin's answer. */
+export const BadAnswerReason = Schema.Literals([
+  "malformed_response",
+  "headers_too_large",
+  "unexpected_informational",
+  "unsupported_transfer_coding",
+  "invalid_settlement_override"
+])
+export type BadAnswerReason = typeof BadAnswerReason.Type
+
 const called = { payment_id: Schema.String, failure: Schema.String }
 
 /** No connection, or one that broke before the origin had answered. The payer pays nothing. */
 export class OriginUnreachable extends Schema.TaggedError<OriginUnreachable>()("ORIGIN_UNREACHABLE", called, {
   httpApiStatus: 502,
-  title: "The origin could not be reached"
+  title: "The origin could not be reached, or broke off"
 }) {}
+
+/** The origin answered with something that cannot be passed on. The payer pays nothing. */
+export class OriginBadAnswer extends Schema.TaggedError<OriginBadAnswer>()(
+  "ORIGIN_BAD_ANSWER",
+  { ...called, reason: BadAnswerReason },
+  { httpApiStatus: 502, title: "The origin's answer cannot be passed on" }
+) {}
 
 /** The origin took longer than the endpoint allows. The payer pays nothing. */
 export class OriginTimeout extends Schema.TaggedError<OriginTimeout>()("ORIGIN_TIMEOUT", called, {

@@ -139,6 +139,16 @@ export const headersForCaller = (raw: RawHeaders): Array<string> => {
   return out
 }
 
+/** Whether a body is coded for one hop in another way than by chunks. */
+export const isTransformed = (raw: RawHeaders): boolean => {
+  const codings = headerValues(raw, "transfer-encoding")
+  return codings !== undefined && codings.trim().toLowerCase() !== "chunked"
+}
+
+/** The fields without those of this name; `name` in lower case. */
+export const withoutField = (raw: RawHeaders, name: string): Array<string> =>
+  raw.filter((_, index) => raw[index - (index % 2)]?.toLowerCase() !== name)
+
 /** `added` in place of the fields of the same names. */
 export const withHeaders = (raw: RawHeaders, added: RawHeaders): Array<string> => {
   const out: Array<string> = []

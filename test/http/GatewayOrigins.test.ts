@@ -12,7 +12,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an origin t
     ["answers 500", (_, response) => response.writeHead(500).end("broken"), 500, undefined, {}],
     ["answers 402 itself", (_, response) => response.writeHead(402).end("mine"), 402, undefined, {}],
     ["resets the connection", (request) => request.socket.resetAndDestroy(), 502, "ORIGIN_UNREACHABLE", {}],
-    ["answers no HTTP", (request) => request.socket.end("hello"), 502, "ORIGIN_UNREACHABLE", {}],
+    ["answers no HTTP", (request) => request.socket.end("hello"), 502, "ORIGIN_BAD_ANSWER", {}],
     ["never answers", () => {}, 504, "ORIGIN_TIMEOUT", { timeoutMs: 150 }],
     ["is at an address nobody listens on", () => {}, 502, "ORIGIN_UNREACHABLE", { originUrl: "http://127.0.0.1:1" }],
     [

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import type { RequestListener } from "node:http"
+import type { RequestListener, ServerResponse } from "node:http"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as Http from "#http/Http.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -20,6 +20,8 @@ const hasty = Layer.succeed(ChainPolicy, {
   wait: Duration.millis(50),
   firstRetry: Duration.millis(20),
   longestRetry: Duration.millis(20),
+  // Workers are interrupted here, and what they had taken must not wait long for others.
+  lease: Duration.seconds(2),
   bookingGrace: Duration.zero
 })
 const live = Http.layer.pipe(
@@ -72,6 +74,38 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an answer tha
       const again = yield* callWith(shop.path, shop.header)
       assert.deepStrictEqual([again.status, again.json.code], [409, "PAYMENT_ALREADY_USED"])
       assert.strictEqual(shop.backend.seen.length, 1)
+    })
+  )
+
+  it.effect("and of which the origin sends no byte asks no chain for money", () =>
+    Effect.gen(function* () {
+      let broken = true
+      const shop = yield* paid((request, response) => {
+        if (!broken) return response.end("served")
+        response.writeHead(200, { "content-length": 6 }).flushHeaders()
+        setTimeout(() => request.socket.destroy(), 1_500)
+      })
+      const answer = yield* callWith(shop.path, shop.header)
+      assert.deepStrictEqual([answer.status, answer.json.code], [502, "ORIGIN_UNREACHABLE"])
+      assert.deepInclude(yield* shop.record, { status: "released", failure: "origin_unreachable" })
+      broken = false
+      // This one is settled, or soon will be.
+      const again = yield* callWith(shop.path, shop.header)
+      assert.include([200, 503], again.status)
+      assert.strictEqual(shop.backend.seen.length, 2)
+    })
+  )
+
+  it.effect("and that streams events begins when the chain has decided: who is refused gets none of them", () =>
+    Effect.gen(function* () {
+      const called = Promise.withResolvers<ServerResponse>()
+      const shop = yield* paid((_, response) => called.resolve(response))
+      const call = yield* Effect.forkChild(callWith(shop.path, shop.header))
+      const response = yield* Effect.promise(() => called.promise)
+      yield* chain.does("refuse")
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("data: one\n\n")
+      const answer = yield* Fiber.join(call)
+      assert.deepStrictEqual([answer.status, answer.json.error], [402, "insufficient_funds"])
     })
   )
 

@@ -53,7 +53,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
       for (const nonsense of ['{"amount":"10001"}', '{"amount":"-1"}', "much"]) {
         asked = nonsense
         const refused = yield* pay
-        assert.deepStrictEqual([refused.status, refused.json.code], [502, "ORIGIN_UNREACHABLE"])
+        assert.deepStrictEqual([refused.status, refused.json.code], [502, "ORIGIN_BAD_ANSWER"])
+        assert.strictEqual(refused.json.details.reason, "invalid_settlement_override")
       }
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 2_500n, held: 0n })
       asked = '{"amount":"0"}'

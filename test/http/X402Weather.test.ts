@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { balance, server } from "./GatewayHarness.ts"
 import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts"
 
@@ -10,25 +10,28 @@ const funds = 1_000_000n
 layer(server, { timeout: "60 seconds", excludeTestServices: true })(
   "an origin that misbehaves towards who signed",
   (it) => {
-    it.effect("announces a body and breaks off after the charge: the caller is told, with the receipt", () =>
+    it.effect("breaks off while its answer is charged: the caller is told, with the receipt", () =>
       Effect.gen(function* () {
-        const waiting: Array<ServerResponse> = []
-        const shop = yield* baseSeller((_, response) => {
-          response.writeHead(200, { "content-length": 10 }).flushHeaders()
-          waiting.push(response)
-        })
+        const called = Promise.withResolvers<Socket>()
+        const shop = yield* baseSeller(({ socket }) => called.resolve(socket))
         const { account, purse } = yield* signer(funds)
         const { header } = yield* signFor(account, shop.path)
         const call = yield* Effect.forkChild(callWith(shop.path, header))
+        const socket = yield* Effect.promise(() => called.promise)
         const sql = yield* SqlClient.SqlClient
-        yield* Effect.repeat(
-          sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} AND state = 'captured'`,
-          {
-            until: (charged) => charged.length === 1,
+        const breaks = Effect.gen(function* () {
+          // The charge waits for whoever has the row.
+          yield* sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} FOR UPDATE`
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nthe beginning")
+          yield* Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, {
+            until: (waiting) => waiting.length > 0,
             schedule: Schedule.spaced("20 millis")
-          }
-        )
-        waiting[0]?.destroy()
+          })
+          yield* Effect.callback<void>((resume) => {
+            socket.once("close", () => resume(Effect.void)).resetAndDestroy()
+          })
+        })
+        yield* sql.withTransaction(breaks)
         const answer = yield* Fiber.join(call)
         assert.deepStrictEqual([answer.status, answer.json.code], [502, "ORIGIN_UNREACHABLE"])
         assert.strictEqual(decoded(answer.headers["payment-response"]).success, true)

@@ -80,6 +80,8 @@ export interface GatewayOptions {
   readonly timeoutMillis?: number
   /** Instead of sending and finishing at once. */
   readonly onHeaders?: (exchange: Exchange) => void
+  /** When the origin's body begins. */
+  readonly onBody?: () => void
   readonly policy?: Partial<PublicHttpPolicy>
 }
 
@@ -110,6 +112,7 @@ export const gatewayTo = async (originPort: number, options: GatewayOptions = {}
           exchange.send(exchange.headers)
           exchange.finish()
         },
+        onBody: () => options.onBody?.(),
         onComplete: () => note("complete"),
         onError: (failure: ForwardFailure) => {
           note(failure)

@@ -21,6 +21,14 @@ describe("a hostile or broken origin", () => {
     assert.deepStrictEqual(events, ["Timeout"])
   })
 
+  it("that sends headers and no body is a timeout, too", async () => {
+    const { port: origin } = await tcpOrigin((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"))
+    const policy = { idleTimeout: Duration.hours(1) }
+    const { events, port } = await gatewayTo(origin, { timeoutMillis: 100, policy })
+    assert.strictEqual((await call(port)).status, 504)
+    assert.deepStrictEqual(events, ["headers 200", "Timeout"])
+  })
+
   it("that is not there, or resets before its headers, is unreachable", async () => {
     const { port: origin } = await tcpOrigin((socket) => socket.resetAndDestroy())
     const { events, port } = await gatewayTo(origin)
@@ -86,7 +94,7 @@ describe("a hostile or broken origin", () => {
 
   it("that falls silent within its body cuts the caller; one that drips is waited for", async () => {
     const silent = await httpOrigin((_, response) => response.writeHead(200, { "content-length": 10 }).write("x"))
-    const first = await gatewayTo(silent, { policy: { idleTimeout: brief } })
+    const first = await gatewayTo(silent, { timeoutMillis: 300, policy: { idleTimeout: brief } })
     await rejects(call(first.port))
     await first.happened("Timeout")
     const dripping = await httpOrigin((_, response) => {
@@ -98,8 +106,17 @@ describe("a hostile or broken origin", () => {
       }, 100)
     })
     // All of it takes longer than a silence may. A moment in which this process gets no turn is half a second of silence at most.
-    const second = await gatewayTo(dripping, { policy: { idleTimeout: Duration.seconds(2) } })
+    const second = await gatewayTo(dripping, { timeoutMillis: 2000, policy: { idleTimeout: Duration.seconds(2) } })
     assert.strictEqual((await call(second.port)).body, `${"x".repeat(34)}.`)
+  })
+
+  it("that may take long to answer may be silent as long within its body", async () => {
+    const origin = await httpOrigin((_, response) => {
+      response.write("one, ")
+      setTimeout(() => response.end("two"), 1500)
+    })
+    const { port } = await gatewayTo(origin, { timeoutMillis: 60_000, policy: { idleTimeout: brief } })
+    assert.strictEqual((await call(port)).body, "one, two")
   })
 
   it("that answers before it read the body gets no more of it, and the caller gets the answer", async () => {

@@ -5,7 +5,14 @@ import type { PaymentRow } from "#domain/Payment.ts"
 import type { Call } from "#services/Gateway.ts"
 import { callerOf } from "../RateLimiter.ts"
 import { payerOf } from "./Outcome.ts"
-import { headerValue, headerValues, type RawHeaders, withHeaders, withoutCacheOrders } from "#domain/HttpHeaders.ts"
+import {
+  headerValue,
+  headerValues,
+  type RawHeaders,
+  withHeaders,
+  withoutCacheOrders,
+  withoutField
+} from "#domain/HttpHeaders.ts"
 
 /** What a page of another origin may read of a gateway answer. */
 const exposed =
@@ -65,16 +72,14 @@ export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): A
   const readable = headerValues(origin, "access-control-expose-headers")
   if (readable !== undefined) added[added.indexOf(exposed)] = `${exposed}, ${readable}`
   if (paid) added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
-  // What every page may read no browser gives to one that sends credentials.
-  const theirs = withoutField(withoutField(origin, "settlement-overrides"), "access-control-allow-credentials")
+  // What the origin says to us about its price is not for the caller; and what every page may read no browser gives to one that
+  // sends credentials.
+  const theirs = without(without(origin, "settlement-overrides"), "access-control-allow-credentials")
   return withHeaders(paid ? withoutCacheOrders(theirs) : theirs, added)
 }
 
-/** What the origin says to us about its price is not for the caller. */
-const withoutField = (headers: RawHeaders, name: string): RawHeaders =>
-  headerValue(headers, name) === undefined
-    ? headers
-    : headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== name)
+const without = (headers: RawHeaders, name: string): RawHeaders =>
+  headerValue(headers, name) === undefined ? headers : withoutField(headers, name)
 
 const merged = (theirs: string | undefined, own: string): string =>
   theirs === undefined ? own : /(?:^|,)\s*\*\s*(?:,|$)/.test(theirs) ? "*" : `${theirs}, ${own}`

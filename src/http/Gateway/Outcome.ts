@@ -1,5 +1,5 @@
 import { DateTime } from "effect"
-import { OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
+import { OriginBadAnswer, OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
@@ -7,6 +7,7 @@ import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import { receiptHeaders } from "#domain/protocol/Receipt.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
 import type { Charge } from "#services/Payments.ts"
+import { badAnswerReason } from "#services/PublicHttp/Failure.ts"
 import type { ForwardFailure } from "#services/PublicHttp/Forward.ts"
 
 /** The payer as the payer calls itself. */
@@ -39,8 +40,14 @@ export const failureCodes: Record<ForwardFailure, string> = {
   CallerGone: "caller_gone"
 }
 
+/** How a forwarded call broke. */
+export interface Break {
+  readonly failure: ForwardFailure
+  readonly cause: Error | undefined
+}
+
 /** What the caller is told when the origin did not answer it. */
-export const originRefusal = (payment: PaymentRow, failure: ForwardFailure) => {
+export const originRefusal = (payment: PaymentRow, { cause, failure }: Break) => {
   const details = { payment_id: toTypeId("pay", payment.id), failure: failureCodes[failure] }
   switch (failure) {
     case "Timeout":
@@ -49,6 +56,9 @@ export const originRefusal = (payment: PaymentRow, failure: ForwardFailure) => {
       return new OriginForbiddenAddress({ reason: "AddressNotPublic" })
     case "BadRequest":
       return new InvalidRequest({ errors: [{ path: "", message: "the request cannot be forwarded as it is" }] })
+    case "BadResponse":
+    case "TooLarge":
+      return new OriginBadAnswer({ ...details, reason: badAnswerReason(cause) })
     default:
       return new OriginUnreachable(details)
   }

@@ -14,32 +14,18 @@ import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefuse
 import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import { settlementAmount } from "#domain/protocol/SettlementOverrides.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
-import type { Call, Gateway } from "#services/Gateway.ts"
-import type { Answer, Charge, Grant, OriginAnswer, Payments, UseRefused } from "#services/Payments.ts"
-import type { PublicHttp } from "#services/PublicHttp.ts"
-import type { Exchange, ForwardFailure } from "#services/PublicHttp/Forward.ts"
+import type { Call } from "#services/Gateway.ts"
+import type { Answer, Charge, Grant, OriginAnswer, UseRefused } from "#services/Payments.ts"
+import { BadAnswer } from "#services/PublicHttp/Failure.ts"
+import type { Exchange } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
+import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
 import * as Outcome from "./Outcome.ts"
 
-/** What the byte path stands on. `run` starts an effect and tells how it ended. */
-export interface Ground {
-  readonly payments: Payments["Service"]
-  readonly gateway: Gateway["Service"]
-  /** Sends the call to where it is answered. */
-  readonly forward: PublicHttp["Service"]["forward"]
-  readonly host: string
-  readonly scheme: string
-  /** Peers that are proxies of ours. */
-  readonly trusted: ReadonlySet<string>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly run: <A, E>(effect: Effect.Effect<A, E>, onExit: (exit: Exit.Exit<A, E>) => void) => void
-}
-
 /** Answers up to this size are kept with their charge until they were delivered. */
 const keptBytes = 65_536
-/** How long one is waited for that dawdles (milliseconds): the lease of the payment runs. */
+/** How long one that began is waited for when it dawdles (milliseconds): the lease of the payment runs. */
 const keptPatience = 1000
 
 /**
@@ -60,7 +46,7 @@ export class PaidCall {
   #copying = false
   #copied: Answer | undefined
   #givenBack = false
-  #brokenBy: ForwardFailure | undefined
+  #brokenBy: Outcome.Break | undefined
   #signed: Authorization | undefined
   /** What the origin says the call costs, to a payer who signed a maximum. */
   #reported: bigint | undefined
@@ -128,18 +114,21 @@ export class PaidCall {
       {
         onHeaders: (exchange) =>
           isCharged(endpoint.chargeOn, exchange.status)
-            ? this.#charge(payment, exchange)
+            ? this.#accept(payment, exchange)
             : this.#giveBack(payment, exchange),
+        onBody: (exchange) => {
+          if (!this.#givenBack) this.#charge(payment, exchange)
+        },
         onComplete: () => {
           if (this.#capturing) this.#seen(payment, true)
         },
-        onError: (failure) => this.#broken(payment, failure)
+        onError: (failure, cause) => this.#broken(payment, { failure, cause })
       }
     )
   }
 
-  /** Headers of a length-less answer leave at once, and its last byte when the money is there; others wait for the money. */
-  #charge(payment: PaymentRow, exchange: Exchange) {
+  /** An answer counts from its body on. Only the head of an event stream leaves before: its reader may wait long for the first event. */
+  #accept(payment: PaymentRow, exchange: Exchange) {
     this.#took = this.#ground.now() - this.#forwardedAt
     const asked = this.#signed?.scheme === "upto" ? headerValue(exchange.headers, "settlement-overrides") : undefined
     if (asked !== undefined) {
@@ -147,14 +136,28 @@ export class PaidCall {
       // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
       if (this.#reported === undefined) {
         exchange.abort()
-        return this.#broken(payment, "BadResponse")
+        const cause = new BadAnswer({ reason: "invalid_settlement_override" })
+        return this.#broken(payment, { failure: "BadResponse", cause })
       }
     }
+    if (exchange.length < 0 && payment.rail !== "chain" && isEventStream(exchange.headers))
+      this.#open(payment, exchange)
+  }
+
+  #open(payment: PaymentRow, exchange: Exchange) {
+    exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
+  }
+
+  /**
+   * The body begins, or has ended without a byte: nothing was charged before. What is streamed leaves at once, and its last byte
+   * when the money is there; others wait for the money.
+   */
+  #charge(payment: PaymentRow, exchange: Exchange) {
     const streams = exchange.length < 0
     // What a chain has to settle takes its time, and may be refused: its answer is kept before, and handed out after.
     if (streams ? payment.rail === "chain" : exchange.length <= keptBytes) return this.#chargeWhole(payment, exchange)
     if (streams && payment.protocol !== "native") this.#copy(payment, exchange)
-    if (streams) exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
+    if (streams) this.#open(payment, exchange)
     this.#capture(payment, exchange, undefined)
   }
 
@@ -208,7 +211,7 @@ export class PaidCall {
         exchange.abort()
         return this.#notCharged(exit.cause)
       }
-      if (this.#brokenBy !== undefined) return this.#cutShort(payment, exit.value)
+      if (this.#brokenBy !== undefined) return this.#cutShort(payment, this.#brokenBy, exit.value)
       exchange.send(this.#paidHeaders(payment, exchange.headers, exit.value))
       this.#charged = exit.value
       this.#finish(payment, exchange)
@@ -225,14 +228,11 @@ export class PaidCall {
     this.#raw.refuse(new ServiceUnavailable({ retry_after: 1 }))
   }
 
-  /** The answer broke while its charge was being written: the money has moved, so this must not look unpaid. */
-  #cutShort(payment: PaymentRow, charge: Charge) {
+  /** The answer broke and the money has moved: this must not look unpaid. */
+  #cutShort(payment: PaymentRow, broken: Outcome.Break, charge: Charge) {
     this.#seen(payment, false)
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
-    this.#raw.refuse(
-      Outcome.originRefusal(payment, this.#brokenBy ?? "Unreachable"),
-      Outcome.receipt(payment, charge, this.#ground.now())
-    )
+    this.#raw.refuse(Outcome.originRefusal(payment, broken), Outcome.receipt(payment, charge, this.#ground.now()))
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
@@ -244,19 +244,19 @@ export class PaidCall {
     this.#then(release, () => exchange.finish())
   }
 
-  #broken(payment: PaymentRow, failure: ForwardFailure) {
-    this.#brokenBy = failure
+  #broken(payment: PaymentRow, broken: Outcome.Break) {
+    this.#brokenBy = broken
+    const { failure } = broken
     if (this.#capturing) {
-      // Charged already, and the origin sent no byte of the body it announced: nobody else will answer.
-      if (this.#charged !== undefined && !this.#response.headersSent) return this.#cutShort(payment, this.#charged)
-      if (this.#response.headersSent || failure === "CallerGone") this.#seen(payment, false)
+      // While the charge is being written, its end answers.
+      if (this.#charged !== undefined) this.#cutShort(payment, broken, this.#charged)
       return
     }
     const release = this.#givenBack
       ? Effect.void
       : this.#ground.payments.release(payment, Outcome.failureCodes[failure])
     this.#then(release, () => {
-      if (failure !== "CallerGone") this.#raw.refuse(Outcome.originRefusal(payment, failure))
+      if (failure !== "CallerGone") this.#raw.refuse(Outcome.originRefusal(payment, broken))
     })
   }
 

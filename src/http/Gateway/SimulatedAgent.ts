@@ -1,4 +1,4 @@
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { request as nodeRequest } from "node:http"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointTest, TestStep } from "#domain/EndpointTest.ts"
@@ -26,6 +26,16 @@ const Challenge = Schema.fromJsonString(
   Schema.Struct({ price: Amount, payment_request_id: Schema.String, currency: Schema.String, network: Schema.String })
 )
 const readChallenge = Schema.decodeUnknownEffect(Challenge)
+
+/** What the gateway says of an origin that failed. */
+const Failure = Schema.fromJsonString(
+  Schema.Struct({
+    code: Schema.String,
+    title: Schema.String,
+    details: Schema.Struct({ failure: Schema.String, reason: Schema.optionalKey(Schema.String) })
+  })
+)
+const readFailure = Schema.decodeUnknownOption(Failure)
 
 interface Reply {
   readonly status: number
@@ -166,4 +176,8 @@ export const make = Effect.gen(function* () {
   })
 })
 
-const excerpt = ({ body }: Reply): string => body.slice(0, 200).replace(/\s+/g, " ")
+const excerpt = ({ body }: Reply): string =>
+  Option.match(readFailure(body), {
+    onNone: () => body.slice(0, 200).replace(/\s+/g, " "),
+    onSome: ({ code, details: { reason }, title }) => `${code}${reason === undefined ? "" : ` (${reason})`}: ${title}`
+  })

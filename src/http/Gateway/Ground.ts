@@ -1,0 +1,19 @@
+import type { Effect, Exit } from "effect"
+import type { Gateway } from "#services/Gateway.ts"
+import type { Payments } from "#services/Payments.ts"
+import type { PublicHttp } from "#services/PublicHttp.ts"
+
+/** What the byte path stands on. `run` starts an effect and tells how it ended. */
+export interface Ground {
+  readonly payments: Payments["Service"]
+  readonly gateway: Gateway["Service"]
+  /** Sends the call to where it is answered. */
+  readonly forward: PublicHttp["Service"]["forward"]
+  readonly host: string
+  readonly scheme: string
+  /** Peers that are proxies of ours. */
+  readonly trusted: ReadonlySet<string>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly run: <A, E>(effect: Effect.Effect<A, E>, onExit: (exit: Exit.Exit<A, E>) => void) => void
+}
