@@ -7,6 +7,7 @@ import { EndpointId, fromTypeId, PaymentId, type WalletId } from "#domain/Ids.ts
 import { formatDecimal } from "#domain/Money.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum } from "#domain/Payment.ts"
+import { differing, type PaymentTermsDiffer, termsOf } from "#domain/PaymentTerms.ts"
 import { QuoteExpired } from "#domain/Quote.ts"
 import { paymentIdOf, readRequest, type TokenKey, writeProof } from "#domain/PaymentToken.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
@@ -29,6 +30,7 @@ export type PayRefused =
   | EndpointPaused
   | OriginNotConfigured
   | PriceAboveMaximum
+  | PaymentTermsDiffer
   | Exclude<PostingRefused, HoldNotOpen>
 
 /** What is paid for: found without the database, from the payment request itself or from the address. */
@@ -137,9 +139,14 @@ export const make = Effect.fnUntraced(function* (options: {
   }
   const expiry = (at: Date): Date => DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), policy.proofLife))
 
-  /** The first answer, from what was kept with its key. The proof is not kept; it is made again. */
-  const again = (result: unknown): Effect.Effect<Paid> =>
-    Effect.map(Effect.orDie(decodeKept(result)), (stored) => ({ ...stored, proof: writeProof(key, stored.id) }))
+  /** The first answer, from what was kept with its key. The proof is not kept, it is made again; nor is what the endpoint says. */
+  const again = Effect.fnUntraced(function* (result: unknown) {
+    const stored = yield* Effect.orDie(decodeKept(result))
+    const snapshot = yield* endpoints.directory.load(stored.endpoint_id)
+    if (snapshot === null) return yield* Effect.die(new NotFound({ resource: "endpoint", id: stored.endpoint_id }))
+    const paid: Paid = { ...stored, proof: writeProof(key, stored.id), terms: termsOf(snapshot.endpoint) }
+    return paid
+  })
 
   const reserve = Effect.fnUntraced(function* (
     pay: PayFrom,
@@ -157,6 +164,7 @@ export const make = Effect.fnUntraced(function* (options: {
       amount,
       currency: endpoint.currency,
       endpoint_id: endpoint.id,
+      terms: termsOf(endpoint),
       expires_at
     })
     const posted = yield* ledger.post({
@@ -219,6 +227,8 @@ export const make = Effect.fnUntraced(function* (options: {
     const first = Effect.gen(function* () {
       const wanted = yield* order(pay)
       const snapshot = yield* payable(wanted.endpoint)
+      const lie = differing(pay.terms ?? {}, termsOf(snapshot.endpoint))
+      if (lie !== undefined) return yield* lie
       return yield* Effect.catchTag(reserve(pay, wanted, snapshot, idempotency), "HOLD_NOT_OPEN", Effect.die)
     })
     if (idempotency === undefined) return yield* first
@@ -236,6 +246,6 @@ export const make = Effect.fnUntraced(function* (options: {
 const unnamed = new InvalidRequest({ errors: [{ path: "from_wallet_id", message: "Missing key" }] })
 
 /** What is kept with an idempotency key. A proof is written nowhere: it is made from the payment's id again. */
-const Kept = Schema.Struct(Struct.omit(Paid.fields, ["proof"]))
+const Kept = Schema.Struct(Struct.omit(Paid.fields, ["proof", "terms"]))
 const encodeKept = Schema.encodeSync(Kept)
 const decodeKept = Schema.decodeUnknownEffect(Kept)

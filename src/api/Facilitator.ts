@@ -67,7 +67,7 @@ const settle = HttpApiEndpoint.post("settle", "/settle", { payload: Facilitation
         "signed, also nothing. In the sandbox it moves in our ledger, from the wallet with the payer's address to the wallet with the " +
         "address `payTo`, without a fee; there must be both. One authorisation moves money once, here or at a gateway endpoint, and " +
         "is said to be settled once: a copy of it is answered `invalid_exact_evm_nonce_already_used` (on Solana `duplicate_settlement`), " +
-        "with the transaction if it went to the same receiver, so that a server whose answer got lost can see it. On a live server `payTo` must be the address of a wallet of the caller's tenant, the money moves on " +
+        "with the transaction if it went to the same receiver, so that a server whose answer got lost can see it. It takes no idempotency key: the authorisation is one. On a live server `payTo` must be the address of a wallet of the caller's tenant, the money moves on " +
         "the chain, and `settlement_pending` says that the outcome is not known yet: ask again. The answer is 200 whatever it says. " +
         `${whoMayCall}with the scope \`x402:write\`.`,
       body: facilitation,

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import {
   AmbiguousPath,
   EndpointPaused,
+  OriginBadAnswer,
   OriginNotConfigured,
   OriginTimeout,
   OriginUnreachable,
@@ -20,6 +21,7 @@ import {
   PriceAboveMaximum,
   SettlementPending
 } from "#domain/Payment.ts"
+import { PaymentTermsDiffer } from "#domain/PaymentTerms.ts"
 import {
   AmountTooLarge,
   CurrencyMismatch,
@@ -40,6 +42,7 @@ import { IdempotencyKeysDiffer, PaymentRequired } from "./Refusals.ts"
 listRefusals(
   AmbiguousPath,
   EndpointPaused,
+  OriginBadAnswer,
   OriginForbiddenAddress,
   OriginNotConfigured,
   OriginTimeout,
@@ -52,6 +55,15 @@ listRefusals(
   UpgradeNotSupported
 )
 
+const terms = {
+  receiver: "0x51908f598a5e0d8f1a3babfa6df76f9704dad072",
+  network: "base-sepolia",
+  currency: "USDC",
+  asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+  gateway_url: "https://api.example.com/x402/01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+  description: "The weather of tomorrow"
+} as const
+
 export const pay = HttpApiEndpoint.post("pay", "/pay", {
   headers: idempotencyHeaders,
   payload: Pay,
@@ -62,6 +74,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
     PaymentRequestInvalid,
     QuoteExpired,
     PriceAboveMaximum,
+    PaymentTermsDiffer,
     EndpointPaused,
     OriginNotConfigured,
     InsufficientBalance,
@@ -84,12 +97,16 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
         "that endpoint and method. The money is taken when the origin answers below 400; otherwise it is free again and the proof may " +
         "be used again until it expires. What is never used comes back by itself. Paying one payment request twice from one wallet, " +
         "or by one agent, is one payment, with or without an idempotency key. Above `max_amount` nothing is reserved (422 `PRICE_ABOVE_MAXIMUM`). " +
+        "A 402 that did not come from here may say anything: name in `terms` what you were shown and decided on (`receiver`, " +
+        "`gateway_url`, `network`, `currency`, `asset`, and the beginning of `description`), and nothing is reserved unless it is so " +
+        "(422 `PAYMENT_TERMS_DIFFER`, with the `field`). `terms` of the answer is what is paid for. " +
         "The payer's network does not matter, its currency does. Agents pay from their own wallets, from their first of the " +
         "endpoint's currency when they leave `from_wallet_id` out; everybody else names it.",
       body: {
         payment_request_id: `pr_${"A".repeat(75)}`,
         from_wallet_id: "wal_01h455vb4pex5vsknk084sn02q",
-        max_amount: "0.05"
+        max_amount: "0.05",
+        terms: { receiver: terms.receiver, gateway_url: terms.gateway_url }
       },
       answer: {
         id: "pay_01h455vb4pex5vsknk084sn02r",
@@ -97,6 +114,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
         amount: "0.01",
         currency: "USDC",
         endpoint_id: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
+        terms,
         expires_at: "2026-01-02T03:05:05.678Z"
       }
     })

@@ -1,9 +1,15 @@
 import type { Json } from "./Encoding.ts"
 
-/** What a 402 asks for, as the application sees it before anything is paid. */
+/**
+ * What a 402 asks for, as the application sees it before anything is paid. Whoever is called may say whatever it likes, so what is
+ * shown is what is paid, or nothing is: the Turnpike holds no money for anything else, and a signature is good for nothing else. Only
+ * `description` is the seller's own words: of a Turnpike's endpoint those it registered, of others those of the 402.
+ */
 export interface Offer {
-  /** The address that asked. */
+  /** The address that asked. It may be a stranger that stands before what is paid for. */
   readonly url: string
+  /** The endpoint that a wallet of a Turnpike pays for; undefined when the 402 names none, and for a signer. */
+  readonly gatewayUrl: string | undefined
   readonly method: string
   /** Decimal, exact. */
   readonly amount: string

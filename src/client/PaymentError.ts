@@ -4,10 +4,12 @@
  * Before anything was paid: `INVALID_CHALLENGE` the 402 cannot be understood; `NO_PAYABLE_OFFER` nothing it asks for is known
  * or allowed; `FOREIGN_PAY_URL` it names another place to pay at; `REDIRECTED` another address than the one called asks for
  * money; `BODY_NOT_REPLAYABLE` the request cannot be sent twice; `ABOVE_MAX_PER_CALL`, `ABOVE_MAX_PER_DAY`; `NOT_APPROVED`;
- * `PRICE_CHANGED` a new price came while the old one was being paid; `PAY_REFUSED` the wallet or the signer said no.
+ * `PRICE_CHANGED` a new price came while the old one was being paid; `PAY_REFUSED` the wallet or the signer said no, or what would
+ * be paid is not what the 402 showed.
  *
  * After the proof was sent: `PAYMENT_NOT_ACCEPTED` the server asked for money again, and was not paid again;
- * `OUTCOME_UNKNOWN` no answer came, however often the same proof was shown.
+ * `OUTCOME_UNKNOWN` no answer came, however often the same proof was shown; `PAID_REDIRECT` the answer is a redirect, which browsers
+ * do not let anybody read.
  */
 export type PaymentErrorCode =
   | "INVALID_CHALLENGE"
@@ -22,6 +24,9 @@ export type PaymentErrorCode =
   | "PAY_REFUSED"
   | "PAYMENT_NOT_ACCEPTED"
   | "OUTCOME_UNKNOWN"
+  | "PAID_REDIRECT"
+
+const afterPaying: ReadonlyArray<PaymentErrorCode> = ["PAYMENT_NOT_ACCEPTED", "OUTCOME_UNKNOWN", "PAID_REDIRECT"]
 
 // @effect-diagnostics-next-line extendsNativeError:off
 export class PaymentError extends Error {
@@ -38,7 +43,7 @@ export class PaymentError extends Error {
   ) {
     super(message, about.cause === undefined ? undefined : { cause: about.cause })
     this.code = code
-    this.paid = code === "PAYMENT_NOT_ACCEPTED" || code === "OUTCOME_UNKNOWN"
+    this.paid = afterPaying.includes(code)
     this.details = about.details ?? {}
   }
 }

@@ -107,6 +107,7 @@ export const signerMeans = (options: SignerOptions): Means => {
     return {
       offer: {
         url,
+        gatewayUrl: undefined,
         method,
         amount: formatDecimal(micros),
         currency: asset.currency,

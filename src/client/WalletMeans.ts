@@ -36,23 +36,34 @@ export const walletMeans = (options: WalletOptions): Means => {
     if (typeof asked !== "string" || !URL.canParse(asked) || new URL(asked).href !== new URL(payUrl).href) {
       throw new PaymentError("FOREIGN_PAY_URL", `The 402 wants to be paid at ${quoted(asked)}, not at ${payUrl}`)
     }
-    const amount = formatDecimal(micros)
+    const receiver = quoted(body["receiver"])
+    if (receiver === "") throw new PaymentError("INVALID_CHALLENGE", "The 402 does not say who is paid")
     const [first] = Array.isArray(body["accepts"]) ? body["accepts"] : []
-    const terms = isObject(first) ? first : {}
+    const { asset, description, resource } = isObject(first) ? first : {}
+    // What is shown is what is asked for: the Turnpike knows what the request is for, and this 402 may be somebody else's.
+    const terms = {
+      receiver,
+      gateway_url: textOr(resource, undefined),
+      network: networkName(network),
+      currency,
+      asset: textOr(asset, undefined),
+      description: textOr(description, undefined)
+    }
     const offer: Offer = {
       url,
+      gatewayUrl: terms.gateway_url,
       method,
-      amount,
+      amount: formatDecimal(micros),
       currency,
-      network: networkName(network),
-      payTo: quoted(body["receiver"]),
-      asset: textOr(terms["asset"], undefined),
-      description: textOr(terms["description"], undefined)
+      network: terms.network,
+      payTo: receiver,
+      asset: terms.asset,
+      description: terms.description
     }
     // The API takes no maximum of nothing.
     const max_amount = formatDecimal(micros > 0n ? micros : 1n)
-    const payload = { payment_request_id: request, from_wallet_id: wallet, max_amount }
-    return { offer, micros, pay: async (signal) => proofIn(await askedFor(payload, signal), micros, currency) }
+    const payload = { payment_request_id: request, from_wallet_id: wallet, max_amount, terms }
+    return { offer, micros, pay: async (signal) => proofIn(await askedFor(payload, signal), micros, terms) }
   }
 
   const askedFor = async (payload: object, signal: AbortSignal | undefined) => {
@@ -70,11 +81,18 @@ export const walletMeans = (options: WalletOptions): Means => {
   return { read, believed: new URL(payUrl).origin }
 }
 
-const proofIn = (paid: unknown, asked: bigint, currency: string): Payment => {
+/** The proof, if it is of what was asked for: a Turnpike that does not know `terms` would have paid whatever the request is for. */
+const proofIn = (paid: unknown, asked: bigint, terms: { readonly [name: string]: string | undefined }): Payment => {
   const answer = Object(paid)
   const micros = parseDecimal(answer.amount)
   const proof = /^[!-~]{1,1000}$/.exec(textOr(answer.proof, ""))?.[0]
-  if (proof === undefined || micros === undefined || micros > asked || answer.currency !== currency) {
+  const of = Object(answer.terms)
+  // A 402 may shorten the description.
+  const isSo = Object.entries(terms).every(
+    ([name, wanted]) =>
+      wanted === undefined || (name === "description" ? textOr(of[name], "").startsWith(wanted) : of[name] === wanted)
+  )
+  if (proof === undefined || micros === undefined || micros > asked || answer.currency !== terms["currency"] || !isSo) {
     throw new PaymentError("PAY_REFUSED", "The answer to the payment is not a proof of it, and is not used")
   }
   return { headers: { "x-payment-proof": proof }, paymentId: textOr(answer.id, undefined), micros }

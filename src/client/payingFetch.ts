@@ -166,8 +166,10 @@ const paid = async (settings: Settings, call: Attempts, payable: Payable): Promi
 }
 
 const refuseChange = ({ offer: before }: Payable, { offer: after }: Payable) => {
-  if ((["amount", "currency", "network", "payTo"] as const).every((name) => before[name] === after[name])) return
-  const message = `The price was ${before.amount} ${before.currency} and is now ${after.amount} ${after.currency}`
+  const names = ["amount", "currency", "network", "payTo", "gatewayUrl", "asset", "description"] as const
+  const changed = names.find((name) => before[name] !== after[name])
+  if (changed === undefined) return
+  const message = `The ${changed} was ${quoted(before[changed])} and is now ${quoted(after[changed])}`
   throw new PaymentError("PRICE_CHANGED", message, { details: { before, after } })
 }
 
@@ -197,6 +199,16 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
           cause
         })
       })
+      // Browsers show neither where it leads nor what was charged for it.
+      if (answer?.type === "opaqueredirect") {
+        throw new PaymentError(
+          "PAID_REDIRECT",
+          "The call was paid for, and the answer is a redirect that cannot be read",
+          {
+            details: { paymentId: payment.paymentId }
+          }
+        )
+      }
       if (answer !== undefined) {
         const { status } = answer
         const problem = status === 409 || status >= 500 ? await peekJson(answer, call.signal, timeoutMs) : undefined

@@ -3,6 +3,7 @@ import { StoredPrice } from "./EndpointPrice.ts"
 import { EndpointId, PaymentId, TenantId, WalletId } from "./Ids.ts"
 import { Amount, Currency, Micros } from "./Money.ts"
 import { Network } from "./Network.ts"
+import { ExpectedTerms, PaymentTerms } from "./PaymentTerms.ts"
 import { sandboxTransaction } from "./SandboxTransaction.ts"
 import { IdempotencyKey } from "./Text.ts"
 
@@ -110,12 +111,13 @@ export const recordOf = (row: PaymentRow): Payment => ({
   completed_at: row.completed_at
 })
 
-/** What a caller pays for: the request that a 402 named, or the address of an endpoint. */
+/** What a caller pays for: the request that a 402 named, or the address of an endpoint. Nothing is paid unless its `terms` are so. */
 export const Pay = Schema.Struct({
   payment_request_id: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   url: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
   from_wallet_id: Schema.optionalKey(WalletId),
   max_amount: Schema.optionalKey(Amount),
+  terms: Schema.optionalKey(ExpectedTerms),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
   .check(
@@ -135,6 +137,7 @@ export const Paid = Schema.Struct({
   amount: Micros,
   currency: Currency,
   endpoint_id: EndpointId,
+  terms: PaymentTerms,
   expires_at: Schema.DateFromString
 }).annotate({ identifier: "Paid" })
 export type Paid = typeof Paid.Type

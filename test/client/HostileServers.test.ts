@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
+import { agentOf, bankThat, challenge, json, paid, refusal, stranger, terms } from "./Strangers.ts"
 
 describe("a 402 that cannot be trusted", () => {
   const refused: Record<string, readonly [changed: object | string, code: string]> = {
@@ -13,6 +13,7 @@ describe("a 402 that cannot be trusted", () => {
     "a price just above the cap": [{ price: "1.000001" }, "ABOVE_MAX_PER_CALL"],
     "a currency nobody knows": [{ currency: "DOGE" }, "NO_PAYABLE_OFFER"],
     "a network nobody knows": [{ network: "eip155:1" }, "NO_PAYABLE_OFFER"],
+    "nobody who is paid": [{ receiver: undefined }, "INVALID_CHALLENGE"],
     "another place to pay at": [{ pay_url: "http://127.0.0.1:1/v1/x402/pay" }, "FOREIGN_PAY_URL"],
     "a place to pay at that is no address": [{ pay_url: "/v1/x402/pay" }, "FOREIGN_PAY_URL"],
     "a body that is no JSON": ["<html>", "INVALID_CHALLENGE"],
@@ -112,6 +113,16 @@ describe("a server that keeps asking", () => {
     assert.lengthOf(bank.seen, 1)
   })
 
+  it("is not paid for another endpoint that it named while the first one was being paid", async () => {
+    const bank = await stranger((_, response) => json(response, 422, { code: "QUOTE_EXPIRED", title: "Too late" }))
+    let asked = 0
+    const shop = await stranger((_, response) =>
+      json(response, 402, challenge(bank.url, { accepts: [{ resource: `${bank.url}/x402/${++asked}` }] }))
+    )
+    assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "PRICE_CHANGED")
+    assert.lengthOf(bank.seen, 1)
+  })
+
   it("is paid the same price when only the quote had expired", async () => {
     let asked = 0
     const bank = await stranger(({ body }, response) =>
@@ -192,50 +203,23 @@ describe("a bank that answers nonsense", () => {
     "more than was asked": { ...paid, amount: "0.010001" },
     "another currency": { ...paid, currency: "EURC" },
     "no proof": { ...paid, proof: undefined },
+    "no word of what is paid for": { ...paid, terms: undefined },
+    "another receiver": { ...paid, terms: { ...terms, receiver: "0x0000000000000000000000000000000000000002" } },
+    "another endpoint": { ...paid, terms: { ...terms, gateway_url: "http://127.0.0.1:4020/x402/0193" } },
+    "another network": { ...paid, terms: { ...terms, network: "base-mainnet" } },
+    "another asset": { ...paid, terms: { ...terms, asset: terms.receiver } },
+    "another description": { ...paid, terms: { ...terms, description: "Gift cards" } },
     "a proof that would break out of its header": { ...paid, proof: "pp_1\r\nx-evil: 1" }
   }
   for (const [name, answer] of Object.entries(answers)) {
     it(`is not believed: ${name}`, async () => {
       const bank = await bankThat(answer)
-      const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+      const accepts = [{ resource: terms.gateway_url, asset: terms.asset, description: "The wea" }]
+      const shop = await stranger((_, response) => json(response, 402, challenge(bank.url, { accepts })))
       assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "PAY_REFUSED")
       assert.lengthOf(shop.seen, 1)
     })
   }
-})
-
-describe("a redirect", () => {
-  it("to another host that asks for money is not paid", async () => {
-    const bank = await bankThat()
-    const other = await stranger((_, response) => json(response, 402, challenge(bank.url)))
-    const shop = await stranger((_, response) => response.writeHead(307, { location: `${other.url}/` }).end())
-    assert.strictEqual((await refusal(agentOf(bank)(shop.url))).code, "REDIRECTED")
-    assert.lengthOf(bank.seen, 0)
-  })
-
-  it("within the host is followed, and the place it leads to is paid", async () => {
-    const bank = await bankThat()
-    const shop = await stranger(({ headers, url }, response) => {
-      if (url === "/old") return response.writeHead(302, { location: "/new" }).end()
-      return headers["x-payment-proof"] === undefined
-        ? json(response, 402, challenge(bank.url))
-        : response.end("served")
-    })
-    assert.strictEqual(await (await agentOf(bank)(`${shop.url}/old`)).text(), "served")
-  })
-
-  it("of the paid call is given to the caller: the proof goes nowhere else", async () => {
-    const bank = await bankThat()
-    const other = await stranger((_, response) => response.end())
-    const shop = await stranger(({ headers }, response) =>
-      headers["x-payment-proof"] === undefined
-        ? json(response, 402, challenge(bank.url))
-        : response.writeHead(307, { location: other.url }).end()
-    )
-    const answer = await agentOf(bank)(shop.url)
-    assert.deepStrictEqual([answer.status, answer.headers.get("location")], [307, other.url])
-    assert.lengthOf(other.seen, 0)
-  })
 })
 
 describe("an answer that is paid for", () => {

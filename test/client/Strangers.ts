@@ -67,14 +67,24 @@ export const challenge = (bank: string, changed: object = {}) => ({
   price: "0.01",
   currency: "USDC",
   network: "base-sepolia",
-  receiver: "0x0000000000000000000000000000000000000001",
+  receiver: terms.receiver,
   payment_request_id: "pr_1",
   pay_url: `${bank}/v1/x402/pay`,
   ...changed
 })
 
+/** What is paid for under the payment request of the 402. */
+export const terms = {
+  receiver: "0x0000000000000000000000000000000000000001",
+  gateway_url: "http://127.0.0.1:4020/x402/0192",
+  network: "base-sepolia",
+  currency: "USDC",
+  asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+  description: "The weather"
+}
+
 /** The answer to a payment. */
-export const paid = { id: "pay_1", proof: "pp_1", amount: "0.01", currency: "USDC" }
+export const paid = { id: "pay_1", proof: "pp_1", amount: "0.01", currency: "USDC", terms }
 
 /** A Turnpike that takes every payment. */
 export const bankThat = (answer: object = paid) => stranger((_, response) => json(response, 201, answer))

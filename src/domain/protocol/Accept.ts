@@ -103,7 +103,8 @@ const acceptV2 = ({ accepted, identifier, payload }: X402V2, ground: Judging): A
 const acceptV1 = ({ network, payload, scheme }: X402V1, ground: Judging): Acceptance => {
   if (scheme !== "exact" || !ground.endpoint.schemes.includes("exact")) return refused("unsupported_scheme")
   if (network !== v1Networks[ground.endpoint.network]) return refused("invalid_network")
-  // On Solana the memo that was asked for is in the transaction, so it is bound as in version 2.
+  // On Solana the memo that was asked for binds a transaction as version 2 does. Not every client writes it (x402-fetch has none): with
+  // no memo of ours, it is bound to receiver and price only, as on Base.
   const memo = chainIdOf(ground.endpoint.network) === undefined ? memoOf(payload) : undefined
   const text = memo === undefined ? "" : quoteOfMemo(memo)
   const quote = readQuote(ground.key, text)

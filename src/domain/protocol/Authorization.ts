@@ -26,7 +26,7 @@ export interface Authorization {
   readonly payTo: string
   /** Micro-units; at most this is taken. */
   readonly amount: bigint
-  /** Unique per network, asset and payer: the nonce of the scheme, or the hash of the signed Solana message. */
+  /** The nonce of the scheme, unique per network, payer and contract that counts it; or the hash of the signed Solana message. */
   readonly nonce: string
   readonly validUntil: Date
   /** The sealed terms that it answers. */
@@ -49,10 +49,16 @@ export const settlingSeconds = 6
 export const timeToAnswer = ({ validUntil }: Authorization, leaseUntil: Date | null, now: number): number =>
   Math.max(0, Math.min(leaseUntil?.getTime() ?? 0, validUntil.getTime()) - settlingSeconds * 1000 - now)
 
-/** The id under which this authorisation reserves money: a UUIDv8, the same in every process, so any number of copies reserve once. */
-export const authorizationId = (network: Network, asset: string, payer: string, nonce: string): string =>
-  uuidFrom(`${network} ${asset} ${payer} ${nonce}`)
+/**
+ * The id under which this authorisation reserves money: a UUIDv8, the same in every process, so any number of copies reserve once.
+ * `counter` is the contract that takes a nonce of a payer once.
+ */
+export const authorizationId = (network: Network, counter: string, payer: string, nonce: string): string =>
+  uuidFrom(`${network} ${counter} ${payer} ${nonce}`)
 
-/** The id under which this authorisation reserves or moves money, wherever it is brought. */
-export const reservationOf = ({ asset, network, nonce, payer }: Authorization): string =>
-  authorizationId(network, asset, payer, nonce)
+/**
+ * The id under which this authorisation reserves or moves money, wherever it is brought. A token counts the nonces of its own
+ * authorisations; Permit2 counts those of a payer for all tokens and for both schemes.
+ */
+export const reservationOf = ({ asset, method, network, nonce, payer }: Authorization): string =>
+  authorizationId(network, method === "permit2" ? method : asset, payer, nonce)

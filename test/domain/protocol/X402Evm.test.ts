@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { authorizationId } from "#domain/protocol/Authorization.ts"
+import { authorizationId, reservationOf } from "#domain/protocol/Authorization.ts"
 import {
   authorized,
   endpoint,
@@ -271,5 +271,17 @@ describe("the id of a reservation", () => {
       authorizationId("base-sepolia", "0xa", "0xb", nonce("second"))
     ]
     assert.strictEqual(new Set([id, ...others]).size, 5)
+  })
+
+  it("by Permit2 is the same for all tokens and both schemes, by EIP-3009 for one token", async () => {
+    const exact = authorized(outcome(v2(await signPermit("exact"))))
+    const upto = authorized(outcome(v2(await signPermit("upto"), offer("upto"))))
+    const transfer = authorized(outcome(v2(await signTransfer())))
+    const asset = stranger.address.toLowerCase()
+    assert.deepStrictEqual([exact.nonce, exact.payer], [upto.nonce, upto.payer])
+    assert.strictEqual(reservationOf({ ...exact, asset }), reservationOf(exact))
+    assert.strictEqual(reservationOf(upto), reservationOf(exact))
+    assert.notStrictEqual(reservationOf({ ...transfer, asset }), reservationOf(transfer))
+    assert.notStrictEqual(reservationOf({ ...exact, method: "eip3009" }), reservationOf(exact))
   })
 })

@@ -17,9 +17,9 @@ const executablePath = ["chromium", "chromium-browser", "google-chrome", "google
 const bundle = () => {
   const folder = mkdtempSync(join(tmpdir(), "turnpike-channel-"))
   try {
-    const file = join(folder, "client.js")
-    execFileSync(process.execPath, [join(root, "scripts/build-client.mjs"), file], { stdio: "ignore" })
-    return readFileSync(file, "utf8")
+    const built = join(folder, "client")
+    execFileSync(process.execPath, [join(root, "scripts/build-client.mjs"), built], { stdio: "ignore" })
+    return readFileSync(join(built, "client.js"), "utf8")
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
