@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
 import { type ChainSettlement, finalStates, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
 import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
@@ -72,7 +72,7 @@ export class ChainSettlements extends Context.Service<
           const pause = (row.due_at?.getTime() ?? 0) - clock.currentTimeMillisUnsafe()
           yield* Effect.sleep(Duration.millis(Math.min(Math.max(pause, 50), end - clock.currentTimeMillisUnsafe())))
         }
-      })
+      }, logged)
 
       const current = (id: string) =>
         Effect.map(records.find(id), (row): Outcome => (Option.isSome(row) ? outcomeOf(row.value) : nothingKnown))
@@ -156,5 +156,13 @@ export class ChainSettlements extends Context.Service<
 }
 
 const batch = 50
+
+/** Whoever waits for the settlement only sees that there is no outcome yet. */
+const logged = (driving: Effect.Effect<void>, id: string) =>
+  Effect.tapCause(driving, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.void
+      : Effect.logError("A settlement could not be driven on; the worker asks again", { id }, cause)
+  )
 
 const nothingKnown: Outcome = { _tag: "Pending", transaction: undefined }

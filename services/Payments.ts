@@ -24,6 +24,7 @@ import { Endpoints, type Snapshot } from "./Endpoints.ts"
 import { Ledger } from "./Ledger.ts"
 import * as Delivery from "./Payments/Delivery.ts"
 import * as Due from "./Payments/Due.ts"
+import { eachDue } from "./Payments/EachDue.ts"
 import * as Keeping from "./Payments/Keeping.ts"
 import * as OnChain from "./Payments/OnChain.ts"
 import * as Paying from "./Payments/Paying.ts"
@@ -200,10 +201,7 @@ export class Payments extends Context.Service<
         seen: delivery.seen,
         verify,
         list,
-        resolveDue:
-          onChain === undefined
-            ? resolveDue
-            : Effect.zipWith(resolveDue, onChain.resolveDue, (one, other) => one + other),
+        resolveDue: onChain === undefined ? resolveDue : eachDue([resolveDue, onChain.resolveDue]),
         dropOldAnswers
       })
     })

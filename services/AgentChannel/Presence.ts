@@ -163,6 +163,7 @@ export const make = Effect.fnUntraced(function* (node: string) {
   /** Says that these are still there. The sessions that are; the others belong to somebody else by now, or were given up. */
   const renew = Effect.fnUntraced(function* (held: ReadonlyArray<Holding>) {
     const now = yield* DateTime.now
+    yield* lock(held.map(({ agent_id }) => agent_id))
     const rows = yield* renewed({
       sessions: held.map(({ session_id }) => session_id),
       fences: held.map(({ fence }) => String(fence)),
@@ -171,7 +172,7 @@ export const make = Effect.fnUntraced(function* (node: string) {
       until: DateTime.toDate(DateTime.addDuration(now, lease))
     })
     return new Set(rows.map(({ session_id }) => session_id))
-  })
+  }, sql.withTransaction)
 
   const standing = SqlSchema.findAll({
     Request: Ids,

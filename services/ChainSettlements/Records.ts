@@ -12,6 +12,7 @@ import {
   retryAfter
 } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { companion } from "../Ledger/Companion.ts"
 import type { ChainPolicy } from "./Policy.ts"
 
@@ -77,11 +78,14 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     return yield* byId(id)
   }, Effect.orDie)
 
+  const read = EachRow.reader("a settlement on a chain", ChainSettlement)
+  const leaseFrom = (now: DateTime.Utc) => DateTime.toDate(DateTime.addDuration(now, policy.lease))
+
   const taken = (row: ChainSettlement): ChainSettlement => ({ ...row, attempts: row.attempts + 1 })
 
   const due = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, limit: Schema.Int }),
-    Result: ChainSettlement,
+    Result: EachRow.Raw,
     execute: ({ limit, now }) =>
       sql`SELECT ${sql.literal(columns)} FROM chain_settlements
         WHERE state IN ('prepared', 'submitting', 'pending', 'unknown') AND due_at <= ${now}
@@ -92,7 +96,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
   const take = Effect.fnUntraced(function* (row: ChainSettlement, now: DateTime.Utc) {
     const state = stateAfter(row.state, "taken")
     if (state === undefined || row.due_at === null || row.due_at.getTime() > DateTime.toEpochMillis(now)) return []
-    const mine = taken({ ...row, state, due_at: DateTime.toDate(DateTime.addDuration(now, policy.lease)) })
+    const mine = taken({ ...row, state, due_at: leaseFrom(now) })
     yield* write(mine, state, mine.due_at)
     return [mine]
   })
@@ -107,11 +111,13 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     Effect.orDie
   )
 
-  /** Takes what is due, oldest first. */
+  /** Takes what is due, oldest first. What cannot be read lets the others go first until a lease would end. */
   const takeDue = Effect.fnUntraced(
     function* (limit: number) {
       const now = yield* DateTime.now
-      const rows = yield* due({ now: DateTime.toDate(now), limit })
+      const { rows, unreadable } = yield* read(yield* due({ now: DateTime.toDate(now), limit }))
+      if (unreadable.length > 0)
+        yield* sql`UPDATE chain_settlements SET due_at = ${leaseFrom(now)} WHERE id = ANY(${EachRow.idsOf(unreadable)}::uuid[])`
       return (yield* Effect.forEach(rows, (row) => take(row, now))).flat()
     },
     sql.withTransaction,
@@ -177,7 +183,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
 
   const unbooked = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, before: Schema.Date, until: Schema.Date, limit: Schema.Int }),
-    Result: ChainSettlement,
+    Result: EachRow.Raw,
     execute: ({ before, limit, now, until }) =>
       sql`WITH waiting AS (
           SELECT id FROM chain_settlements
@@ -191,9 +197,8 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
   /** Takes outcomes that nobody booked in time; they come again when the lease ends. */
   const takeUnbooked = Effect.fnUntraced(function* (limit: number) {
     const now = yield* DateTime.now
-    const shifted = (by: Duration.Duration) => DateTime.toDate(DateTime.addDuration(now, by))
     const before = DateTime.toDate(DateTime.subtractDuration(now, policy.bookingGrace))
-    return yield* unbooked({ now: DateTime.toDate(now), before, until: shifted(policy.lease), limit })
+    return (yield* read(yield* unbooked({ now: DateTime.toDate(now), before, until: leaseFrom(now), limit }))).rows
   }, Effect.orDie)
 
   return {

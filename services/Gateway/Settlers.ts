@@ -24,7 +24,9 @@ export const make = Effect.gen(function* () {
       ),
       Effect.catchTag("RAIL_UNAVAILABLE", ({ reason }) =>
         Effect.logWarning("The settlement rail does not say what it settles", { reason })
-      )
+      ),
+      // A bug of the rail says as little as a lost connection, and is asked again like one.
+      Effect.catchCause((cause) => Effect.logError("The settlement rail failed", cause))
     )
     yield* Effect.forkScoped(Effect.repeat(learn, Schedule.spaced("1 minute")))
   }

@@ -9,19 +9,20 @@ interface Job<A, B> {
   readonly done: Deferred.Deferred<B>
 }
 
-/** `ask` waits for its answer; `tell` does not. */
+/** `ask` waits for its answer; `tell` does not, and says whether there was room for it. */
 export interface Batch<A, B> {
   readonly ask: (item: A) => Effect.Effect<B>
-  readonly tell: (item: A) => void
+  readonly tell: (item: A) => boolean
 }
 
 /**
  * One fiber that takes whatever waits and runs it as one batch while the next one collects. It adds no delay unless it is told
- * to `gather`. `run` answers in the order of its items; it may call `meanwhile` when it has nothing to do but wait: those who
- * asked before are told then, which takes time. What waits when the scope ends is run before it does.
+ * to `gather`. `run` answers in the order of its items, and whoever it has no answer for is told to come again; it may call
+ * `meanwhile` when it has nothing to do but wait: those who asked before are told then, which takes time. What waits when the scope
+ * ends is run before it does.
  */
 export const make = Effect.fnUntraced(function* <A, B>(
-  run: (items: ReadonlyArray<A>, meanwhile: () => void) => Effect.Effect<ReadonlyArray<B>>,
+  run: (items: ReadonlyArray<A>, meanwhile: () => void) => Effect.Effect<ReadonlyArray<B | undefined>>,
   gather: Duration.Duration = Duration.zero
 ): Effect.fn.Return<Batch<A, B>, never, Scope.Scope> {
   const pause = Duration.isZero(gather) ? Effect.void : Effect.sleep(gather)
@@ -69,6 +70,6 @@ export const make = Effect.fnUntraced(function* <A, B>(
         const job = put(item)
         return job === undefined ? unavailable : Deferred.await(job.done)
       }),
-    tell: put
+    tell: (item) => put(item) !== undefined
   }
 })

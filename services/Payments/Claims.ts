@@ -73,6 +73,18 @@ export const make = Effect.gen(function* () {
       )
       const won = new Set<Claim | undefined>()
       const known = new Map<string, PaymentRow>()
+      const unreadable = new Map<unknown, unknown>()
+      /** One that a newer version wrote, or that is broken, fails its own claim only. */
+      const read = (row: Pipeline.Row): PaymentRow | undefined => {
+        try {
+          const payment = paymentOf(row)
+          known.set(payment.id, payment)
+          return payment
+        } catch (cause) {
+          unreadable.set(row[0], cause)
+          return undefined
+        }
+      }
       const taken = yield* fly(
         take,
         [
@@ -86,17 +98,19 @@ export const make = Effect.gen(function* () {
         meanwhile
       )
       for (const row of taken) {
-        const payment = paymentOf(row)
+        const payment = read(row)
+        if (payment === undefined) continue
         const method = Pipeline.text(row.at(-1))
         won.add(first.get(kindOf({ payment: payment.id, endpoint: payment.endpoint_id, method })))
-        known.set(payment.id, payment)
       }
-      const missed = [...new Set(asked.map(({ payment }) => payment))].filter((payment) => !known.has(payment))
-      for (const row of missed.length === 0 ? [] : yield* fly(look, [missed])) {
-        const payment = paymentOf(row)
-        known.set(payment.id, payment)
-      }
-      return claims.map((claim): Claimed => ({ row: known.get(claim.payment), won: won.has(claim), at }))
+      const missed = [...new Set(asked.map(({ payment }) => payment))].filter(
+        (payment) => !known.has(payment) && !unreadable.has(payment)
+      )
+      for (const row of missed.length === 0 ? [] : yield* fly(look, [missed])) read(row)
+      for (const [id, cause] of unreadable) yield* Effect.logError("ALERT: a payment could not be read", { id }, cause)
+      return claims.map((claim): Claimed | undefined =>
+        unreadable.has(claim.payment) ? undefined : { row: known.get(claim.payment), won: won.has(claim), at }
+      )
     },
     Effect.tapError((failure) => Effect.logWarning("Payments could not be claimed", failure)),
     Effect.mapError(unavailableIfAway),

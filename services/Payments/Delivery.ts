@@ -75,8 +75,8 @@ export const make = Effect.gen(function* () {
   return {
     /** Says whether the last byte of a charged answer left for the caller. */
     seen: (payment: string, delivered: boolean) => {
-      if (delivered) unwritten.add(payment)
-      tell({ payment, delivered })
+      // What there is no room for is written by nobody, and so never taken out again.
+      if (tell({ payment, delivered }) && delivered) unwritten.add(payment)
     },
     /** Whether this process delivered the answer and has yet to write that down. */
     isSeen: (payment: string) => unwritten.has(payment),

@@ -1,11 +1,15 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { PaymentRow } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import type { Ledger } from "../Ledger.ts"
+import { eachDue } from "./EachDue.ts"
 import { paymentColumns } from "./Row.ts"
 
 const batch = 200
+/** How long a payment that cannot be read lets others go first. */
+const putOff = Duration.minutes(1)
 
 /**
  * Ends what nobody else will end: calls whose process died, and payments that were never used. Any number of processes may run
@@ -16,17 +20,18 @@ export const make = Effect.fnUntraced(function* (
   release: (payment: PaymentRow, failure: string) => Effect.Effect<void>
 ) {
   const sql = yield* SqlClient.SqlClient
+  const read = EachRow.reader("a payment", PaymentRow)
 
   const overdue = SqlSchema.findAll({
     Request: Schema.Date,
-    Result: PaymentRow,
+    Result: EachRow.Raw,
     execute: (now) =>
       sql`SELECT ${sql.literal(paymentColumns)} FROM payments p
         WHERE p.state = 'in_flight' AND p.lease_until < ${now} ORDER BY p.lease_until LIMIT ${batch}`
   })
   const expire = SqlSchema.findAll({
     Request: Schema.Date,
-    Result: PaymentRow,
+    Result: EachRow.Raw,
     execute: (now) =>
       sql`WITH due AS (
           SELECT id FROM payments WHERE state IN ('authorized', 'released') AND proof_expires_at < ${now}
@@ -57,12 +62,32 @@ export const make = Effect.fnUntraced(function* (
           })
         )
 
-  return Effect.gen(function* () {
-    const now = yield* DateTime.nowAsDate
-    const dead = yield* overdue(now)
-    yield* Effect.forEach(dead, (payment) => release(payment, "interrupted"), { concurrency: batch, discard: true })
-    const unused = yield* expire(now)
+  /** They stay due, and would otherwise stand before the others every time. */
+  const letOthersFirst = Effect.fnUntraced(function* (unreadable: ReadonlyArray<EachRow.Raw>, now: DateTime.Utc) {
+    if (unreadable.length === 0) return
+    const until = DateTime.toDate(DateTime.addDuration(now, putOff))
+    yield* sql`UPDATE payments SET lease_until = ${until}
+      WHERE id = ANY(${EachRow.idsOf(unreadable)}::uuid[]) AND state = 'in_flight' AND lease_until < ${DateTime.toDate(now)}`
+  })
+
+  // One that cannot be ended must not interrupt the ends of the others.
+  const endOne = (payment: PaymentRow) =>
+    Effect.catchCause(release(payment, "interrupted"), (cause) =>
+      Effect.logError("A payment could not be given back yet", { id: payment.id }, cause)
+    )
+  const endDead = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const { rows: dead, unreadable } = yield* read(yield* overdue(DateTime.toDate(now)))
+    yield* letOthersFirst(unreadable, now)
+    yield* Effect.forEach(dead, endOne, { concurrency: batch, discard: true })
+    return dead.length
+  })
+  // Of one that cannot be read the ledger gives the money back itself.
+  const endUnused = Effect.gen(function* () {
+    const { rows: unused } = yield* read(yield* expire(yield* DateTime.nowAsDate))
     yield* Effect.forEach(unused, freeMoney, { concurrency: batch, discard: true })
-    return dead.length + unused.length
-  }).pipe(Effect.orDie, Effect.withSpan("Payments.resolveDue"))
+    return unused.length
+  })
+
+  return eachDue([Effect.orDie(endDead), Effect.orDie(endUnused)]).pipe(Effect.withSpan("Payments.resolveDue"))
 })

@@ -11,10 +11,12 @@ import type { PostingRefused } from "#domain/PostingRefused.ts"
 import { type Authorization, settlingSeconds } from "#domain/protocol/Authorization.ts"
 import { uuidFrom } from "#domain/Uuid.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { EventLog } from "../EventLog.ts"
 import { companion } from "../Ledger/Companion.ts"
 import type { Ledger } from "../Ledger.ts"
 import { Rail } from "../Rail.ts"
+import { eachDue } from "./EachDue.ts"
 import { paymentColumns } from "./Row.ts"
 import type { PaymentPolicy } from "./Policy.ts"
 import { capturePayment, paymentEvent, refusePayment } from "./Records.ts"
@@ -32,6 +34,9 @@ const endsTooSoon: Record<Authorization["method"], string> = {
   permit2: "permit2_deadline_expired",
   svm: "invalid_exact_svm_transaction_simulation_failed"
 }
+
+/** How long a payment whose lease has ended may still be on its way to the chain before it is given back. */
+const grace = Duration.minutes(1)
 
 /** Ends the time of a kept answer, at the latest then. */
 const keepAnswerUntil = companion<{ readonly payment_id: string; readonly until: string }>(
@@ -265,28 +270,29 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const abandoned = SqlSchema.findAll({
     Request: Schema.Date,
-    Result: PaymentRow,
+    Result: EachRow.Raw,
     execute: (before) =>
-      sql`WITH dead AS (
-          SELECT id FROM payments s WHERE s.state = 'settling' AND s.lease_until < ${before}
-            AND NOT EXISTS (SELECT 1 FROM chain_settlements c
-              WHERE c.payment_id = s.id AND (c.state <> 'refused' OR c.booked_at IS NULL))
-          ORDER BY s.lease_until LIMIT 200 FOR NO KEY UPDATE SKIP LOCKED
-        )
-        UPDATE payments p SET state = 'released', lease_until = NULL, failure = 'interrupted' FROM dead
-        WHERE p.id = dead.id RETURNING ${sql.literal(paymentColumns)}`
+      sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.state = 'settling' AND p.lease_until < ${before}
+          AND NOT EXISTS (SELECT 1 FROM chain_settlements c
+            WHERE c.payment_id = p.id AND (c.state <> 'refused' OR c.booked_at IS NULL))
+        ORDER BY p.lease_until LIMIT 200 FOR NO KEY UPDATE OF p SKIP LOCKED`
   })
+  const read = EachRow.reader("a payment", PaymentRow)
   const giveBackAbandoned = Effect.fnUntraced(function* () {
-    const before = DateTime.toDate(DateTime.subtractDuration(yield* DateTime.now, Duration.minutes(1)))
-    const dead = yield* abandoned(before)
+    const now = yield* DateTime.now
+    const found = yield* abandoned(DateTime.toDate(DateTime.subtractDuration(now, grace)))
+    if (found.length === 0) return 0
+    const { rows: dead, unreadable } = yield* read(found)
+    // Whose failure cannot be told is not given back. Later than the others, so that it does not stand before them every time.
+    if (unreadable.length > 0)
+      yield* sql`UPDATE payments SET lease_until = ${DateTime.toDate(now)} WHERE id = ANY(${EachRow.idsOf(unreadable)}::uuid[])`
+    yield* sql`UPDATE payments SET state = 'released', lease_until = NULL, failure = 'interrupted'
+      WHERE id = ANY(${dead.map(({ id }) => id)}::uuid[])`
     yield* events.append(dead.map((payment) => failedEvent(payment, "interrupted")))
     return dead.length
   }, sql.withTransaction)
   /** Books outcomes that came late, and gives back payments whose process died before it asked for their money. */
-  const resolveDue = Effect.gen(function* () {
-    const delivered = yield* deliverDue(book)
-    return delivered + (yield* Effect.orDie(giveBackAbandoned()))
-  })
+  const resolveDue = eachDue([deliverDue(book), Effect.orDie(giveBackAbandoned())])
 
   return { refusal, retake, capture, resolveDue }
 })

@@ -4,6 +4,7 @@ import { TransferId, type TenantId } from "#domain/Ids.ts"
 import { Currency, Micros } from "#domain/Money.ts"
 import { Settlement, type SettlementState, transferStatusOf } from "#domain/Settlement.ts"
 import type { Transfer } from "#domain/Transfer.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { columnar, type CompanionRow } from "../Ledger/Companion.ts"
 import { transferColumns } from "../Transfers/Records.ts"
@@ -127,7 +128,7 @@ export const make = Effect.gen(function* () {
 
   const take = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
-    Result: Settlement,
+    Result: EachRow.Raw,
     execute: ({ limit, now, until }) =>
       sql`WITH due AS (
           SELECT transfer_id FROM settlements
@@ -139,11 +140,15 @@ export const make = Effect.gen(function* () {
         )
         SELECT ${columns} FROM s ${joined}`
   })
-  /** Makes what is due ours until the lease ends. The due time moves, so what a dead process held comes back by itself. */
+  const read = EachRow.reader("a settlement", Settlement)
+  /**
+   * Makes what is due ours until the lease ends. The due time moves, so what a dead process held comes back by itself, and what
+   * cannot be read lets the others go first.
+   */
   const takeDue = Effect.fnUntraced(function* (limit: number, lease: Duration.Duration) {
     const now = yield* DateTime.now
     const until = DateTime.toDate(DateTime.addDuration(now, lease))
-    return yield* take({ now: DateTime.toDate(now), until, limit })
+    return (yield* read(yield* take({ now: DateTime.toDate(now), until, limit }))).rows
   }, Effect.orDie)
 
   const firstDue = SqlSchema.findOne({

@@ -26,15 +26,26 @@ export class Patience extends Context.Service<
       const clock = yield* Clock.Clock
       // In the order of their beginning, so that who is late stands first. Looking once a second costs less than a timer for each.
       const begun = new Map<() => void, number>()
-      const giveUpLate = Effect.sync(() => {
+      const takeLate = Effect.sync(() => {
         const latest = clock.currentTimeMillisUnsafe() - Duration.toMillis(patience)
+        const taken: Array<() => void> = []
         for (const [giveUp, since] of begun) {
-          if (since > latest) return
+          if (since > latest) break
           begun.delete(giveUp)
-          giveUp()
+          taken.push(giveUp)
         }
+        return taken
       })
-      yield* giveUpLate.pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
+      // One that throws must not be the end of everybody's patience.
+      const giveUpOne = (giveUp: () => void) =>
+        Effect.catchCause(Effect.sync(giveUp), (cause) =>
+          Effect.logError("An operation that is late could not be given up", cause)
+        )
+      yield* takeLate.pipe(
+        Effect.flatMap((taken) => Effect.forEach(taken, giveUpOne, { discard: true })),
+        Effect.repeat(Schedule.spaced("1 second")),
+        Effect.forkScoped
+      )
 
       const watch = (giveUp: () => void) => {
         begun.set(giveUp, clock.currentTimeMillisUnsafe())

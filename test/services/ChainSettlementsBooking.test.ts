@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option, Ref } from "effect"
+import { Effect, Layer, Logger, Option, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { systemAccount } from "#domain/LedgerAccount.ts"
@@ -118,6 +118,27 @@ layer(Test, { timeout: "60 seconds" })("the outcome of a settlement", (it) => {
       yield* settle(order({ payment_id: undefined }))
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* deliverDue(() => Effect.die("asked")), 0)
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("a settlement that its caller's process cannot drive on", (it) => {
+  it.effect("is reported, and left to the worker", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const sql = yield* SqlClient.SqlClient
+      const { reconcileDue, settle } = yield* ChainSettlements
+      yield* sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''simulated''; END'`
+      yield* sql`CREATE TRIGGER refuse BEFORE UPDATE ON chain_settlements EXECUTE FUNCTION refuse()`
+      const lines: Array<string> = []
+      const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
+      const wanted = order()
+      const outcome = yield* Effect.provide(settle(wanted), Logger.layer([logger]))
+      assert.strictEqual(outcome._tag, "Pending")
+      assert.match(lines.join("\n"), new RegExp(`could not be driven on.*${wanted.id}`))
+      yield* sql`DROP TRIGGER refuse ON chain_settlements`
+      assert.strictEqual(yield* reconcileDue, 1)
+      assert.strictEqual((yield* settle(wanted))._tag, "Settled")
     })
   )
 })

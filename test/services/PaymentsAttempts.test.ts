@@ -1,0 +1,96 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as Test from "#layers/Test.ts"
+import { newUuid } from "#services/NewId.ts"
+import { chain } from "./ChainSettlementsHarness.ts"
+import * as Paid from "./PaymentsHarness.ts"
+import { failures, inOrder, kept, live, market } from "./SignedPaymentsHarness.ts"
+
+const stateOf = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT state, attempt FROM payments WHERE id = ${id}`
+  return row
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a call whose lease has ended", (it) => {
+  it.effect("gives back nothing that the next call has taken", () =>
+    Effect.gen(function* () {
+      const { granted, payments, reserve } = yield* Paid.market({ timeoutMs: 5000 })
+      const { proof } = yield* reserve
+      const slow = yield* granted(proof)
+      yield* TestClock.adjust("16 seconds")
+      yield* payments.resolveDue
+      const next = yield* granted(proof)
+      yield* payments.unclaim(slow)
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
+      yield* payments.unclaim(next)
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "authorized", attempt: 2 })
+    })
+  )
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a delivery for whose mark there is no room", (it) => {
+  it.effect("is not taken for one that is about to be written", () =>
+    Effect.gen(function* () {
+      const { claim, granted, payments, reserve } = yield* Paid.market()
+      const { proof } = yield* reserve
+      const { id } = yield* granted(proof)
+      for (let mark = 0; mark < 20_000; mark++) payments.seen(newUuid(), false)
+      payments.seen(id, true)
+      assert.strictEqual((yield* Effect.flip(claim(proof)))._tag, "PAYMENT_IN_PROGRESS")
+    })
+  )
+})
+
+layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and whose lease has ended", (it) => {
+  /** Somebody who signed, an attempt that took too long, and the one after it. */
+  const overtaken = Effect.gen(function* () {
+    yield* chain.does("settle")
+    const shop = yield* market("live", { timeoutMs: 5000 })
+    const signed = shop.signs()
+    const slow = yield* shop.granted(signed)
+    yield* TestClock.adjust("16 seconds")
+    yield* shop.payments.resolveDue
+    const next = yield* shop.granted(signed)
+    assert.deepStrictEqual([slow.attempt, next.attempt], [1, 2])
+    return { ...shop, signed, slow, next }
+  })
+
+  it.effect("ends no attempt but its own", () =>
+    Effect.gen(function* () {
+      const { next, payments, slow } = yield* overtaken
+      yield* payments.release(slow, "too_late")
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
+      // Of the first attempt, when its lease ended.
+      assert.strictEqual(yield* failures(next), 1)
+    })
+  )
+
+  it.effect("takes no money in the place of the next", () =>
+    Effect.gen(function* () {
+      const { next, payments, signed, slow } = yield* overtaken
+      const late = yield* Effect.flip(payments.capture(slow, kept("late"), signed))
+      assert.deepInclude(late, { _tag: "SETTLEMENT_REFUSED", reason: "invalid_transaction_state" })
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
+      assert.strictEqual((yield* payments.capture(next, kept("in time"), signed)).charged, 10_000n)
+      assert.deepStrictEqual(yield* inOrder, [])
+    })
+  )
+
+  it.effect("has another minute to ask for the money that it is about to take", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { next, payments } = yield* overtaken
+      // The chain is to be asked in a moment: its process stands still here.
+      yield* sql`UPDATE payments SET state = 'settling' WHERE id = ${next.id}`
+      yield* TestClock.adjust("74 seconds")
+      yield* payments.resolveDue
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "settling", attempt: 2 })
+      yield* TestClock.adjust("2 seconds")
+      yield* payments.resolveDue
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "released", attempt: 2 })
+    })
+  )
+})

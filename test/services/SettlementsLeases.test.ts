@@ -1,0 +1,57 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { Outcome } from "#domain/Settlement.ts"
+import { Settlements } from "#services/Settlements.ts"
+import { begun, broken, pair, rail, settlementOf, testLayer, transferOf } from "./SettlementsHarness.ts"
+
+// A process that stands still for longer than its lease: its questions do not end by themselves before.
+layer(testLayer({ callTimeout: Duration.minutes(10) }), { timeout: "60 seconds" })(
+  "a process that lost its lease",
+  (it) => {
+    it.effect("does not submit what another has begun", () =>
+      Effect.gen(function* () {
+        const { settleDue, takeDue } = yield* Settlements
+        const parties = yield* pair()
+        const { id } = yield* begun(parties)
+        const works = yield* takeDue(1)
+        yield* TestClock.adjust("61 seconds")
+        yield* rail.does("hang")
+        const other = yield* Effect.forkChild(settleDue)
+        yield* rail.asked
+        yield* rail.does("complete")
+        yield* Effect.all(works)
+        assert.strictEqual((yield* rail.questions).length, 0)
+        assert.deepInclude(yield* settlementOf(id), { state: "submitting", attempts: 2 })
+        yield* Fiber.interrupt(other)
+        yield* TestClock.adjust("61 seconds")
+        yield* settleDue
+        assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
+        assert.deepStrictEqual(yield* broken, [])
+      })
+    )
+
+    it.effect("notes nothing while another asks", () =>
+      Effect.gen(function* () {
+        const { settleDue } = yield* Settlements
+        const parties = yield* pair()
+        const { id } = yield* begun(parties)
+        const answer = yield* Deferred.make<Outcome>()
+        yield* rail.questions
+        yield* rail.does(() => Deferred.await(answer))
+        const slow = yield* Effect.forkChild(settleDue)
+        yield* rail.asked
+        yield* TestClock.adjust("61 seconds")
+        yield* rail.does("hang")
+        const other = yield* Effect.forkChild(settleDue)
+        yield* rail.asked
+        const before = yield* settlementOf(id)
+        assert.deepInclude(before, { state: "submitting", attempts: 2 })
+        yield* Deferred.succeed(answer, { _tag: "Pending" })
+        yield* Fiber.join(slow)
+        assert.deepStrictEqual(yield* settlementOf(id), before)
+        yield* Fiber.interrupt(other)
+      })
+    )
+  }
+)
