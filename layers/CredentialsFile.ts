@@ -2,11 +2,12 @@ import { Config, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { EnvironmentWord } from "#domain/Credential.ts"
-import { AccountId, TenantTypeId } from "#domain/Ids.ts"
+import { AccountId, TenantTypeId, toTypeId } from "#domain/Ids.ts"
 import { Bootstrap, type Bootstrapped } from "#services/Bootstrap.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { newUuid } from "#services/NewId.ts"
+import * as Unwritable from "./Unwritable.ts"
 
 /**
  * What `credentials.json` holds. The password is the one that this installation's first user was made with, who may have another by
@@ -41,10 +42,14 @@ export const dataDir = Config.NonEmptyString("TURNPIKE_DATA_DIR").pipe(
 /** Where the file is. */
 export const path = Config.map(dataDir, (directory) => join(directory, "credentials.json"))
 
+/** Where the file of another database stays, until that database is served again: nobody else may know its password. */
+const asideOf = (file: string, tenant_id: Contents["tenant_id"]) =>
+  join(dirname(file), `credentials.${toTypeId("ten", tenant_id)}.json`)
+
 /**
  * Makes sure that the database has its first tenant and that `credentials.json` in `TURNPIKE_DATA_DIR` opens it. Keys that
- * work stay; a file that is lost or belongs to another database is written again with new keys. Where the file can be neither
- * read nor written nothing is made: a password that nobody kept would be lost.
+ * work stay; a file that is lost is written again with new keys, and one of another database is kept aside. Where the file can be
+ * neither read nor understood nor written nothing is made: a password that nobody kept would be lost.
  */
 export const ensure = Effect.gen(function* () {
   const { ensureKept, issueKeys } = yield* Bootstrap
@@ -56,12 +61,20 @@ export const ensure = Effect.gen(function* () {
     const holders = yield* Effect.forEach([api_key, scanner_key], (key) => Effect.option(authenticate(key)))
     return holders.every((holder) => Option.isSome(holder) && holder.value.tenant_id === tenant_id)
   })
+  const makeKeys = (tenant_id: Bootstrapped["tenant_id"], file: string) =>
+    Effect.tap(issueKeys(tenant_id), () =>
+      Effect.logWarning(
+        `${file} did not open this database, so another API key with every right was made for ${toTypeId("ten", tenant_id)}, and another scanner key; nothing ends those that were made before`
+      )
+    )
   const keep = Effect.fnUntraced(function* ({ account_id, issued, owner_email, tenant_id }: Bootstrapped) {
     // Read when it is our turn: another starter on this directory may have written it meanwhile.
-    const known = yield* read(file)
-    const ours = Option.filter(known, (contents) => contents.tenant_id === tenant_id)
+    const found = yield* read(file)
+    const isOurs = (contents: Contents) => contents.tenant_id === tenant_id
+    const aside = asideOf(file, tenant_id)
+    const ours = Option.filter(Option.exists(found, isOurs) ? found : yield* read(aside), isOurs)
     const working = Option.isSome(ours) && (yield* works(ours.value)) ? ours.value : undefined
-    const { api_key, scanner_key } = issued ?? working ?? (yield* issueKeys(tenant_id))
+    const { api_key, scanner_key } = issued ?? working ?? (yield* makeKeys(tenant_id, file))
     const sameOwner = Option.filter(ours, (contents) => contents.owner_email === owner_email)
     const owner_password = issued?.owner_password ?? Option.getOrNull(sameOwner)?.owner_password ?? null
     const contents: Contents = {
@@ -76,7 +89,9 @@ export const ensure = Effect.gen(function* () {
       owner_email,
       owner_password
     }
+    if (Option.isSome(found) && !isOurs(found.value)) yield* setAside(file, asideOf(file, found.value.tenant_id))
     yield* write(file, contents)
+    yield* forget(aside)
     return { path: file, contents }
   })
 
@@ -93,14 +108,35 @@ const makeDirectory = (path: string) =>
     catch: (cause) => failure(path, "written", cause)
   })
 
-/** None is a file that is not there, or that is none of ours. One that cannot be looked at may be ours, and stays. */
+/** None is a file that is not there, or empty. One that cannot be looked at or understood may be ours, and stays. */
 const read = Effect.fnUntraced(function* (path: string) {
   const text = yield* Effect.try({
     try: () => textOf(path),
     catch: (cause) => failure(path, "read", cause)
   })
-  return yield* Effect.option(Schema.decodeUnknownEffect(Text)(text))
+  if (text.trim() === "") return Option.none()
+  return yield* Schema.decodeUnknownEffect(Text)(text).pipe(
+    Effect.mapError(
+      () =>
+        new CredentialsFileUnusable({
+          path,
+          message: `${path} is damaged, and may be all that knows the owner's password: mend it, or move it away, and it is written again with other keys.`
+        })
+    ),
+    Effect.map(Option.some)
+  )
 })
+
+const setAside = (path: string, aside: string) =>
+  Effect.try({
+    try: () => renameSync(path, aside),
+    catch: (cause) => failure(path, "written", cause)
+  })
+const forget = (path: string) =>
+  Effect.try({
+    try: () => rmSync(path, { force: true }),
+    catch: (cause) => failure(path, "written", cause)
+  })
 
 const textOf = (path: string): string => {
   try {
@@ -141,5 +177,5 @@ const writeDurably = (path: string, text: string) => {
 const failure = (path: string, what: string, cause: unknown) =>
   new CredentialsFileUnusable({
     path,
-    message: `${path} cannot be ${what}: ${cause instanceof Error ? cause.message : String(cause)}`
+    message: `${path} cannot be ${what}: ${Unwritable.reasonOf(path, cause)}`
   })

@@ -14,6 +14,15 @@ export class NatsMisconfigured extends Schema.TaggedError<NatsMisconfigured>()("
   message: Schema.String
 }) {}
 
+/** A part of an address as it was meant; undefined where a percent sign begins nothing. */
+const plain = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
 /** `nats://` or `tls://` addresses with commas between them. User and password, or a token, are those of the first that has any. */
 export const parse = (text: string): Result.Result<Servers, NatsMisconfigured> => {
   const parts = text
@@ -32,8 +41,15 @@ export const parse = (text: string): Result.Result<Servers, NatsMisconfigured> =
   }
   const names = usable.map(({ hostname, port }) => `${hostname}:${port || "4222"}`)
   const known = usable.find(({ username }) => username !== "")
-  const username = decodeURIComponent(known?.username ?? "")
-  const password = decodeURIComponent(known?.password ?? "")
+  const identities = [known?.username ?? "", known?.password ?? ""].map(plain)
+  if (identities.includes(undefined)) {
+    return Result.fail(
+      new NatsMisconfigured({
+        message: "NATS_URL has a user, password or token with a stray percent sign: there it is written %25."
+      })
+    )
+  }
+  const [username = "", password = ""] = identities
   const identity = username === "" ? {} : password === "" ? { token: username } : { user: username, pass: password }
   const tls = usable.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}
   return Result.succeed({ names, options: { servers: names, ...identity, ...tls } })

@@ -16,7 +16,16 @@ import * as Setting from "./Setting.ts"
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
 const port = Setting.whole("PORT", 0, 65_535).pipe(Config.withDefault(4020))
 const connections = Setting.whole("TURNPIKE_MAX_CONNECTIONS", 1, 1_000_000).pipe(Config.withDefault(10_000))
-const drainDelay = DurationSetting.duration("TURNPIKE_DRAIN_DELAY").pipe(Config.withDefault(Duration.zero))
+/** No balancer takes longer to notice, and whoever waits for this process to end does not wait for ever. */
+const longestDelay = Duration.minutes(5)
+const drainDelay = Setting.understood(
+  "TURNPIKE_DRAIN_DELAY",
+  'a duration of at most 5 minutes, such as "3 seconds", "500 ms" or "0"',
+  (text) => {
+    const delay = DurationSetting.parse(text)
+    return delay === undefined || Duration.isGreaterThan(delay, longestDelay) ? undefined : delay
+  }
+).pipe(Config.withDefault(Duration.zero))
 const environment = Config.schema(Environment, "TURNPIKE_ENVIRONMENT").pipe(Config.withDefault("sandbox"))
 
 /** What addresses can start with, without its last slash. */
@@ -112,6 +121,17 @@ const boundPort = (server: Server): number | undefined => {
   return typeof bound === "object" ? bound?.port : undefined
 }
 
+/** The next signal to stop. The first one has been heard by whoever runs us, who goes on hearing all of them. */
+const signalled = Effect.callback<void>((resume) => {
+  const heard = () => {
+    for (const signal of signals) process.off(signal, heard)
+    resume(Effect.void)
+  }
+  for (const signal of signals) process.on(signal, heard)
+  return Effect.sync(heard)
+})
+const signals = ["SIGINT", "SIGTERM"] as const
+
 /** The listener, and how it stops: readiness first, then new connections, then what is under way, at most `patience`. */
 const listener = Layer.unwrap(
   Effect.gen(function* () {
@@ -123,6 +143,7 @@ const listener = Layer.unwrap(
     const { cutStalled, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
     yield* Clock.currentTimeMillis.pipe(
       Effect.map(cutStalled),
+      Effect.catchCause((cause) => Effect.logError("Stalled connections could not be looked at", cause)),
       Effect.repeat(Schedule.spaced("5 seconds")),
       Effect.forkScoped
     )
@@ -138,7 +159,7 @@ const listener = Layer.unwrap(
     const endings = new Set<Effect.Effect<void>>()
     const drain = Effect.gen(function* () {
       state.stopping = true
-      yield* Effect.sleep(delay)
+      yield* Effect.raceFirst(Effect.sleep(delay), signalled)
       yield* Effect.forEach([...endings, closed], (end) => end, { concurrency: endings.size + 1, discard: true }).pipe(
         Effect.raceFirst(closeIdle),
         Effect.timeoutOption(patience)

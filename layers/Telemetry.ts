@@ -1,7 +1,24 @@
-import { Config, Effect, Layer, Logger, Option, References, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import {
+  Cause,
+  Config,
+  Duration,
+  Effect,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  References,
+  Schema,
+  SchemaIssue,
+  SchemaTransformation
+} from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { sayingOf } from "#services/Database/Reasons.ts"
+import { isDatabaseAway } from "#services/Health.ts"
+import * as Setting from "./Setting.ts"
 
 /** A setting that is one of these words, in whatever case. */
 const word = <const Words extends ReadonlyArray<string>>(name: string, words: Words) => {
@@ -39,12 +56,46 @@ export const readable = Logger.map(Logger.formatStructured, ({ level, timestamp,
   return redact(cause === undefined ? line : `${line}\n${cause}`)
 })
 
+/** So long one of those who miss the database speaks for all of them. */
+const silence = Duration.toMillis("1 minute")
+
+const isAway = (fault: unknown) => isDatabaseAway(fault) || fault instanceof ServiceUnavailable
+
+/** What went wrong in what is logged: its cause, and the errors among what is said. */
+const faultsOf = (cause: Cause.Cause<unknown>, said: ReadonlyArray<unknown>): ReadonlyArray<unknown> => [
+  ...cause.reasons.flatMap((reason) =>
+    reason._tag === "Interrupt" ? [] : [reason._tag === "Fail" ? reason.error : reason.defect]
+  ),
+  ...said.filter((part) => part instanceof Error)
+]
+
+/**
+ * While the database is away every worker says so with each of its tries. One line a minute is for everybody, the others are for who
+ * debugs; the ledger, whose connection is always wanted, says when it went and came.
+ */
+const once = (logger: Logger.Logger<unknown, void>, minimum: LogLevel.LogLevel) => {
+  let saidAt = Number.NEGATIVE_INFINITY
+  return Logger.make<unknown, void>((options) => {
+    const said = [options.message].flat()
+    const faults = faultsOf(options.cause, said)
+    if (faults.length === 0 || !faults.every(isAway)) return logger.log(options)
+    const now = options.date.getTime()
+    const isSaid = now - saidAt >= silence
+    if (isSaid) saidAt = now
+    else if (!LogLevel.isLessThanOrEqualTo(minimum, "Debug")) return
+    const [what, ...others] = said.filter((part) => !faults.includes(part))
+    const message = [`${what}: ${sayingOf(faults[0])}`, ...others]
+    return logger.log({ ...options, logLevel: isSaid ? options.logLevel : "Debug", cause: Cause.empty, message })
+  })
+}
+
 const logs = Layer.unwrap(
   Effect.gen(function* () {
     const chosen = Option.getOrElse(yield* format, () => (process.stderr.isTTY ? "pretty" : "json"))
+    const minimum = yield* level
     return Layer.merge(
-      Logger.layer([Logger.withConsoleError(chosen === "json" ? json : readable)]),
-      Layer.succeed(References.MinimumLogLevel, yield* level)
+      Logger.layer([once(Logger.withConsoleError(chosen === "json" ? json : readable), minimum)]),
+      Layer.succeed(References.MinimumLogLevel, minimum)
     )
   })
 )
@@ -66,7 +117,13 @@ const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
 /** Traces, metrics and logs to an OpenTelemetry collector, when `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
 const collector = Layer.unwrap(
   Effect.gen(function* () {
-    const endpoint = yield* Config.option(Config.NonEmptyString("OTEL_EXPORTER_OTLP_ENDPOINT"))
+    const endpoint = yield* Config.option(
+      Setting.understood(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "an http or https address, such as http://127.0.0.1:4318",
+        (text) => (/^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined)
+      )
+    )
     const serviceName = yield* Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(Config.withDefault("turnpike"))
     if (Option.isNone(endpoint)) return Layer.empty
     return Otlp.layer({ baseUrl: endpoint.value, resource: { serviceName } }).pipe(

@@ -1,5 +1,6 @@
 import { Cache, Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { SqlClient, SqlError, SqlSchema } from "effect/sql"
+import { ConnectionLost, StatementFailed } from "./Database/Pipeline.ts"
 import { EventBus } from "./EventBus.ts"
 
 /** How long a probe waits for what we stand on. */
@@ -12,11 +13,13 @@ const shared = <A>(look: Effect.Effect<A>) =>
     (cache) => Cache.get(cache, "latest")
   )
 
-/** Shutting down, starting up, out of connections, read-only after a failover: states of a server, not of a statement. */
-const passing = /^(?:53|55000|57P|25006)/
+/** Shutting down, starting up, out of connections, read-only after a failover, a privilege lost: states of a server, not of a statement. */
+const passing = /^(?:42501|53|55000|57P|25006)/
 
 /** Whether a fault is a database that is away or overtaken: it comes back, and the same request may succeed in a moment. */
 export const isDatabaseAway = (fault: unknown): boolean => {
+  if (fault instanceof ConnectionLost) return true
+  if (fault instanceof StatementFailed) return passing.test(fault.code)
   if (!SqlError.isSqlError(fault)) return false
   const { cause } = fault.reason
   return fault.isRetryable || (Predicate.hasProperty(cause, "code") && passing.test(String(cause.code)))
@@ -27,8 +30,8 @@ export class Health extends Context.Service<
   Health,
   {
     readonly database: Effect.Effect<
-      | { readonly postgres: "up"; readonly migrations: "done" | "pending" }
-      | { readonly postgres: "down"; readonly migrations: "unknown" }
+      | { readonly postgres: "up"; readonly migrations: "done" | "pending"; readonly writable: "up" | "down" }
+      | { readonly postgres: "down"; readonly migrations: "unknown"; readonly writable: "down" }
     >
     readonly bus: Effect.Effect<"up" | "down">
   }
@@ -39,17 +42,25 @@ export class Health extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const bus = yield* EventBus
 
-      const migrated = SqlSchema.findOne({
+      const look = SqlSchema.findOne({
         Request: Schema.Void,
-        Result: Schema.Struct({ migrated: Schema.Boolean }),
-        execute: () => sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS migrated`
+        Result: Schema.Struct({ migrated: Schema.Boolean, writable: Schema.Boolean }),
+        // A standby says so, and a server that was set to read only.
+        execute: () =>
+          sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS migrated,
+            current_setting('transaction_read_only') = 'off' AS writable`
       })
 
-      const database = migrated(undefined).pipe(
+      const database = look(undefined).pipe(
         Effect.timeout(patience),
         Effect.match({
-          onFailure: () => ({ postgres: "down", migrations: "unknown" }) as const,
-          onSuccess: (row) => ({ postgres: "up", migrations: row.migrated ? "done" : "pending" }) as const
+          onFailure: () => ({ postgres: "down", migrations: "unknown", writable: "down" }) as const,
+          onSuccess: ({ migrated, writable }) =>
+            ({
+              postgres: "up",
+              migrations: migrated ? "done" : "pending",
+              writable: writable ? "up" : "down"
+            }) as const
         })
       )
       const heard = bus.reachable.pipe(

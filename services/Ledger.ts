@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Context, DateTime, type Duration, Effect, type Latch, Layer, Option, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
@@ -10,6 +10,7 @@ import { Appended } from "./EventLog/Appended.ts"
 import type { LedgerCommand } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { newUuid } from "./NewId.ts"
+import { within } from "./RealTime.ts"
 
 /** The only code that changes a balance. Amounts are micro-units. */
 export class Ledger extends Context.Service<
@@ -39,6 +40,10 @@ export class Ledger extends Context.Service<
     tally(scope: string, subject: string): Effect.Effect<Tally>
     /** Releases holds whose time has passed, at most 500 a step; how many it released. */
     readonly expireDue: Effect.Effect<number>
+    /** Whether commands are posted, or were until a moment ago: the ledger has a connection of its own. */
+    readonly isServing: () => boolean
+    /** Open while the database has no place for that connection: whoever of this process can do without one closes it. */
+    readonly crowded: Latch.Latch
     /** Drops idempotency keys whose 24 hours are over, at most 5,000 a step; how many it dropped. */
     readonly forgetKeys: Effect.Effect<number>
   }
@@ -58,9 +63,16 @@ export class Ledger extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { config } = yield* Database
       const { announce } = yield* Appended
-      const lane = yield* Lane.make(config, announce)
+      // The pool lends this an idle connection if it has one, and makes another when somebody needs it.
+      const makeRoom = sql`SELECT pg_terminate_backend(pg_backend_pid())`.pipe(
+        (ended) => within(ended, { duration: "1 second", orElse: () => Effect.void }),
+        Effect.exit,
+        Effect.asVoid
+      )
+      const lane = yield* Lane.make(config, announce, makeRoom)
+      const { crowded, isServing } = lane
       // Without a fence nothing can be superseded.
-      const post = lane as Ledger["Service"]["post"]
+      const post = lane.post as Ledger["Service"]["post"]
 
       const keyOf = SqlSchema.findOneOption({
         Request: Schema.Struct({
@@ -178,7 +190,7 @@ export class Ledger extends Context.Service<
         Effect.withSpan("Ledger.forgetKeys")
       )
 
-      return Ledger.of({ post, recall, open, setFrozen, account, tally, expireDue, forgetKeys })
+      return Ledger.of({ post, recall, open, setFrozen, account, tally, expireDue, forgetKeys, isServing, crowded })
     })
   )
 }

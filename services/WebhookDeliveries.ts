@@ -175,6 +175,7 @@ export class WebhookDeliveries extends Context.Service<
       }, inTransaction(sql))
 
       const tidy = Effect.gen(function* () {
+        yield* upkeep.measure
         const lost = yield* upkeep.sendLost
         if (lost > 0) yield* pump.wake
         return lost + (yield* upkeep.prune) + (yield* upkeep.forgetFailures) + (yield* upkeep.shutDeserted)

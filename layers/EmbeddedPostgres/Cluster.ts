@@ -17,6 +17,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { candidates } from "./Binaries.ts"
+import * as Unwritable from "../Unwritable.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import { type Attempt, noRuntime } from "./NoRuntime.ts"
 import { commandLine, end, processes, type RunAs, run, workingDirectory } from "./Processes.ts"
@@ -189,5 +190,5 @@ const unusable = (dataDir: string, cause: unknown) =>
   new EmbeddedPostgresError({
     reason: "DataDirectory",
     dataDir,
-    message: `The database directory ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`
+    message: `The database directory ${dataDir} cannot be used: ${Unwritable.reasonOf(dataDir, cause)}`
   })

@@ -3,6 +3,11 @@ import { type Duration, Effect, Exit, Scope } from "effect"
 import { within } from "../RealTime.ts"
 import * as Pipeline from "./Pipeline.ts"
 
+export interface LastingPipeline extends Pipeline.Pipeline {
+  /** Closes the connection; the next flight makes another. Not while a flight is on its way or a transaction is open. */
+  readonly drop: Effect.Effect<void>
+}
+
 /**
  * A pipeline for an owner who can say that the outcome is unknown: a lost connection is replaced when the next flight needs one, and
  * a server that does not answer in time counts as lost.
@@ -10,7 +15,7 @@ import * as Pipeline from "./Pipeline.ts"
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig,
   patience: Duration.Duration
-): Effect.fn.Return<Pipeline.Pipeline, never, Scope.Scope> {
+): Effect.fn.Return<LastingPipeline, never, Scope.Scope> {
   const scope = yield* Effect.scope
   let current: { readonly pipeline: Pipeline.Pipeline; readonly scope: Scope.Closeable } | undefined
   const open = Effect.gen(function* () {
@@ -30,6 +35,7 @@ export const make = Effect.fnUntraced(function* (
     new Pipeline.ConnectionLost({ message: "The database did not answer in time", cause: undefined })
   )
   return {
+    drop,
     isLost: () => current === undefined || current.pipeline.isLost(),
     fly: (steps, meanwhile) =>
       Effect.suspend(() =>

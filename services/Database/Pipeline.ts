@@ -51,12 +51,12 @@ export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
 }> {}
 
 /**
- * Deadlock, serialization, a lock not there in time, a statement out of time, a server without room or that cannot write now: the
- * same may succeed in a moment.
+ * Deadlock, serialization, a lock not there in time, a statement out of time, a server without room or that cannot write now, a
+ * privilege that was lost: the same may succeed in a moment.
  */
 export const isContention = ({ code }: StatementFailed): boolean => passing.test(code)
 
-const passing = /^(?:40P01|40001|55P03|57014|53|55000|57P|25006)/
+const passing = /^(?:40P01|40001|42501|55P03|57014|53|55000|57P|25006)/
 
 export type FlightFailure = StatementFailed | ConnectionLost
 
@@ -94,6 +94,8 @@ interface Prepared {
 export interface Wire extends Pipeline {
   /** As `fly`, and flights land in the order they were sent. One that fails does not keep those behind it from being run. */
   readonly send: (steps: ReadonlyArray<Step>, landed: (landing: Landing) => void) => void
+  /** Tells when the connection is gone, also where nothing is on its way. */
+  readonly onLost: (told: () => void) => void
 }
 
 interface Flight {
@@ -117,6 +119,7 @@ class Connection implements Wire {
   /** On their way, oldest first: the first one's answer is being read. */
   readonly #flights: Array<Flight> = []
   #lost: ConnectionLost | undefined
+  #tellLost = () => {}
 
   constructor(socket: Duplex) {
     this.#socket = socket
@@ -126,6 +129,9 @@ class Connection implements Wire {
   }
 
   readonly isLost = () => this.#lost !== undefined
+  readonly onLost = (told: () => void) => {
+    this.#tellLost = told
+  }
 
   /** What is on its way is not waited for: the driver would say goodbye politely, and the server finish it first. */
   readonly abandon = () => {
@@ -217,6 +223,7 @@ class Connection implements Wire {
     this.#lost = new ConnectionLost({ message, cause })
     this.#socket.off("data", this.#onData).destroy()
     for (const { landed } of this.#flights.splice(0)) landed(Result.fail(this.#lost))
+    this.#tellLost()
   }
 }
 

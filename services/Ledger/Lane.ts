@@ -5,22 +5,20 @@ import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
 import { abandon, type Answer, type LedgerCommand, postGroup, postShared, remembering, timing } from "./Group.ts"
+import { groupSizes, misremembered } from "./Counting.ts"
 import { attempt, endsConnection, type GroupFailure, isElsewhere, isPassing, undecided } from "./Failure.ts"
 import * as Known from "./Known.ts"
 import { LanePolicy } from "./LanePolicy.ts"
+import * as Presence from "./Presence.ts"
 import { giveUp, settle, unavailable } from "./Telling.ts"
 import * as Telling from "./Telling.ts"
 import * as Trust from "./Trust.ts"
 import * as Waiting from "./Waiting.ts"
 import type { Job } from "./Waiting.ts"
 
-const groupSizes = Metric.histogram("turnpike_ledger_group_size", {
-  description: "Commands posted in one transaction",
-  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
-})
-const misremembered = Metric.counter("turnpike_ledger_misremembered", {
-  description: "Groups decided from memory that the database refused, and that were decided again"
-})
+export interface Lane extends Pick<ReturnType<typeof Presence.make>, "isServing" | "crowded"> {
+  readonly post: (command: LedgerCommand) => Effect.Effect<Posted, PostingRefused | Superseded>
+}
 
 /** A group on its way that was decided from memory. */
 interface Sent {
@@ -37,16 +35,13 @@ interface Sent {
  * The ledger's posting lane: one fiber that owns one pipelined connection, takes whatever commands wait, and posts them
  * as one group while the next one collects. It adds no delay: alone, a command is a group of one. Where memory does, the next group
  * is sent behind the one on its way as soon as it is as large, so that the database does not wait for us; it fails when the one
- * before it does. `committed` is called after each group.
+ * before it does. `committed` is called after each group; `makeRoom` where the database has no place for the connection.
  */
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig,
-  committed: () => void
-): Effect.fn.Return<
-  (command: LedgerCommand) => Effect.Effect<Posted, PostingRefused | Superseded>,
-  never,
-  Scope.Scope
-> {
+  committed: () => void,
+  makeRoom: Effect.Effect<void>
+): Effect.fn.Return<Lane, never, Scope.Scope> {
   const policy = yield* LanePolicy
   const stirred = Latch.makeUnsafe(false)
   /** Open while somebody waits. */
@@ -67,6 +62,7 @@ export const make = Effect.fnUntraced(function* (
 
   const known = Known.make()
   const trust = Trust.make()
+  const presence = Presence.make(makeRoom)
   /** Memory did not do for what waits: it is looked up when all has landed. */
   let stuck = false
 
@@ -177,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
       posting = []
       return true
     }
-    yield* Effect.logWarning("A ledger group failed", outcome.failure)
+    yield* presence.refused(outcome.failure)
     known.forget()
     if (endsConnection(outcome.failure)) return false
     yield* inTime(abandon(wire))
@@ -229,6 +225,9 @@ export const make = Effect.fnUntraced(function* (
   /** Serves on one connection until that connection is in doubt; commands whose outcome is unknown wait again, and their ids decide. */
   const serve = Effect.gen(function* () {
     const wire = yield* Pipeline.make(Pipeline.byKey(config, "turnpike-ledger"))
+    yield* presence.came
+    // Who is idle would notice with the next group only, and be called ready until then.
+    wire.onLost(() => stirred.openUnsafe())
     // It may lead to a server that never heard of the last things we wrote.
     known.forget()
     while (true) {
@@ -241,6 +240,7 @@ export const make = Effect.fnUntraced(function* (
         telling.now()
         // Those who were told may have more to do.
         if (isFree()) continue
+        if (first === undefined && wire.isLost()) return
         stirred.closeUnsafe()
         yield* first === undefined ? stirred.await : inTime(stirred.await, first.since)
         continue
@@ -270,7 +270,8 @@ export const make = Effect.fnUntraced(function* (
 
   yield* serve.pipe(
     Effect.ensuring(postAgain),
-    Effect.catchCause((cause) => Effect.logWarning("The ledger lost its database connection", cause)),
+    Effect.andThen(presence.went),
+    Effect.catchCause(presence.failed),
     Effect.andThen(sleep(policy.reconnect)),
     Effect.forever,
     Effect.forkScoped
@@ -294,5 +295,5 @@ export const make = Effect.fnUntraced(function* (
       giveUp([...flying.flatMap(({ jobs }) => jobs), ...posting, ...waiting.takeAll()])
     })
   )
-  return post
+  return { post, isServing: presence.isServing, crowded: presence.crowded }
 })

@@ -2,6 +2,8 @@ import { Clock, Duration, Effect, Exit } from "effect"
 import { Database } from "../Database.ts"
 import * as LastingPipeline from "../Database/LastingPipeline.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
+import { Ledger } from "../Ledger.ts"
+import { sleep } from "../RealTime.ts"
 
 const command = (text: string): Pipeline.Step => ({ statement: Pipeline.statement([], text), values: [] })
 export const begin = command("BEGIN")
@@ -18,9 +20,15 @@ const planned = Duration.toMillis("2 seconds")
 /** How long the sender waits for the database. */
 const patience = Duration.seconds(8)
 
+/** Events that are late are better than money that cannot move. */
+const ledgerFirst = Effect.fail(
+  new Pipeline.ConnectionLost({ message: "The ledger's connection comes first", cause: undefined })
+)
+
 /** A connection of the sender's own: its statements are few, and planned once in a while. One transaction at a time. */
 export const make = Effect.fnUntraced(function* (name: string) {
   const { config } = yield* Database
+  const { crowded } = yield* Ledger
   const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, name), patience)
   const clock = yield* Clock.Clock
   let plannedAt = clock.currentTimeMillisUnsafe()
@@ -30,13 +38,35 @@ export const make = Effect.fnUntraced(function* (name: string) {
     plannedAt = now
     return pipeline.fly(forgetPlans)
   })
+  let users = 0
+  const inUse = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      users++
+      return Effect.ensuring(
+        work,
+        Effect.sync(() => users--)
+      )
+    })
+  const stepBack = Effect.suspend(() => (users === 0 ? pipeline.drop : Effect.void))
   const fly = (steps: ReadonlyArray<Pipeline.Step>) =>
-    steps[0] === begin ? Effect.andThen(planAgain, pipeline.fly(steps)) : pipeline.fly(steps)
+    inUse(steps[0] === begin ? Effect.andThen(planAgain, pipeline.fly(steps)) : pipeline.fly(steps))
   /** Runs flights of which the first begins a transaction and the last commits it. */
-  const transaction = <A, E>(flights: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.onExit(flights, (exit) =>
+  const transaction = <A, E>(flights: Effect.Effect<A, E>): Effect.Effect<A, E | Pipeline.ConnectionLost> => {
+    const whole = Effect.onExit(inUse(flights), (exit) =>
       Exit.isSuccess(exit) || pipeline.isLost() ? Effect.void : Effect.ignore(pipeline.fly(rollback))
     )
+    return Effect.flatMap(
+      Effect.sync(() => crowded.isOpen()),
+      (isCrowded): Effect.Effect<A, E | Pipeline.ConnectionLost> =>
+        isCrowded ? Effect.andThen(stepBack, ledgerFirst) : whole
+    )
+  }
+  yield* crowded.await.pipe(
+    Effect.andThen(stepBack),
+    Effect.andThen(sleep("1 second")),
+    Effect.forever,
+    Effect.forkScoped
+  )
   return { fly, transaction }
 })
 export type Connection = Effect.Success<ReturnType<typeof make>>

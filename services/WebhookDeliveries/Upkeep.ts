@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Metric, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { retrySchedule } from "#domain/DeliverySchedule.ts"
 
@@ -10,6 +10,13 @@ const keptFailures = { days: 30 }
 const subscriptions = 50
 const rows = 500
 const most = 100
+
+/** Of how many subscriptions, those whose turn is next, the oldest attempt is looked for. */
+const looked = 1_000
+
+export const behind = Metric.gauge("turnpike_webhook_behind_seconds", {
+  description: "For how long the oldest first attempt that is due has been due, in all processes"
+})
 
 const Ids = Schema.Struct({ webhook_id: Schema.String })
 
@@ -122,7 +129,29 @@ export const make = Effect.gen(function* () {
     return shut.length
   })
 
+  const oldestDue = SqlSchema.findOne({
+    Request: Schema.Struct({ now: Schema.Date }),
+    Result: Schema.Struct({ due_at: Schema.NullOr(Schema.Date) }),
+    // One step in an index for each of them.
+    execute: ({ now }) =>
+      sql`SELECT min(d.due_at) AS due_at FROM (
+          SELECT webhook_id FROM webhook_lanes WHERE NOT again AND ready_at IS NOT NULL
+          ORDER BY ready_at LIMIT ${sql.literal(String(looked))}
+        ) l CROSS JOIN LATERAL (
+          SELECT p.due_at FROM webhook_deliveries p
+          WHERE p.webhook_id = l.webhook_id AND p.again = false AND p.status = 'pending' AND p.due_at <= ${now}
+          ORDER BY p.due_at, p.id LIMIT 1
+        ) d`
+  })
+  /** Says how far behind first attempts are. */
+  const measure = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const { due_at } = yield* oldestDue({ now })
+    yield* Metric.update(behind, due_at === null ? 0 : (now.getTime() - due_at.getTime()) / 1_000)
+  })
+
   return {
+    measure: Effect.orDie(measure),
     sendLost: Effect.orDie(sendLost),
     prune: Effect.orDie(pruneAll),
     forgetFailures: Effect.orDie(forgetFailures),

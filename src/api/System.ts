@@ -8,6 +8,8 @@ export class Readiness extends Schema.Class<Readiness>("Readiness")({
   checks: Schema.Struct({
     postgres: Schema.Literals(["up", "down"]),
     migrations: Schema.Literals(["done", "pending", "unknown"]),
+    writable: Schema.Literals(["up", "down"]),
+    ledger: Schema.Literals(["up", "down"]),
     bus: Schema.Literals(["up", "down"]),
     serving: Schema.Literals(["yes", "stopping"])
   })
@@ -30,9 +32,12 @@ const ready = HttpApiEndpoint.get("ready", "/health/ready", {
   documented({
     summary: "Is it ready for traffic",
     description:
-      "200 when Postgres answers within a second and its migrations are done; 503 otherwise, and from the moment the process was " +
-      "asked to stop. The bus is shown but decides nothing: without it signals between processes are only late.",
-    answer: { status: "ready", checks: { postgres: "up", migrations: "done", bus: "up", serving: "yes" } }
+      "200 when Postgres answers within a second, is migrated and may be written, and the ledger has its connection or was without it " +
+      "for less than three seconds; 503 otherwise, and from the moment the process was asked to stop. The bus is shown but decides nothing: without it signals between processes are only late.",
+    answer: {
+      status: "ready",
+      checks: { postgres: "up", migrations: "done", writable: "up", ledger: "up", bus: "up", serving: "yes" }
+    }
   })
 )
 

@@ -9,6 +9,7 @@ import { InvalidApiKey, readAuthorization } from "#domain/Credential.ts"
 import { Health } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
+import { Ledger } from "#services/Ledger.ts"
 import { sourceOf } from "./Exchange.ts"
 import { Paths } from "./Paths.ts"
 
@@ -18,16 +19,20 @@ export const layer = HttpApiBuilder.group(
   "system",
   Effect.fn(function* (handlers) {
     const health = yield* Health
+    const ledger = yield* Ledger
     const { stopping } = yield* HttpListener
     return handlers.handleAll({
       live: () => Effect.succeed({ status: "live" as const }),
       ready: Effect.fnUntraced(function* () {
         const [found, state] = yield* Effect.all([health.database, health.bus], { concurrency: 2 })
         const serving = stopping() ? "stopping" : "yes"
-        const ready = found.postgres === "up" && found.migrations === "done" && serving === "yes"
+        const posting = ledger.isServing() ? "up" : "down"
+        // A process that cannot move money, and one whose database is a standby now, would refuse all that matters.
+        const founded = found.migrations === "done" && found.writable === "up" && posting === "up"
+        const ready = founded && serving === "yes"
         const readiness = new Readiness({
           status: ready ? "ready" : "unavailable",
-          checks: { ...found, bus: state, serving }
+          checks: { ...found, ledger: posting, bus: state, serving }
         })
         return yield* ready ? Effect.succeed(readiness) : Effect.fail(readiness)
       })

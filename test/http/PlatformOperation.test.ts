@@ -20,7 +20,9 @@ import { connect } from "node:net"
 import { json, readable } from "#layers/Telemetry.ts"
 import { Database } from "#services/Database.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { Health } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
+import { Ledger } from "#services/Ledger.ts"
 import { whileLocked } from "../services/CredentialsHarness.ts"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, bearer, entrance } from "./PlatformHarness.ts"
@@ -103,6 +105,25 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a 
     })
   )
 
+  it.effect("is not ready while it cannot move money, although the database answers", () =>
+    Effect.gen(function* () {
+      const { base } = yield* entrance
+      const [ledger, health] = [yield* Ledger, yield* Health]
+      const look = Effect.map(ask(`${base}/health/ready`), ({ body, status }) => [status, body["checks"]])
+      const checks = { postgres: "up", migrations: "done", writable: "up", ledger: "up", bus: "up", serving: "yes" }
+      assert.deepStrictEqual(yield* look, [200, checks])
+      const { isServing } = ledger
+      Object.assign(ledger, { isServing: () => false })
+      assert.deepStrictEqual(yield* look, [503, { ...checks, ledger: "down" }])
+      Object.assign(ledger, { isServing })
+      const { database } = health
+      Object.assign(health, { database: Effect.map(database, (found) => ({ ...found, writable: "down" })) })
+      assert.deepStrictEqual(yield* look, [503, { ...checks, writable: "down" }])
+      Object.assign(health, { database })
+      assert.deepStrictEqual(yield* look, [200, checks])
+    })
+  )
+
   it.effect("answers 503 with Retry-After while the database lets nobody in, and recovers by itself", () =>
     Effect.gen(function* () {
       const { base, key } = yield* entrance
@@ -133,7 +154,7 @@ describe("stopping", () => {
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const over = yield* Deferred.make<void>()
-      const server = Harness.layer({ TURNPIKE_DRAIN_DELAY: "1 hour" })
+      const server = Harness.layer({ TURNPIKE_DRAIN_DELAY: "5 minutes" })
       const context = yield* Layer.buildWithScope(server, scope)
       const { publicUrl } = Context.get(context, Deployment)
       const { key } = yield* Effect.provideContext(entrance, context)
@@ -141,7 +162,7 @@ describe("stopping", () => {
       const upload = uploading(new URL(publicUrl).port, key, JSON.stringify({ name: "late" }))
       yield* Effect.promise(() => begun)
       const stop = yield* Scope.close(scope, Exit.void).pipe(
-        Effect.provideService(Clock.Clock, anHourIs(Deferred.await(over))),
+        Effect.provideService(Clock.Clock, fiveMinutesAre(Deferred.await(over))),
         Effect.forkChild
       )
       const ready = yield* Effect.repeat(ask(`${publicUrl}/health/ready`), { until: ({ status }) => status !== 200 })
@@ -156,11 +177,11 @@ describe("stopping", () => {
   )
 })
 
-/** The clock that it is, but for an hour, which is over when somebody says so. */
-const anHourIs = (over: Effect.Effect<void>): Clock.Clock => {
+/** The clock that it is, but for five minutes, which are over when somebody says so. */
+const fiveMinutesAre = (over: Effect.Effect<void>): Clock.Clock => {
   const real = Clock.Clock.defaultValue()
   return Object.assign(Object.create(real), {
-    sleep: (duration: Duration.Duration) => (Duration.toHours(duration) === 1 ? over : real.sleep(duration))
+    sleep: (duration: Duration.Duration) => (Duration.toMinutes(duration) === 5 ? over : real.sleep(duration))
   })
 }
 

@@ -30,6 +30,12 @@ describe("NATS_URL", () => {
       assert.instanceOf(refused, Nats.NatsMisconfigured, text)
       assert.notInclude(String(refused.message), "hunter2")
     }
+    for (const text of ["nats://me:hunter2%zz@a", "nats://hunter2%@a"]) {
+      const refused = Result.merge(Nats.parse(text))
+      assert.instanceOf(refused, Nats.NatsMisconfigured, text)
+      assert.match(String(refused.message), /percent sign/)
+      assert.notInclude(String(refused.message), "hunter2")
+    }
   })
 })
 

@@ -1,7 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as BusMemory from "#layers/BusMemory.ts"
@@ -84,7 +94,7 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
     })
   )
 
-  it.effect("is written again with new keys when it is lost or broken, and the old keys stay valid", () =>
+  it.effect("is written again with new keys when it is lost or empty, and the old keys stay valid", () =>
     Effect.gen(function* () {
       const data = yield* directory
       const { authenticate } = yield* Credentials
@@ -96,8 +106,7 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
       assert.isNull(second.contents.owner_password)
       for (const broken of [
         "",
-        "{",
-        "[]",
+        "\n",
         JSON.stringify({ ...onDisk(first.path), api_key: `pk_test_${"0".repeat(32)}` })
       ]) {
         writeFileSync(first.path, broken)
@@ -136,15 +145,62 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
     })
   )
 
-  it.effect("of another installation is not taken for ours", () =>
+  it.effect("of another installation is not taken for ours, and stays in case that one comes back", () =>
     Effect.gen(function* () {
       const data = yield* directory
       const { contents, path } = yield* start(data)
-      const stranger = { ...onDisk(path), tenant_id: "ten_01h455vb4pex5vsknk084sn02q", owner_password: "theirs" }
+      const own = { ...onDisk(path), owner_password: "ours" }
+      writeFileSync(path, JSON.stringify(own))
+      const stranger = { ...own, tenant_id: "ten_01h455vb4pex5vsknk084sn02q", owner_password: "theirs" }
+      const asideOf = ({ tenant_id }: { readonly tenant_id: string }) => join(data, `credentials.${tenant_id}.json`)
+      // As it would be after the other database was served from here.
+      renameSync(path, asideOf(own))
+      writeFileSync(path, JSON.stringify(stranger))
+      const before = yield* count("credentials")
+      yield* start(data)
+      assert.deepStrictEqual(onDisk(path), own)
+      assert.deepStrictEqual(onDisk(asideOf(stranger)), stranger)
+      assert.sameMembers(readdirSync(data), ["credentials.json", `credentials.${stranger.tenant_id}.json`])
+      assert.strictEqual(yield* count("credentials"), before, "the keys that it had are used again")
+
+      rmSync(path)
       writeFileSync(path, JSON.stringify(stranger))
       const again = yield* start(data)
       assert.strictEqual(again.contents.tenant_id, contents.tenant_id)
       assert.isNull(again.contents.owner_password)
+    })
+  )
+
+  it.effect("that is damaged ends the start with a sentence, stays as it is, and costs no keys", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { path } = yield* start(data)
+      const text = readFileSync(path, "utf8")
+      const before = yield* count("credentials")
+      for (const damaged of [text.slice(0, 100), "{", "[]", text.replace("pk_test_", 'pk"test_')]) {
+        writeFileSync(path, damaged)
+        const refused = yield* Effect.flip(start(data))
+        assert.match(refused.message, /credentials\.json is damaged.*password/)
+        assert.strictEqual(readFileSync(path, "utf8"), damaged)
+      }
+      assert.strictEqual(yield* count("credentials"), before)
+    })
+  )
+
+  it.effect("that costs another pair of keys says so", () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.provide(effect, Logger.layer([Logger.make(({ message }) => void said.push(String(message)))]))
+      const data = yield* directory
+      yield* logged(start(data))
+      said.length = 0
+      yield* logged(start(data))
+      assert.deepStrictEqual(said, [])
+      rmSync(join(data, "credentials.json"))
+      yield* logged(start(data))
+      assert.lengthOf(said, 1)
+      assert.match(said[0] ?? "", /another API key with every right was made for ten_/)
     })
   )
 
@@ -174,7 +230,23 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
   )
 })
 
+/** A file system that this machine mounted read-only, if there is one. */
+const readOnly = readFileSync("/proc/mounts", "utf8")
+  .split("\n")
+  .map((line) => line.split(" "))
+  .find(
+    ([, place = "", , options = ""]) =>
+      options.split(",")[0] === "ro" && existsSync(place) && statSync(place).isDirectory()
+  )?.[1]
+
 layer(Test, { timeout: "60 seconds" })("credentials.json of a new database", (it) => {
+  it.effect.skipIf(readOnly === undefined)("on a read-only file system is a clear error", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(start(join(readOnly ?? "", "turnpike", "data")))
+      assert.match(refused.message, /credentials\.json cannot be written: it is on a read-only file system/)
+    })
+  )
+
   it.effect("that cannot be written is a clear error, and nothing is made: the next start loses nothing", () =>
     Effect.gen(function* () {
       const data = yield* directory

@@ -107,8 +107,15 @@ describe("a listener that cannot be", () => {
 
   it.live("names a delay that it cannot read, and takes 0 as it is documented", () =>
     Effect.gen(function* () {
-      assert.include(yield* refusal({ PORT: "0", TURNPIKE_DRAIN_DELAY: "a while" }), "TURNPIKE_DRAIN_DELAY")
-      assert.strictEqual(yield* refusal({ PORT: "0", TURNPIKE_DRAIN_DELAY: "0" }), "none")
+      for (const wrong of ["a while", "301 seconds", "100 days"]) {
+        assert.include(
+          yield* refusal({ PORT: "0", TURNPIKE_DRAIN_DELAY: wrong }),
+          "TURNPIKE_DRAIN_DELAY: expected a duration of at most 5 minutes"
+        )
+      }
+      for (const right of ["0", "5 minutes"]) {
+        assert.strictEqual(yield* refusal({ PORT: "0", TURNPIKE_DRAIN_DELAY: right }), "none")
+      }
     })
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { EventEmitter } from "node:events"
 import { connect, type Socket } from "node:net"
 import type { ServerResponse } from "node:http"
 import * as Node from "#layers/Node.ts"
@@ -36,6 +37,33 @@ layer(Test, { timeout: "60 seconds" })("a server that is starting", (it) => {
   )
 })
 
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+it.effect("a server that waits before it closes is told by a second signal not to", () =>
+  Effect.gen(function* () {
+    const settings = { PORT: "0", HOST: "127.0.0.1", TURNPIKE_DRAIN_DELAY: "5 minutes" }
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(
+      Layer.fresh(Node.layer).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))),
+      scope
+    )
+    const { intercept, server, stopping } = Context.get(context, HttpListener)
+    yield* intercept(() => false).pipe(Scope.provide(scope))
+    const before = new Set(process.listeners("SIGTERM"))
+    const stopped = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    const [heard] = yield* Effect.andThen(
+      turn,
+      Effect.sync(() => process.listeners("SIGTERM").filter((listener) => !before.has(listener)))
+    ).pipe(Effect.repeat({ until: (added) => added.length > 0 }))
+    assert.isTrue(stopping())
+    assert.isTrue(server.listening)
+    heard?.("SIGTERM")
+    yield* Fiber.join(stopped)
+    assert.isFalse(server.listening)
+    assert.deepStrictEqual(new Set(process.listeners("SIGTERM")), before)
+  })
+)
+
 /** More than the system takes on behalf of somebody who reads nothing. */
 const large = Buffer.alloc(128_000_000)
 
@@ -56,10 +84,8 @@ const caller = Effect.fnUntraced(function* (hasOwnRules: boolean) {
   socket.on("error", ignore)
   socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
   const response = yield* Effect.promise(() => asked.promise)
-  return { socket, response }
+  return { server, socket, response }
 })
-
-const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** What of an answer is still here. */
 const left = (socket: Socket | null) => {
@@ -98,6 +124,26 @@ describe("a caller who does not read", () => {
       })
     )
   }
+
+  it.effect("is noticed also after the connections could not be looked at once", () =>
+    Effect.gen(function* () {
+      const { response, server } = yield* caller(false)
+      const { socket } = response
+      response.end(large)
+      yield* settled(socket)
+      const broken = {
+        get writableLength() {
+          throw new Error("simulated")
+        }
+      }
+      const answer = new EventEmitter()
+      server.emit("request", { socket: broken }, answer)
+      yield* TestClock.adjust("5 seconds")
+      answer.emit("close")
+      yield* TestClock.adjust("25 seconds")
+      assert.isTrue(socket?.destroyed)
+    })
+  )
 
   it.effect("is left alone while nothing waits for it", () =>
     Effect.gen(function* () {

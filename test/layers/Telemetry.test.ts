@@ -1,9 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, References } from "effect"
-import { TestConsole } from "effect/testing"
+import { Cause, ConfigProvider, Effect, Layer, References } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock, TestConsole } from "effect/testing"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as Setting from "#layers/Setting.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
 
 /** A collector that keeps what it was sent, by path. */
@@ -80,4 +82,65 @@ it.effect("the level and the format of logs are words in whatever case", () =>
     const { message } = yield* Effect.flip(Layer.build(surroundings({ TURNPIKE_LOG_LEVEL: "loud" })))
     assert.include(message, "must be one of Trace, Debug")
   })
+)
+
+it.effect("a collector's address that is none is refused, and not found out by what it never gets", () =>
+  Effect.gen(function* () {
+    for (const wrong of ["foo", "localhost:4318", "ftp://a"]) {
+      const refused = yield* Effect.flip(Layer.build(surroundings({ OTEL_EXPORTER_OTLP_ENDPOINT: wrong })))
+      assert.strictEqual(
+        Setting.sentence(refused),
+        "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address, such as http://127.0.0.1:4318."
+      )
+    }
+  })
+)
+
+const refused = () =>
+  Cause.die(
+    new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new Error("connect ECONNREFUSED"), message: "Failed to connect" })
+    })
+  )
+
+it.effect(
+  "a database that is away is one line a minute without its stack, whoever misses it; the rest is for who debugs",
+  () =>
+    Effect.gen(function* () {
+      const miss = (what: string) => Effect.logError(what, refused())
+      const three = Effect.gen(function* () {
+        yield* miss("Scans could not be taken")
+        yield* miss("Webhooks failed")
+        yield* Effect.logWarning("The bus lost its connection", Cause.squash(refused()))
+        yield* Effect.logError("A bug", Cause.die(new Error("it is ours")))
+        yield* TestClock.adjust("1 minute")
+        yield* miss("Webhooks failed")
+      })
+      const said = Effect.map(TestConsole.errorLines, (lines) => lines.map((line) => JSON.parse(String(line))))
+      yield* Effect.provide(three, surroundings({ TURNPIKE_LOG_FORMAT: "json" }))
+      const lines = yield* said
+      assert.deepStrictEqual(
+        lines.map(({ level, message }) => [level, message]),
+        [
+          ["ERROR", "Scans could not be taken: connect ECONNREFUSED"],
+          ["ERROR", "A bug"],
+          ["ERROR", "Webhooks failed: connect ECONNREFUSED"]
+        ]
+      )
+      assert.deepStrictEqual(
+        lines.map((line) => JSON.stringify(line).includes(" at ")),
+        [false, true, false]
+      )
+      yield* Effect.provide(three, surroundings({ TURNPIKE_LOG_FORMAT: "json", TURNPIKE_LOG_LEVEL: "Debug" }))
+      assert.deepStrictEqual(
+        (yield* said).slice(lines.length).map(({ level, message }) => [level, message]),
+        [
+          ["ERROR", "Scans could not be taken: connect ECONNREFUSED"],
+          ["DEBUG", "Webhooks failed: connect ECONNREFUSED"],
+          ["DEBUG", "The bus lost its connection: connect ECONNREFUSED"],
+          ["ERROR", "A bug"],
+          ["ERROR", "Webhooks failed: connect ECONNREFUSED"]
+        ]
+      )
+    })
 )

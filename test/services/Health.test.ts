@@ -4,8 +4,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Postgres from "#layers/Postgres.ts"
+import { Database } from "#services/Database.ts"
 import { EventBus } from "#services/EventBus.ts"
-import { Health } from "#services/Health.ts"
+import { Health, isDatabaseAway } from "#services/Health.ts"
 
 const Test = Layer.merge(Postgres.layerTest, BusMemory.layer)
 
@@ -23,10 +24,31 @@ layer(Test, { timeout: "60 seconds" })("Health", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { database } = yield* healthOver(Effect.succeed(true))
-      assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "done" })
+      assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "done", writable: "up" })
       yield* sql`ALTER TABLE schema_migrations RENAME TO elsewhere`
-      assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "pending" })
+      assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "pending", writable: "up" })
       yield* sql`ALTER TABLE elsewhere RENAME TO schema_migrations`
+    })
+  )
+
+  it.effect("a server that only reads is there, and cannot be written", () =>
+    Effect.gen(function* () {
+      const { config, embedded } = yield* Database
+      const startupParameters = { ...config.startupParameters, default_transaction_read_only: "on" }
+      const standby = Layer.succeed(Database, { config: { ...config, startupParameters }, embedded })
+      const pool = yield* Layer.build(Layer.fresh(Postgres.layerPool).pipe(Layer.provide(standby)))
+      const { database } = yield* Effect.provideContext(healthOver(Effect.succeed(true)), pool)
+      assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "done", writable: "down" })
+    })
+  )
+
+  it.effect("a privilege that was lost is the database that does not let us, and a broken statement is not", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const fault = (code: string) =>
+        Effect.flip(sql.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`))
+      assert.isTrue(isDatabaseAway(yield* fault("42501")))
+      assert.isFalse(isDatabaseAway(yield* fault("42P01")))
     })
   )
 

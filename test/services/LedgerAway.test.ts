@@ -22,7 +22,8 @@ const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
 layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database that cannot write now", (it) => {
   for (const [code, what] of [
     ["53100", "its disk is full"],
-    ["25006", "it only reads"]
+    ["25006", "it only reads"],
+    ["42501", "a privilege was lost"]
   ] as const) {
     for (const count of [1, 3]) {
       it.effect(`because ${what} is unavailable to ${count} at once, and serves them when it can again`, () =>

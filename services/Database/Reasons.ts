@@ -1,0 +1,13 @@
+import { Predicate } from "effect"
+
+/** What was wrong in the end, below what the driver and others have wrapped around it. */
+export const innermost = (fault: unknown): unknown => {
+  if (Predicate.hasProperty(fault, "reason") && Predicate.isObject(fault.reason)) return innermost(fault.reason)
+  return Predicate.hasProperty(fault, "cause") && Predicate.isObject(fault.cause) ? innermost(fault.cause) : fault
+}
+
+/** The same in words. */
+export const sayingOf = (fault: unknown): string => {
+  const last = innermost(fault)
+  return Predicate.hasProperty(last, "message") && last.message !== "" ? String(last.message) : String(last)
+}

@@ -1,0 +1,76 @@
+import { Cause, Duration, Effect, Latch, Predicate } from "effect"
+import { innermost, sayingOf } from "../Database/Reasons.ts"
+import { realTime } from "../RealTime.ts"
+import { endsConnection, type GroupFailure, isPassing } from "./Failure.ts"
+
+/** Without a connection for longer than this, callers do better elsewhere. One that is replaced at once is no reason to send them away. */
+const patience = Duration.toMillis("3 seconds")
+/** The same is said again after this. */
+const silence = Duration.toMillis("1 minute")
+/** How often this process gives up a connection for the sake of the ledger's. */
+const giving = Duration.toMillis("1 second")
+
+/** The user of the database lost a privilege, which an operator gives back. */
+const forbidden = "42501"
+/** Postgres has as many connections as it may have. */
+const tooMany = "53300"
+
+/**
+ * Whether the ledger has its connection, and what the log is told of that: by every process once when it goes and once when it comes,
+ * however often it is tried meanwhile. `makeRoom` gives a connection of this process back, where there are too many.
+ */
+export const make = (makeRoom: Effect.Effect<void>) => {
+  /** Since when there is none. */
+  let since: number | undefined = realTime.currentTimeMillisUnsafe()
+  let gaveAt = 0
+  const crowded = Latch.makeUnsafe(false)
+  const saidAt = new Map<string, number>()
+
+  const say = (level: "Info" | "Warn" | "Error", sentence: string) =>
+    Effect.suspend(() => {
+      const now = realTime.currentTimeMillisUnsafe()
+      for (const [other, at] of saidAt) if (now - at >= silence) saidAt.delete(other)
+      if (saidAt.has(sentence)) return Effect.logDebug(sentence)
+      saidAt.set(sentence, now)
+      return Effect.logWithLevel(level)(sentence)
+    })
+
+  const came = Effect.suspend(() => {
+    since = undefined
+    crowded.closeUnsafe()
+    return saidAt.size === 0 ? Effect.void : say("Info", "The ledger has its database connection again")
+  })
+  const went = Effect.suspend(() => {
+    if (since !== undefined) return Effect.void
+    since = realTime.currentTimeMillisUnsafe()
+    return say("Warn", "The ledger lost its database connection")
+  })
+  /** The connection could not be made, or what came over it cannot be trusted. */
+  const failed = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+    since ??= realTime.currentTimeMillisUnsafe()
+    const fault = innermost(Cause.squash(cause))
+    if (!Predicate.hasProperty(fault, "code") || fault.code !== tooMany) {
+      crowded.closeUnsafe()
+      return yield* say("Warn", `The ledger has no database connection: ${sayingOf(fault)}`)
+    }
+    crowded.openUnsafe()
+    yield* say(
+      "Error",
+      "Postgres has no connection left for the ledger, and nothing is posted here until it has one: raise max_connections, or lower TURNPIKE_DATABASE_CONNECTIONS"
+    )
+    const now = realTime.currentTimeMillisUnsafe()
+    if (now - gaveAt < giving) return
+    gaveAt = now
+    yield* makeRoom
+  })
+  /** A group was not posted. Of a server that will take it later one line is enough. */
+  const refused = (failure: GroupFailure) => {
+    if (!endsConnection(failure) && !isPassing(failure)) return Effect.logWarning("A ledger group failed", failure)
+    const isForbidden = failure._tag === "StatementFailed" && failure.code === forbidden
+    return say(isForbidden ? "Error" : "Warn", `A ledger group failed: ${failure.message}`)
+  }
+
+  /** Whether groups are posted, or were until a moment ago. */
+  const isServing = () => since === undefined || realTime.currentTimeMillisUnsafe() - since < patience
+  return { came, went, failed, refused, isServing, crowded }
+}
