@@ -1,12 +1,12 @@
 import { Context, DateTime, Effect, Layer, type Result, Schedule } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import {
+  type AlreadyDecided,
   type AlreadyDisputed,
   type Change,
   type Dispute,
   type DisputeWindowExpired,
   escalate,
-  type Evidence,
   type EvidenceLimitReached,
   respond,
   type ResponseWindowExpired,
@@ -14,6 +14,7 @@ import {
   type Verdict
 } from "#domain/Dispute.ts"
 import type { DisputeFilter, DisputeOrder } from "#domain/DisputeOrder.ts"
+import type { Evidence } from "#domain/DisputeEvidence.ts"
 import type { DisputeId } from "#domain/Ids.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -35,6 +36,7 @@ export type OpeningRefused =
   | NotRefundable
   | DisputeWindowExpired
   | AlreadyDisputed
+  | AlreadyDecided
   | AmountExceedsRemaining
   | IdempotencyKeyReused
 
@@ -53,7 +55,7 @@ export type ResolvingRefused =
 export class Disputes extends Context.Service<
   Disputes,
   {
-    /** Opens the one dispute that a transfer may have at a time. */
+    /** Opens the one dispute that a transfer may have at a time; for a reason that was decided against the payer none any more. */
     open(
       caller: Principal,
       order: DisputeOrder,

@@ -13,7 +13,7 @@ import {
   type ScheduleTrigger,
   shown
 } from "#domain/Schedule.ts"
-import { type ScheduleOrder, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
+import { scheduleDefaults, type ScheduleOrder, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
 import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
@@ -89,7 +89,7 @@ export class Schedules extends Context.Service<
       })
 
       const planned = Effect.fnUntraced(function* (caller: Principal, order: ScheduleOrder) {
-        const { amount, currency, from_wallet_id, memo = null, to_wallet_id, type = "internal" } = order
+        const { amount, currency, from_wallet_id, to_wallet_id } = order
         const from = yield* wallets.own(caller, from_wallet_id)
         const to = yield* wallets.known(caller, to_wallet_id)
         if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
@@ -105,20 +105,20 @@ export class Schedules extends Context.Service<
           version: 0n,
           changed_by: null,
           status: "scheduled",
-          type,
+          type: order.type ?? scheduleDefaults.type,
           amount,
           currency,
           from_wallet_id: from.id,
           to_wallet_id: to.id,
           from_account_id: from.account_id,
           to_account_id: to.account_id,
-          memo,
+          memo: order.memo ?? scheduleDefaults.memo,
           scheduled_at: order.scheduled_at ?? null,
           ...(recurrence ?? once),
           max_occurrences: order.max_occurrences ?? null,
-          retry_enabled: order.retry_enabled ?? true,
-          max_retry_attempts: order.max_retry_attempts ?? 3,
-          retry_window_days: order.retry_window_days ?? 14,
+          retry_enabled: order.retry_enabled ?? scheduleDefaults.retry_enabled,
+          max_retry_attempts: order.max_retry_attempts ?? scheduleDefaults.max_retry_attempts,
+          retry_window_days: order.retry_window_days ?? scheduleDefaults.retry_window_days,
           next_execution_at: first,
           occurrence_at: first,
           occurrences: 0,

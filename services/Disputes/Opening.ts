@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
   /** Fails with `Superseded` when somebody else opened a dispute of the transfer meanwhile. */
   return Effect.fnUntraced(function* (caller: Principal, order: DisputeOrder, claim?: IdempotencyClaim) {
     const { tenant_id } = caller
-    const { amount_disputed: asked, transfer_id, ...said } = order
+    const { amount_disputed: _, transfer_id, ...said } = order
     const id = yield* newId(DisputeId)
     const command_id = newUuid()
     return Effect.gen(function* () {
@@ -49,9 +49,9 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
         return yield* orEarlier(ledger, claim, refused)
       }
       const { transfer } = found.value
-      const { disputed, disputes } = yield* records.ofTransfer(transfer_id)
+      const others = yield* records.ofTransfer(transfer_id)
       const now = yield* DateTime.nowAsDate
-      const judged = judgeDispute({ ...found.value, disputes, disputed }, asked, now, policy.filingWindow)
+      const judged = judgeDispute({ ...found.value, ...others }, order, now, policy.filingWindow)
       if (Result.isFailure(judged)) {
         // It was opened, and the answer was lost on the way from the database.
         const own = yield* records.find(tenant_id, id)
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
         .post({
           id: command_id,
           steps: [],
-          fences: [{ scope: disputesScope(transfer_id), expected: disputes }],
+          fences: [{ scope: disputesScope(transfer_id), expected: others.disputes }],
           idempotency: claim,
           result: (done) => (claim === undefined ? undefined : disputeOnWire(Records.shown(made(done)))),
           rows: (done) => [Records.writeDispute(made(done))],

@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Dispute, disputeOnWire } from "#domain/Dispute.ts"
+import { Dispute, disputeOnWire, DisputeReason } from "#domain/Dispute.ts"
 import { DisputeFilter } from "#domain/DisputeOrder.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { DisputeId, TenantId, TransferId } from "#domain/Ids.ts"
@@ -86,9 +86,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   })
   const ofTransfer = SqlSchema.findOne({
     Request: Schema.toType(TransferId),
-    Result: Schema.Struct({ disputes: Schema.BigInt, disputed: Schema.Boolean }),
+    Result: Schema.Struct({ disputes: Schema.BigInt, disputed: Schema.Boolean, decided: Schema.Array(DisputeReason) }),
     execute: (id) =>
-      sql`SELECT count(*)::bigint AS disputes, coalesce(bool_or(status <> 'resolved'), false) AS disputed
+      sql`SELECT count(*)::bigint AS disputes, coalesce(bool_or(status <> 'resolved'), false) AS disputed,
+          coalesce(array_agg(DISTINCT reason) FILTER (WHERE resolution = 'no_refund' AND response IS NOT NULL), '{}') AS decided
         FROM disputes WHERE transfer_id = ${id}`
   })
   const promised = SqlSchema.findOne({
@@ -134,7 +135,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   return {
     find: (tenant_id: TenantId, id: DisputeId) => Effect.orDie(byId({ tenant_id, id })),
-    /** How many disputes a transfer ever had, and whether one of them is not resolved. */
+    /** How many disputes a transfer ever had, whether one of them is not resolved, and for what reasons the payer has lost one. */
     ofTransfer: (id: TransferId) => Effect.orDie(ofTransfer(id)),
     /** What all refunds of a transfer were for, however they ended: it only grows, also when one of them is given up. */
     promised: (id: TransferId) => Effect.orDie(Effect.map(promised(id), ({ promised }) => promised)),

@@ -4,12 +4,13 @@ import type { EventDraft } from "#domain/Event.ts"
 import { AccountId, type ScheduleId, TenantId, type TransferId, WalletId } from "#domain/Ids.ts"
 import { type Advanced, dueAt, Schedule, ScheduleStatus, scheduleOnWire } from "#domain/Schedule.ts"
 import type { Transfer } from "#domain/Transfer.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { columnar } from "../Ledger/Companion.ts"
 import { transferColumns, TransferRow } from "../Transfers/Records.ts"
 
 const ScheduleRow = Schema.toType(Schedule)
-const readRow = Schema.decodeUnknownEffect(ScheduleRow)
+const read = EachRow.reader("a scheduled transfer", ScheduleRow)
 
 const terms = [
   ["id", OID.uuidArray],
@@ -176,7 +177,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const take = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date }),
-    Result: Schema.Record(Schema.String, Schema.Unknown),
+    Result: EachRow.Raw,
     execute: ({ now, until }) =>
       sql`WITH due AS (
           SELECT id FROM scheduled_transfers WHERE due_at <= ${now} ORDER BY due_at LIMIT ${sql.literal(String(batch))}
@@ -185,15 +186,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         UPDATE scheduled_transfers s SET due_at = ${until} WHERE s.id IN (SELECT id FROM due)
         RETURNING ${sql.literal(columns)}`
   })
-
-  // What a newer version wrote, or what is broken, must not keep the others back.
-  const readOne = (row: { readonly [column: string]: unknown }) =>
-    readRow(row).pipe(
-      Effect.map((schedule) => [schedule]),
-      Effect.catch((error) =>
-        Effect.as(Effect.logError("A scheduled transfer could not be read", row["id"], error), [])
-      )
-    )
 
   return {
     find: (tenant_id: TenantId, id: ScheduleId): Effect.Effect<Option.Option<Schedule>> =>
@@ -214,9 +206,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     takeDue: Effect.gen(function* () {
       const now = yield* DateTime.now
       const until = DateTime.toDate(DateTime.addDuration(now, lease))
-      const rows = yield* Effect.orDie(take({ now: DateTime.toDate(now), until }))
-      const due = yield* Effect.forEach(rows, readOne)
-      return { due: due.flat(), isAll: rows.length < batch }
+      const taken = yield* Effect.orDie(take({ now: DateTime.toDate(now), until }))
+      const { rows: due } = yield* read(taken)
+      return { due, isAll: taken.length < batch }
     })
   }
 })

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { TenantId, type TransferId } from "#domain/Ids.ts"
 import { reachOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -39,14 +39,17 @@ export const idRange = (
   above: created_after === undefined ? lowest : idAt(created_after.getTime() - skew)
 })
 
+/** An owner of more wallets than this is looked for among so many of the tenant's newest transfers first. */
+const glance = { wallets: 500, transfers: 2_000 }
+
 /**
- * Lists transfers of a tenant, newest first. A list by any one field, or by a wallet or account with a type or a status, stops after
- * `limit` rows of an index, however long the history is; one that narrows further reads through those rows.
+ * Lists transfers of a tenant, newest first. A list by any one field, or by a wallet with a type or a status, stops after `limit` rows
+ * of an index, however long the history is; one that narrows further reads through those rows, and so does one by `internal` or
+ * `completed`, which nearly all are. A list of an owner asks each of its wallets for the newest, however many there are of each.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const matching = (search: Search) =>
+  const narrowing = (search: Search) =>
     sql.and([
-      sql`t.tenant_id = ${search.tenant_id}`,
       sql`t.id < ${search.below}`,
       sql`t.id > ${search.above}`,
       ...(search.status === undefined ? [] : [sql`t.status = ${search.status}`]),
@@ -58,20 +61,48 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ...(search.created_after === undefined ? [] : [sql`t.created_at >= ${search.created_after}::timestamptz`]),
       ...(search.created_before === undefined ? [] : [sql`t.created_at < ${search.created_before}::timestamptz`])
     ])
-  // An owner's transfers are those of its wallets, each of which has its own index to read from the end.
-  const ofOwner = (owner: NonNullable<Search["owner"]>, search: Search, side: Statement.Fragment) =>
-    sql`SELECT one.* FROM wallets w CROSS JOIN LATERAL (
-        SELECT t.* FROM transfers t WHERE ${side} = w.id AND ${matching(search)} ORDER BY t.id DESC LIMIT ${search.limit}
-      ) one WHERE w.owner_id = ANY(${ownersWithin(sql, owner)}) AND w.tenant_id = ${search.tenant_id}`
+  const matching = (search: Search) => sql`t.tenant_id = ${search.tenant_id} AND ${narrowing(search)}`
+
+  const sides = { pays: sql`t.from_wallet_id`, is_paid: sql`t.to_wallet_id` }
+
+  /**
+   * Transfers of an owner's wallets, each of which has an index of what it pays and one of what it is paid. The newest are in those
+   * that end last, of which twice as many are enough: a transfer is at most at the end of two. Rows are read of what was found only.
+   */
+  const ofOwner = (owner: NonNullable<Search["owner"]>, search: Search) => {
+    const { limit, tenant_id } = search
+    const narrowed = narrowing(search)
+    const ends = (side: keyof typeof sides) =>
+      sql`SELECT own.id AS wallet, ${side} AS side, newest.id FROM own CROSS JOIN LATERAL (
+          SELECT t.id FROM transfers t WHERE ${sides[side]} = own.id AND ${narrowed} ORDER BY t.id DESC LIMIT 1
+        ) newest WHERE (SELECT count(*) FROM recent) < ${limit}`
+    const behind = (side: keyof typeof sides) =>
+      sql`SELECT one.id FROM latest CROSS JOIN LATERAL (
+          SELECT t.id FROM transfers t WHERE ${sides[side]} = latest.wallet AND ${narrowed} ORDER BY t.id DESC LIMIT ${limit}
+        ) one WHERE latest.side = ${side}`
+    return sql`WITH own AS MATERIALIZED (
+        SELECT w.id FROM wallets w WHERE w.owner_id = ANY(${ownersWithin(sql, owner)}) AND w.tenant_id = ${tenant_id}
+      ), recent AS MATERIALIZED (
+        SELECT t.id FROM (
+          SELECT t.* FROM transfers t WHERE ${matching(search)} ORDER BY t.id DESC LIMIT ${glance.transfers}
+        ) t
+        WHERE (SELECT count(*) FROM (SELECT FROM own LIMIT ${glance.wallets + 1}) counted) > ${glance.wallets}
+          AND (t.from_account_id = ${owner.id} AND t.from_wallet_id IS NOT NULL
+            OR t.to_account_id = ${owner.id} AND t.to_wallet_id IS NOT NULL)
+        ORDER BY t.id DESC LIMIT ${limit}
+      ), latest AS MATERIALIZED (
+        SELECT * FROM (${ends("pays")} UNION ALL ${ends("is_paid")}) ends ORDER BY id DESC LIMIT ${2 * limit}
+      )
+      SELECT ${sql.literal(transferColumns)} FROM (
+        SELECT id FROM recent UNION ${behind("pays")} UNION ${behind("is_paid")} ORDER BY id DESC LIMIT ${limit}
+      ) found JOIN transfers t ON t.id = found.id WHERE t.tenant_id = ${tenant_id} ORDER BY t.id DESC`
+  }
 
   const found = (request: Search) =>
     request.owner === undefined
       ? sql`SELECT ${sql.literal(transferColumns)} FROM transfers t WHERE ${matching(request)}
           ORDER BY t.id DESC LIMIT ${request.limit}`
-      : sql`SELECT ${sql.literal(transferColumns)} FROM (
-            ${ofOwner(request.owner, request, sql`t.from_wallet_id`)}
-            UNION ${ofOwner(request.owner, request, sql`t.to_wallet_id`)}
-          ) t ORDER BY t.id DESC LIMIT ${request.limit}`
+      : ofOwner(request.owner, request)
   const search = SqlSchema.findAll({
     Request: Search,
     Result: TransferRow,

@@ -44,9 +44,11 @@ export const make = (sql: SqlClient.SqlClient, wallets: Statement.Fragment) => {
   const count = SqlSchema.findOne({
     Request: Search,
     Result: Schema.Struct({ total: Schema.Int }),
+    // Every wallet has its ledger account: there is something to learn from it only where the status matters.
     execute: (request) =>
-      sql`SELECT count(*)::int AS total FROM wallets w JOIN ledger_accounts a ON a.id = w.id
-        WHERE ${matching(request)}`
+      request.status === undefined
+        ? sql`SELECT count(*)::int AS total FROM wallets w WHERE ${matching(request)}`
+        : sql`SELECT count(*)::int AS total FROM wallets w JOIN ledger_accounts a ON a.id = w.id WHERE ${matching(request)}`
   })
 
   const oldestActive = SqlSchema.findOneOption({

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
+  AlreadyDecided,
   AlreadyDisputed,
   Dispute,
   DisputeWindowExpired,
@@ -25,7 +26,7 @@ import { idempotencyHeaders } from "./Idempotency.ts"
 import { page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
-import { oneSpelling } from "./Spelling.ts"
+import { spellings } from "./Spelling.ts"
 
 const params = { id: DisputeId }
 
@@ -76,6 +77,7 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
     NotRefundable,
     DisputeWindowExpired,
     AlreadyDisputed,
+    AlreadyDecided,
     AmountExceedsRemaining,
     IdempotencyKeyReused,
     IdempotencyKeysDiffer
@@ -83,14 +85,15 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
 })
   .annotate(Requires, write)
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Open a dispute",
         description:
           "Objects to a `completed` transfer within 120 days of completion. What cannot be refunded cannot be disputed: refunds, " +
           "transfers of streams, paid calls (`protocol` `x402`) and what the faucet gave are 422 `NOT_REFUNDABLE`. `amount_disputed` " +
           "is in what the payer paid, all that was not refunded yet when left out. A transfer has one unresolved dispute at a time " +
-          "(409 `ALREADY_DISPUTED`). The filer is the payer's account, the respondent the receiver's, who has 30 days to respond " +
+          "(409 `ALREADY_DISPUTED`), and none for a `reason` for which one was responded to and resolved with `no_refund` " +
+          "(409 `DISPUTE_DECIDED`); one that ended without a response may be filed again. The filer is the payer's account, the respondent the receiver's, who has 30 days to respond " +
           "(`response_window_ends_at`); otherwise the dispute is resolved in the filer's favour, with the refund: what was asked " +
           "for, or everything disputed, less what was refunded of the transfer meanwhile. Opening moves no money. With an idempotency key the dispute is opened once in 24 hours. " +
           "`transferId`, `amountDisputed` and `requestedResolution` are accepted for the fields shown.",
@@ -105,7 +108,14 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
         },
         answer: opened
       }),
-      { others: ["transferId", "amountDisputed", "requestedResolution"], needed: ["transfer_id"] }
+      {
+        needed: "transfer_id",
+        others: {
+          transferId: "transfer_id",
+          amountDisputed: "amount_disputed",
+          requestedResolution: "requested_resolution"
+        }
+      }
     )
   )
 
@@ -136,7 +146,7 @@ const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
 })
   .annotate(Requires, write)
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Respond to a dispute",
         description:
@@ -146,7 +156,7 @@ const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
         body: { response: answered.response, counter_evidence: [log] },
         answer: answered
       }),
-      { others: ["counterEvidence"] }
+      { others: { counterEvidence: "counter_evidence" } }
     )
   )
 
@@ -208,7 +218,7 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
 })
   .annotate(Requires, write)
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Resolve a dispute",
         description:
@@ -230,7 +240,7 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
           resolved_at: "2026-01-04T03:04:05.678Z"
         }
       }),
-      { others: ["refundAmount", "cancelMandate"] }
+      { others: { refundAmount: "refund_amount", cancelMandate: "cancel_mandate" } }
     )
   )
 

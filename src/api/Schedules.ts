@@ -97,7 +97,8 @@ const create = HttpApiEndpoint.post("create", "/scheduled-transfers", {
         "`max_occurrences`. A schedule without any occurrence is 422 `SCHEDULE_NEVER_RUNS`.\n\n" +
         "**The calendar**: day 29, 30 or 31 is the last day of a shorter month, and is itself again in the next long one. " +
         "A time that the change to summer time skips is the first moment after the gap; a time that comes twice when the " +
-        "clocks go back is the first of the two, and only that.\n\n" +
+        "clocks go back is the first of the two, and only that, also of a `cron` that names no hour; a `start_at` that is the " +
+        "second of them is an occurrence itself when no `time` is given.\n\n" +
         "**Execution**: due transfers are made every 30 seconds in sandbox and every 60 live, never early, each exactly " +
         "once. When occurrences were missed, because nothing ran, the first of them is made up for and the others are " +
         "not. Each attempt is a transfer of its own, with `initiated_by` this schedule and `protocol_metadata` " +
@@ -105,7 +106,8 @@ const create = HttpApiEndpoint.post("create", "/scheduled-transfers", {
         "again hourly for 24 hours and then daily, up to `max_retry_attempts` (3) more times within `retry_window_days` " +
         "(14), unless `retry_enabled` is false; a retry that would come no sooner than the next occurrence is not made. " +
         "Then a one-shot is `failed`, and a recurring schedule goes on with its next occurrence. A schedule whose " +
-        "occurrences are over is `executed`, or `failed` when some were tried and none moved money.",
+        "occurrences are over is `executed`, `failed` when some were tried and none moved money, or `cancelled` when all of " +
+        "them fell into pauses.",
       body: {
         type: "internal",
         from_wallet_id: transfer.from_wallet_id,
@@ -231,8 +233,9 @@ const resume = HttpApiEndpoint.post("resume", "/scheduled-transfers/:id/resume",
     documented({
       summary: "Resume a scheduled transfer",
       description:
-        "A one-shot, or a retry, whose time passed in the pause is executed within the next poll. A recurring schedule " +
-        "does not make up for occurrences of the pause: it goes on with the next one, and is over when there is none. " +
+        "A one-shot, or a retry, whose time passed in the pause is executed within the next poll, and so is what was due " +
+        "before the pause. A recurring schedule does not make up for occurrences of the pause: it goes on with the next " +
+        "one, and is over when there is none; `cancelled`, without an event, when none was ever tried. " +
         "Only from `paused`, else 409 `STATE_TRANSITION_INVALID`.",
       answer: schedule
     })

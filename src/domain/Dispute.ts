@@ -1,5 +1,6 @@
 import { DateTime, type Duration, Result, Schema } from "effect"
 import { Actor } from "./CallerContext.ts"
+import { Evidence, evidenceLimits, isTooMuch } from "./DisputeEvidence.ts"
 import { AccountId, DisputeId, RefundId, toTypeId, TransferId } from "./Ids.ts"
 import { Currency, Micros } from "./Money.ts"
 import {
@@ -14,7 +15,6 @@ import {
   whyFixed
 } from "./Refund.ts"
 import { StateTransitionInvalid } from "./Refusal.ts"
-import { name, text } from "./Text.ts"
 import type { Transfer } from "./Transfer.ts"
 import { uuidFrom } from "./Uuid.ts"
 
@@ -34,25 +34,6 @@ export type DisputeReason = typeof DisputeReason.Type
 /** What a dispute ends with. Only the first two move money here. */
 export const Resolution = Schema.Literals(["full_refund", "partial_refund", "credit", "no_refund", "other"])
 export type Resolution = typeof Resolution.Type
-
-/** Something that speaks for one side. */
-export const Evidence = Schema.Struct({
-  type: name(100),
-  description: text(1000),
-  url: Schema.optionalKey(
-    text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/, { expected: "an http or https address" }))
-  ),
-  content: Schema.optionalKey(text(4000))
-}).annotate({ identifier: "Evidence" })
-export type Evidence = typeof Evidence.Type
-
-/** How many pieces of evidence one request brings, and one side of a dispute has, and how much that is in bytes of JSON, at most. */
-export const evidenceLimits = { request: 20, side: 50, bytes: 32_768 } as const
-
-/** Whether this is more than one side may have. A dispute is in its events and in lists, so it must not be of any size. */
-export const isTooMuch = (evidence: ReadonlyArray<Evidence>): boolean =>
-  evidence.length > evidenceLimits.side ||
-  new TextEncoder().encode(JSON.stringify(evidence)).length > evidenceLimits.bytes
 
 /** A payer's objection to a completed transfer. The amount is in what the payer paid. */
 export const Dispute = Schema.Struct({
@@ -99,6 +80,12 @@ export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()(
   "ALREADY_DISPUTED",
   { transfer_id: Schema.String },
   { httpApiStatus: 409, title: "The transfer has a dispute that is not resolved yet" }
+) {}
+
+export class AlreadyDecided extends Schema.TaggedError<AlreadyDecided>()(
+  "DISPUTE_DECIDED",
+  { transfer_id: Schema.String, reason: DisputeReason },
+  { httpApiStatus: 409, title: "A dispute of the transfer for this reason was answered, and decided against the payer" }
 ) {}
 
 export class EvidenceLimitReached extends Schema.TaggedError<EvidenceLimitReached>()(
@@ -149,6 +136,8 @@ export interface Disputable extends Refundable {
   /** How many disputes it ever had: the version of whether it may have another. */
   readonly disputes: bigint
   readonly disputed: boolean
+  /** For what reasons there was one that the receiver answered, and that ended without a refund all the same. */
+  readonly decided: ReadonlyArray<DisputeReason>
 }
 
 /** The transfer of a dispute with everything that decides how much of it may come back by that dispute. */
@@ -160,17 +149,26 @@ export interface Disputed extends Refundable {
 /** The fence of everybody who opens a dispute of a transfer. */
 export const disputesScope = (transfer: TransferId): string => uuidFrom(`disputes ${transfer}`)
 
-/** The whole rule for a dispute that is to be opened; how much it is about. */
+/**
+ * The whole rule for a dispute that is to be opened; how much it is about. A receiver who has won does not have to answer the same
+ * again. What ended without an answer was withdrawn, or nobody came in time, and decides nothing.
+ */
 export const judgeDispute = (
   of: Disputable,
-  asked: bigint | undefined,
+  { amount_disputed: asked, reason }: Pick<Dispute, "reason"> & { readonly amount_disputed: bigint | undefined },
   now: Date,
   window: Duration.Duration
 ): Result.Result<
   bigint,
-  StateTransitionInvalid | NotRefundable | DisputeWindowExpired | AlreadyDisputed | AmountExceedsRemaining
+  | StateTransitionInvalid
+  | NotRefundable
+  | DisputeWindowExpired
+  | AlreadyDisputed
+  | AlreadyDecided
+  | AmountExceedsRemaining
 > => {
   const { transfer } = of
+  const transfer_id = toTypeId("tx", transfer.id)
   if (transfer.status !== "completed") {
     return Result.fail(new StateTransitionInvalid({ resource: "transfer", from: transfer.status, to: "disputed" }))
   }
@@ -179,7 +177,8 @@ export const judgeDispute = (
   if (fixed !== undefined) return Result.fail(fixed)
   const ended = ifOver(transfer, now, window)
   if (ended !== undefined) return Result.fail(new DisputeWindowExpired({ ended_at: ended }))
-  if (of.disputed) return Result.fail(new AlreadyDisputed({ transfer_id: toTypeId("tx", transfer.id) }))
+  if (of.disputed) return Result.fail(new AlreadyDisputed({ transfer_id }))
+  if (of.decided.includes(reason)) return Result.fail(new AlreadyDecided({ transfer_id, reason }))
   return amountOf(of, asked)
 }
 

@@ -1,13 +1,6 @@
 import { Result, Schema } from "effect"
-import {
-  DisputeReason,
-  DisputeStatus,
-  Evidence,
-  evidenceLimits,
-  isTooMuch,
-  Resolution,
-  type Verdict
-} from "./Dispute.ts"
+import { DisputeReason, DisputeStatus, Resolution, type Verdict } from "./Dispute.ts"
+import { Evidence, evidenceLimits, isTooMuch } from "./DisputeEvidence.ts"
 import { TransferId } from "./Ids.ts"
 import { Amount } from "./Money.ts"
 import { InvalidRequest } from "./Refusal.ts"

@@ -113,7 +113,11 @@ const nextCounted = (recurrence: Recurrence, zone: DateTime.TimeZone, lower: num
   const start = wallAt(zone, start_at.getTime())
   const timeOfDay = time === null ? start - dayOf(start) * day : timeOf(time)
   const { dayAt, placeOf } = countingOf(recurrence, start)
-  const at = (place: number) => instantOf(zone, dayAt(place) * day + timeOfDay)
+  const at = (place: number) => {
+    const wall = dayAt(place) * day + timeOfDay
+    // A start in the second of two hours that look the same is its own time, where no other is named.
+    return time === null && wall === start ? start_at.getTime() : instantOf(zone, wall)
+  }
   let first = placeOf(start)
   while (at(first) < start_at.getTime()) first++
   // One too early, because the place of `lower` is that of its day and not of its time.
@@ -143,7 +147,8 @@ const nextByCron = (expression: string, zone: DateTime.TimeZone, lower: number):
 
 /**
  * The first occurrence after `after`, never before the start; undefined when there is none. A wall-clock time that a change of
- * clocks skips is the first moment after the gap; one that comes twice is the first of the two. Throws when the zone is none.
+ * clocks skips is the first moment after the gap; one that comes twice is the first of the two, unless the start is the second.
+ * Throws when the zone is none.
  */
 export const next = (recurrence: Recurrence, after: Date): Date | undefined => {
   const { cron_expression, end_at, start_at, timezone } = recurrence

@@ -131,12 +131,17 @@ export interface Advanced {
   readonly happened: ReadonlyArray<Happened>
 }
 
+/** What a schedule without occurrences is: nothing was executed, and nothing failed, where all of them fell into pauses. */
+const ended = ({ executions_completed, failure_reason }: Schedule): ScheduleStatus => {
+  if (executions_completed > 0) return "executed"
+  return failure_reason === null ? "cancelled" : "failed"
+}
+
 /** The schedule with its current occurrence behind it: on to the next one after `after`, or over. */
 const goOn = (schedule: Schedule, after: Date): Advanced => {
   const found = following(schedule, after)
   const at = found ?? null
-  const never = schedule.executions_completed === 0 && schedule.failure_reason !== null
-  const status = found !== undefined ? schedule.status : never ? "failed" : "executed"
+  const status = found === undefined ? ended(schedule) : schedule.status
   return {
     schedule: {
       ...schedule,
@@ -202,22 +207,23 @@ const transitions: Readonly<Record<ScheduleStatus, Partial<Record<ScheduleTrigge
 const wanted = { pause: "paused", resume: "scheduled", cancel: "cancelled" } as const
 
 /**
- * The schedule after a caller did this. A resumed one-shot, or a retry, whose time has passed is due at once; a recurring
- * schedule goes on with its next occurrence, and is over when there is none.
+ * The schedule after a caller did this. A resumed one-shot, or a retry, whose time has passed is due at once, and so is whatever
+ * was due before the pause; a recurring schedule goes on with the next occurrence after the pause, and is over when there is none.
  */
 export const afterTrigger = (
   schedule: Schedule,
   trigger: ScheduleTrigger,
   at: Date
 ): Result.Result<Advanced, StateTransitionInvalid> => {
-  const { attempts, next_execution_at, scheduled_at, status: from } = schedule
+  const { attempts, next_execution_at, scheduled_at, status: from, updated_at } = schedule
   const status = transitions[from][trigger]
   if (status === undefined) {
     return Result.fail(new StateTransitionInvalid({ resource: "scheduled_transfer", from, to: wanted[trigger] }))
   }
   const changed: Schedule = { ...schedule, status, version: schedule.version + 1n, updated_at: at }
-  const isMissed = next_execution_at !== null && next_execution_at <= at
-  if (trigger === "resume" && isMissed && scheduled_at === null && attempts === 0) {
+  // Nothing changes a paused schedule but its end, so it was paused when it was changed last.
+  const isOfPause = next_execution_at !== null && next_execution_at > updated_at && next_execution_at <= at
+  if (trigger === "resume" && isOfPause && scheduled_at === null && attempts === 0) {
     const on = goOn(changed, at)
     return Result.succeed(on.schedule.status === "failed" ? { ...on, happened: ["scheduled_transfer.failed"] } : on)
   }

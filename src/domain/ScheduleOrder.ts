@@ -39,6 +39,17 @@ export const CreateScheduledTransfer = Schema.Struct({
 }).annotate({ identifier: "CreateScheduledTransfer" })
 export type CreateScheduledTransfer = typeof CreateScheduledTransfer.Type
 
+/** What a schedule is where nothing else is asked for. */
+export const scheduleDefaults = {
+  type: "internal",
+  memo: null,
+  interval: 1,
+  timezone: "UTC",
+  retry_enabled: true,
+  max_retry_attempts: 3,
+  retry_window_days: 14
+} as const satisfies Partial<CreateScheduledTransfer>
+
 type Field = keyof CreateScheduledTransfer
 
 /** A body that has every field it needs, and none that would mean nothing. */
@@ -94,6 +105,12 @@ export const orderOf = (given: CreateScheduledTransfer): Result.Result<ScheduleO
   return errors.length === 0 ? Result.succeed(given as ScheduleOrder) : Result.fail(new InvalidRequest({ errors }))
 }
 
+const defaults = new Map<string, unknown>(Object.entries(scheduleDefaults))
+
+/** What is asked for, the same whether a default is written out or left out. */
+export const withoutDefaults = (order: ScheduleOrder) =>
+  Object.fromEntries(Object.entries(order).filter(([field, value]) => defaults.get(field) !== value))
+
 export class ScheduleInThePast extends Schema.TaggedError<ScheduleInThePast>()(
   "SCHEDULE_IN_THE_PAST",
   { param: Schema.String, given: Schema.String, now: Schema.String },
@@ -136,7 +153,7 @@ export interface Timetable {
 
 /** The timetable of an order that is placed now. Creating one is no execution: the first comes after `now`. */
 export const timetableOf = (order: ScheduleOrder, now: Date): Result.Result<Timetable, ScheduleRefused> => {
-  const { frequency, scheduled_at, start_at, timezone = "UTC" } = order
+  const { frequency, scheduled_at, start_at, timezone = scheduleDefaults.timezone } = order
   const refused =
     scheduled_at !== undefined
       ? ahead("scheduled_at", scheduled_at, now)
@@ -149,7 +166,7 @@ export const timetableOf = (order: ScheduleOrder, now: Date): Result.Result<Time
   if (frequency === undefined) return Result.fail(new ScheduleNeverRuns())
   const recurrence: Recurrence = {
     frequency,
-    interval: order.interval ?? 1,
+    interval: order.interval ?? scheduleDefaults.interval,
     day_of_month: order.day_of_month ?? null,
     day_of_week: order.day_of_week ?? null,
     time: order.time ?? null,

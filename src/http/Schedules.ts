@@ -5,9 +5,9 @@ import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
 import type { ScheduleId } from "#domain/Ids.ts"
 import type { ScheduleTrigger } from "#domain/Schedule.ts"
-import { orderOf } from "#domain/ScheduleOrder.ts"
+import { orderOf, withoutDefaults } from "#domain/ScheduleOrder.ts"
 import { Schedules } from "#services/Schedules.ts"
-import { claim, markReplayed } from "./Idempotency.ts"
+import { claim, markReplayed, orAsSent } from "./Idempotency.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -27,9 +27,11 @@ export const layer = HttpApiBuilder.group(
           principal,
           headers,
           bodyKey: payload.idempotency_key,
-          parameters: order
+          parameters: withoutDefaults(order)
         })
-        const { replayed, schedule } = yield* schedules.create(principal, order, claimed)
+        const { replayed, schedule } = yield* orAsSent(claimed, { ...order }, (claimed) =>
+          schedules.create(principal, order, claimed)
+        )
         yield* markReplayed(replayed)
         return schedule
       }),

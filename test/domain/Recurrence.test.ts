@@ -179,6 +179,19 @@ describe("a time that comes twice when the clocks go back", () => {
     assert.deepStrictEqual(run(what, "2026-10-25T01:10:00Z", 1), ["2026-10-26T01:30Z"])
     assert.deepStrictEqual(run(cron("* 2 * * *", "Europe/Berlin"), "2026-10-25T01:10:00Z", 1), ["2026-10-26T01:00Z"])
   })
+
+  it("is the second of the two where the start is that and names no other time, and the first ever after", () => {
+    const berlin = { timezone: "Europe/Berlin", start_at: at("2026-10-25T01:30:00Z") }
+    const [first, second] = run(recurrence("daily", berlin), "2026-10-25T00:00:00Z", 2)
+    assert.deepStrictEqual([first, second], ["2026-10-25T01:30Z", "2026-10-26T01:30Z"])
+    assert.deepStrictEqual(run(recurrence("monthly", berlin), "2026-10-01T00:00:00Z", 1), ["2026-10-25T01:30Z"])
+    // The clocks go back on 25 October of 2037 again.
+    assert.deepStrictEqual(run(recurrence("monthly", { ...berlin, interval: 132 }), "2026-10-26T00:00:00Z", 1), [
+      "2037-10-25T00:30Z"
+    ])
+    const named = recurrence("daily", { ...berlin, time: "02:30" })
+    assert.deepStrictEqual(run(named, "2026-10-25T00:00:00Z", 1), ["2026-10-26T01:30Z"])
+  })
 })
 
 describe("the bounds", () => {

@@ -211,7 +211,9 @@ const daysOf = (what: Recurrence, start: number): ReadonlyArray<number> => {
       (what.frequency === "weekly"
         ? calendar.getUTCDay() === (what.day_of_week ?? began.getUTCDay())
         : calendar.getUTCDate() === Math.min(what.day_of_month ?? began.getUTCDate(), lastOfMonth))
-    const moment = fits ? momentOf(stretches, day * 1440 + of) : undefined
+    // The start is its own time, also where its clock shows it for the second time.
+    const isStart = what.time === null && day * 1440 + of === startWall
+    const moment = fits ? (isStart ? start : momentOf(stretches, day * 1440 + of)) : undefined
     if (moment !== undefined && moment >= start) moments.push(moment)
   }
   return moments.filter((_, index) => index % what.interval === 0)

@@ -165,6 +165,30 @@ describe("a retry", () => {
   })
 })
 
+describe("a resumed recurring schedule", () => {
+  const daily = { frequency: "daily", end_at: new Date("2026-03-02T12:00:01Z") } as const
+  const due = new Date("2026-03-02T12:00:00Z")
+  const pausedAndResumed = (paused: Date, resumed: Date) => {
+    const { schedule } = Result.getOrThrow(afterTrigger(scheduleOf(daily), "pause", paused))
+    return Result.getOrThrow(afterTrigger(schedule, "resume", resumed))
+  }
+  const late = new Date("2026-03-05T00:00:00Z")
+
+  it("makes the transfer that was due when it was paused, however long the pause was", () => {
+    for (const paused of [due, new Date(due.getTime() + 150)]) {
+      const { happened, schedule } = pausedAndResumed(paused, late)
+      assert.deepStrictEqual(happened, [])
+      assert.deepInclude(schedule, { status: "scheduled", next_execution_at: due, occurrence_at: due })
+    }
+  })
+
+  it("all of whose occurrences fell into the pause was cancelled by it: nothing was executed, and nothing failed", () => {
+    const { happened, schedule } = pausedAndResumed(new Date(due.getTime() - 1), late)
+    assert.deepStrictEqual(happened, [])
+    assert.deepInclude(schedule, { status: "cancelled", next_execution_at: null, executions_completed: 0 })
+  })
+})
+
 const failures = [null, "insufficient_funds", "wallet_frozen"] as const
 const plans: ReadonlyArray<Partial<CreateScheduledTransfer>> = [
   { scheduled_at: new Date("2026-03-02T00:00:00Z"), max_retry_attempts: 2 },
@@ -186,6 +210,7 @@ describe("any life of a schedule", () => {
         let schedule = scheduleOf(plan)
         let at = now
         let executed = 0
+        let wasDue = false
         for (const { does, failure, late } of steps) {
           const before = schedule
           const isOver = !["scheduled", "paused"].includes(before.status)
@@ -202,9 +227,13 @@ describe("any life of a schedule", () => {
             if (isOver) assert.isTrue(Result.isFailure(changed))
             if (Result.isFailure(changed)) continue
             schedule = changed.success.schedule
+            if (does === "pause") wasDue = before.next_execution_at !== null && before.next_execution_at <= at
+            if (does === "resume" && wasDue) assert.deepStrictEqual(schedule.occurrence_at, before.occurrence_at)
+            assert.notInclude(changed.success.happened, "scheduled_transfer.executed")
           }
           assert.strictEqual(schedule.version, before.version + 1n)
           assert.strictEqual(schedule.executions_completed, executed)
+          if (schedule.status === "executed") assert.isAbove(executed, 0)
           assert.isAtMost(schedule.occurrences, plan.max_occurrences ?? Infinity)
           assert.isAtMost(schedule.attempts, schedule.max_retry_attempts + 1)
           assert.strictEqual(schedule.status === "scheduled", shown(schedule).next_execution_at !== null)

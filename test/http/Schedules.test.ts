@@ -1,7 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { fromTypeId } from "#domain/Ids.ts"
+import { AccountId, fromTypeId, toTypeId } from "#domain/Ids.ts"
+import { Principal } from "#domain/Principal.ts"
+import { CreateScheduledTransfer, orderOf } from "#domain/ScheduleOrder.ts"
+import { fingerprint } from "#http/Idempotency.ts"
+import { newUuid } from "#services/NewId.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { callerOf, options, serverOf, withWallet } from "./WalletsServer.ts"
 
@@ -241,6 +245,51 @@ layer(serverOf("sandbox"), options)("scheduled transfers over HTTP", (it) => {
       assert.strictEqual((yield* reader("GET", path)).status, 200)
       assert.strictEqual((yield* reader("POST", path, { ...body, scheduled_at })).status, 403)
       assert.strictEqual((yield* reader("POST", `${path}/${answers[0].body.id}/cancel`)).status, 403)
+    })
+  )
+
+  it.effect("under one key is the same with defaults written out and left out, however its times are written", () =>
+    Effect.gen(function* () {
+      const { call, create } = yield* pair
+      const year = DateTime.toPartsUtc(yield* DateTime.now).year + 1
+      const key = { "idempotency-key": "once" }
+      const asked = { frequency: "daily", start_at: `${year}-01-01T09:00:00Z` }
+      const first = yield* create(asked, key)
+      const usual = { type: "internal", memo: null, retry_enabled: true, max_retry_attempts: 3, retry_window_days: 14 }
+      const same = [usual, { interval: 1, timezone: "UTC" }, { start_at: `${year}-01-01T11:00:00.000+02:00` }]
+      for (const given of same) {
+        const again = yield* create({ ...asked, ...given }, key)
+        assert.deepStrictEqual([again.status, again.text], [201, first.text], JSON.stringify(given))
+      }
+      for (const given of [{ type: "wrap" }, { max_retry_attempts: 4 }, { retry_enabled: false }, { interval: 3 }]) {
+        const refused = yield* create({ ...asked, ...given }, key)
+        assert.deepInclude(refused.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" }, JSON.stringify(given))
+      }
+      assert.strictEqual((yield* call("GET", path)).body.pagination.total, 1)
+    })
+  )
+
+  it.effect("is found by the key under which the version before stored its defaults as they were written", () =>
+    Effect.gen(function* () {
+      const { body, create, tenant } = yield* pair
+      const scheduled_at = yield* inAMinute
+      const written = { ...body, scheduled_at, retry_enabled: true }
+      const order = Result.getOrThrow(orderOf(yield* Schema.decodeUnknownEffect(CreateScheduledTransfer)(written)))
+      const about = { tenant_id: tenant.id, operation: "scheduled_transfers.create", key: "full" }
+      const { create: schedule } = yield* Schedules
+      const caller = new Principal({
+        tenant_id: tenant.id,
+        account_id: AccountId.make(newUuid()),
+        environment: "sandbox",
+        actor_type: "api_key",
+        actor_id: "key",
+        scopes: ["*:*"]
+      })
+      const stored = (yield* schedule(caller, order, { ...about, fingerprint: fingerprint({ ...order }) })).schedule
+      const again = yield* create({ scheduled_at, retry_enabled: true }, { "idempotency-key": "full" })
+      assert.deepStrictEqual([again.status, again.body.id], [201, toTypeId("sch", stored.id)])
+      const other = yield* create({ scheduled_at, retry_enabled: false }, { "idempotency-key": "full" })
+      assert.strictEqual(other.body.code, "IDEMPOTENCY_KEY_REUSED")
     })
   )
 })

@@ -25,6 +25,22 @@ layer(serverOf("sandbox"), options)("transfers of the stream types", (it) => {
     })
   )
 
+  it.effect("stream_start under one key is the same with a buffer of nothing written out and left out", () =>
+    Effect.gen(function* () {
+      const { balance, call, payee, payer } = yield* streaming
+      const order = { type: "stream_start", from_wallet_id: payer, to_wallet_id: payee, amount: "10", currency: "USDC" }
+      const start = (more: object) =>
+        call("POST", "/v1/transfers", { ...order, flow_rate: "0.000001", idempotency_key: "s", ...more })
+      const first = yield* start({})
+      for (const same of [{ buffer: "0" }, { buffer: "0.00", memo: null }]) {
+        const again = yield* start(same)
+        assert.deepStrictEqual([again.status, again.text], [201, first.text], JSON.stringify(same))
+      }
+      assert.strictEqual((yield* start({ buffer: "0.01" })).body.code, "IDEMPOTENCY_KEY_REUSED")
+      assert.strictEqual(yield* balance(payer), "90.00")
+    })
+  )
+
   it.effect("stream_start of a payer with too little is a failed transfer without a stream", () =>
     Effect.gen(function* () {
       const { call, payee, payer } = yield* streaming

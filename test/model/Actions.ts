@@ -13,6 +13,7 @@ export type Action =
   | {
       readonly do: "dispute"
       readonly transfer: number
+      readonly reason: "other" | "quality_issue"
       readonly amount: number | undefined
       readonly wants: "no_refund" | "partial_refund" | null
     }
@@ -81,12 +82,20 @@ const holds: Weighted = [
   { weight: 4, arbitrary: fc.record({ do: be("capture", "release"), hold: place, amount }) }
 ]
 const wants = fc.constantFrom(null, "no_refund" as const, "partial_refund" as const)
+const reason = be("other", "other", "quality_issue")
 const as = be("full_refund", "partial_refund", "no_refund")
 const refunds: Weighted = [
   { weight: 5, arbitrary: fc.record({ do: be("refund"), transfer: place, amount: some }) },
-  { weight: 5, arbitrary: fc.record({ do: be("dispute"), transfer: place, amount: some, wants }) },
+  { weight: 5, arbitrary: fc.record({ do: be("dispute"), transfer: place, reason, amount: some, wants }) },
   { weight: 3, arbitrary: fc.record({ do: be("respond", "escalate") }) },
   { weight: 2, arbitrary: fc.record({ do: be("resolve"), as, amount }) }
+]
+/** The same between two about the same thing, over and over. */
+const quarrels: Weighted = [
+  { weight: 1, arbitrary: fc.record({ do: be("transfer"), between: fc.constant<Between>([0, 1]), amount }) },
+  { weight: 4, arbitrary: fc.record({ do: be("dispute"), transfer: fc.constant(0), reason, amount: some, wants }) },
+  { weight: 4, arbitrary: fc.record({ do: be("respond", "respond", "escalate") }) },
+  { weight: 4, arbitrary: fc.record({ do: be("resolve"), as: be("no_refund", "no_refund", "partial_refund"), amount }) }
 ]
 const buffer = fc.constantFrom(0, 0, 0, 3)
 const streams: Weighted = [
@@ -108,6 +117,7 @@ const sequenceOf = (...some: ReadonlyArray<Weighted>): fc.Arbitrary<Sequence> =>
 export const sequence: fc.Arbitrary<Sequence> = fc.oneof(
   sequenceOf(money, holds, refunds, streams),
   sequenceOf(money, refunds),
+  sequenceOf(quarrels),
   sequenceOf(money, streams),
   sequenceOf(money, holds, refunds)
 )

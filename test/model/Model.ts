@@ -25,6 +25,7 @@ interface Hold {
 }
 interface Dispute {
   readonly transfer: Transfer
+  readonly reason: string
   readonly amount: bigint
   /** What had been refunded of the transfer when it was filed. */
   readonly before: bigint
@@ -32,6 +33,8 @@ interface Dispute {
   readonly ends: number
   status: "open" | "under_review" | "escalated" | "resolved"
   resolution: string | null
+  /** Whether the receiver said anything. */
+  answered: boolean
 }
 interface Owed {
   readonly transfer: Transfer
@@ -186,12 +189,12 @@ export class Model {
         const other = this.disputes.find(({ status }) => status !== "resolved")
         // Two that end at once for want of an answer would race for the same money.
         if (other !== undefined && other.transfer !== transfer) return "none"
-        const judged = this.judge(transfer, 120 * day, action.amount, other !== undefined)
+        const judged = this.judge(transfer, 120 * day, action.amount, this.whyNot(transfer, action.reason))
         if (typeof judged === "string") return judged.replace("REFUND", "DISPUTE").replace("NOT_DISPUTE", "NOT_REFUND")
-        const { wants } = action
-        const ends = this.now + 30 * day
-        const before = transfer.refunded
-        this.disputes.push({ transfer, amount: judged, before, wants, ends, status: "open", resolution: null })
+        const { reason, wants } = action
+        const [before, ends] = [transfer.refunded, this.now + 30 * day]
+        const fresh = { status: "open", resolution: null, answered: false } as const
+        this.disputes.push({ transfer, reason, amount: judged, before, wants, ends, ...fresh })
         return "open"
       }
       case "respond":
@@ -201,6 +204,7 @@ export class Model {
         const from = action.do === "respond" ? "open" : "under_review"
         if (dispute.status !== from) return "STATE_TRANSITION_INVALID"
         dispute.status = action.do === "respond" ? "under_review" : "escalated"
+        dispute.answered = true
         return dispute.status
       }
       case "resolve": {
@@ -222,12 +226,20 @@ export class Model {
     }
   }
 
+  /** Why other disputes of a transfer leave no room for one. */
+  private whyNot(transfer: Transfer, reason: string): string | undefined {
+    const others = this.disputes.filter((one) => one.transfer === transfer)
+    if (others.some(({ status }) => status !== "resolved")) return "ALREADY_DISPUTED"
+    const lost = others.filter(({ answered, resolution }) => answered && resolution === "no_refund")
+    return lost.some((one) => one.reason === reason) ? "DISPUTE_DECIDED" : undefined
+  }
+
   /** How much goes back of a transfer, or why nothing may. */
-  private judge(transfer: Transfer, window: number, asked: number | undefined, isDisputed = false): bigint | string {
+  private judge(transfer: Transfer, window: number, asked: number | undefined, other?: string): bigint | string {
     if (transfer.status !== "completed") return "STATE_TRANSITION_INVALID"
     if (transfer.isRefund) return "NOT_REFUNDABLE"
     if (this.now > transfer.at + window) return "REFUND_WINDOW_EXPIRED"
-    if (isDisputed) return "ALREADY_DISPUTED"
+    if (other !== undefined) return other
     const remaining = this.remaining(transfer)
     const amount = asked === undefined ? remaining : BigInt(asked)
     return remaining <= 0n || amount > remaining ? "AMOUNT_EXCEEDS_REMAINING" : amount

@@ -150,7 +150,7 @@ export const make = Effect.gen(function* () {
           transfer_id: pick(tenant.transfers, action.transfer),
           amount_disputed: optional(action.amount),
           requested_resolution: action.wants,
-          reason: "other",
+          reason: action.reason,
           description: "a model",
           evidence: []
         } as const

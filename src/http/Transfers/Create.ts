@@ -2,13 +2,20 @@ import { Effect, Option } from "effect"
 import { InsufficientScope, requiredScope } from "#domain/Credential.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import { grants, type Principal } from "#domain/Principal.ts"
-import { type CreateTransfer, isOfStream, orderOf } from "#domain/TransferOrder.ts"
+import { type CreateTransfer, isOfStream, orderOf, type TransferOrder } from "#domain/TransferOrder.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import type { IdempotencyHeaders } from "../Direct.ts"
-import { claim } from "../Idempotency.ts"
+import { claim, orAsSent } from "../Idempotency.ts"
+
+/** What is asked for, the same whether a default is written out or left out. */
+const parametersOf = (order: TransferOrder) => {
+  if (order.type !== "stream_start" || order.buffer !== 0n) return order
+  const { buffer: _, ...rest } = order
+  return rest
+}
 
 /** What `POST /v1/transfers` does, whichever way the request came. */
 export const make = Effect.gen(function* () {
@@ -41,13 +48,13 @@ export const make = Effect.gen(function* () {
       principal,
       headers,
       bodyKey: payload.idempotency_key,
-      parameters: order
+      parameters: parametersOf(order)
     })
     switch (order.type) {
       case "cross_border":
         return yield* crossBorder.create(principal, order, claimed)
       case "stream_start":
-        return yield* streams.start(principal, order, claimed)
+        return yield* orAsSent(claimed, { ...order }, (claimed) => streams.start(principal, order, claimed))
       case "stream_withdraw":
       case "stream_cancel":
         return yield* streams.transfer(principal, order, claimed)
