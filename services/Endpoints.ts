@@ -9,6 +9,7 @@ import type { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import type { Price } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import type { NetworkMismatch } from "#domain/Transfer.ts"
 import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
 import { Accounts } from "./Accounts.ts"
 import { Deployment } from "./Deployment.ts"
@@ -44,7 +45,10 @@ export class Endpoints extends Context.Service<
       caller: Principal,
       endpoint: NewEndpoint,
       own?: { readonly id: EndpointId; readonly path: string }
-    ): Effect.Effect<Endpoint, NotFound | NoReceivingWallet | NetworkNotAvailable | CurrencyMismatch | AddressRefused>
+    ): Effect.Effect<
+      Endpoint,
+      NotFound | NoReceivingWallet | NetworkNotAvailable | CurrencyMismatch | NetworkMismatch | AddressRefused
+    >
     get(caller: Principal, id: EndpointId): Effect.Effect<Endpoint, NotFound>
     /** Newest first, with the number of all. */
     list(

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { fromTypeId, type TenantId } from "#domain/Ids.ts"
 import { DomainNotAllowed, merchantDomain } from "#domain/MerchantDomain.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import { batchCredits, maxBatchTargets, progressed, type ScanBatch } from "#domain/ScanBatch.ts"
+import { batchCredits, type BatchNames, maxBatchTargets, progressed, type ScanBatch } from "#domain/ScanBatch.ts"
 import type { InsufficientCredits } from "#domain/ScannerRefusal.ts"
 import * as DueWork from "./DueWork.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
@@ -24,7 +24,8 @@ export class ScanBatches extends Context.Service<
     create(
       tenant_id: TenantId,
       source: string,
-      orders: ReadonlyArray<ScanOrder>
+      orders: ReadonlyArray<ScanOrder>,
+      names?: BatchNames
     ): Effect.Effect<Billed<ScanBatch>, InsufficientCredits | DomainNotAllowed>
     get(tenant_id: TenantId, id: string): Effect.Effect<ScanBatch, NotFound>
     /**
@@ -82,7 +83,8 @@ export class ScanBatches extends Context.Service<
       const create = Effect.fn("ScanBatches.create")(function* (
         tenant_id: TenantId,
         source: string,
-        orders: ReadonlyArray<ScanOrder>
+        orders: ReadonlyArray<ScanOrder>,
+        names: BatchNames = nameless
       ) {
         const wanted = yield* distinct(orders)
         if (wanted.length > maxBatchTargets) return yield* Effect.die(new RangeError(`${wanted.length} targets`))
@@ -91,7 +93,7 @@ export class ScanBatches extends Context.Service<
         const turn = Duration.toMillis(policy.turn)
         const { id, remaining } = yield* credits.charge(
           { tenant_id, operation: "batch", credits: credits_charged, source, metadata },
-          ({ at, id }) => Records.insertBatch({ id, tenant_id, source, credits_charged, at }, wanted, turn)
+          ({ at, id }) => Records.insertBatch({ id, tenant_id, source, ...names, credits_charged, at }, wanted, turn)
         )
         yield* woken.open
         return { record: yield* Effect.orDie(get(tenant_id, id)), charged: credits_charged, remaining }
@@ -147,3 +149,5 @@ export class ScanBatches extends Context.Service<
     })
   )
 }
+
+const nameless: BatchNames = { name: null, description: null }

@@ -32,6 +32,11 @@ export interface ScanOrder {
 export { ScannerUnavailable }
 export type { Billed, ScanBuyer, ScanFilter }
 
+interface Page {
+  readonly page: number
+  readonly limit: number
+}
+
 /** The corpus of scans, which all tenants share. A scan of one domain runs once at a time, and whoever asks meanwhile shares it. */
 export class Scans extends Context.Service<
   Scans,
@@ -47,12 +52,15 @@ export class Scans extends Context.Service<
     get(id: ScanId): Effect.Effect<MerchantScan, NotFound>
     /** The newest that ended, also when the site could not be reached. */
     freshest(domain: string): Effect.Effect<MerchantScan, NotFound | DomainNotAllowed>
-    /** Newest first, each beside the one before it. */
-    history(domain: string, limit: number): Effect.Effect<ReadonlyArray<ScanChange>, NotFound | DomainNotAllowed>
+    /** A page of a domain's scans, newest first, each beside the one before it, and how many there are. */
+    history(
+      domain: string,
+      page: Page
+    ): Effect.Effect<{ readonly data: ReadonlyArray<ScanChange>; readonly total: number }, NotFound | DomainNotAllowed>
     /** A page of all scans, newest first, and how many there are. */
     list(
       filter: ScanFilter,
-      page: { readonly page: number; readonly limit: number }
+      page: Page
     ): Effect.Effect<{ readonly data: ReadonlyArray<MerchantScan>; readonly total: number }>
     readonly statistics: Effect.Effect<ScanStatistics>
     /** Forgets what a process that is gone has not ended and nobody asked for again; how many. */
@@ -119,10 +127,10 @@ export class Scans extends Context.Service<
       const freshest = Effect.fn("Scans.freshest")(function* (domain: string) {
         return yield* newest(yield* domainOf(domain))
       })
-      const history = Effect.fn("Scans.history")(function* (given: string, limit: number) {
+      const history = Effect.fn("Scans.history")(function* (given: string, page: Page) {
         const domain = yield* domainOf(given)
-        const found = yield* historyOf(domain, limit, yield* records.stale)
-        return found.length > 0 ? found : yield* new NotFound({ resource: "scan", id: domain })
+        const found = yield* historyOf(domain, page, yield* records.stale)
+        return found.total > 0 ? found : yield* new NotFound({ resource: "scan", id: domain })
       })
 
       return Scans.of({

@@ -106,7 +106,7 @@ export class Webhooks extends Context.Service<
         const url = receiverUrl(given, rules)
         return Result.isSuccess(url)
           ? Effect.succeed(url.success)
-          : Effect.fail(new OriginNotAllowed({ reason: url.failure }))
+          : Effect.fail(new OriginNotAllowed({ field: "url", reason: url.failure }))
       }
 
       const countUpTo = SqlSchema.findOne({

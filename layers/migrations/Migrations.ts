@@ -29,7 +29,9 @@ export const all = Migrator.fromGlob({
   "0023_own_changes.ts": () => import("./0023_own_changes.ts"),
   "0024_last_failures.ts": () => import("./0024_last_failures.ts"),
   "0025_facilitated.ts": () => import("./0025_facilitated.ts"),
-  "0026_endpoint_webhooks.ts": () => import("./0026_endpoint_webhooks.ts")
+  "0026_endpoint_webhooks.ts": () => import("./0026_endpoint_webhooks.ts"),
+  "0027_scan_batch_names.ts": () => import("./0027_scan_batch_names.ts"),
+  "0028_targets_by_time.ts": () => import("./0028_targets_by_time.ts")
 })
 
 /**

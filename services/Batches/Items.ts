@@ -121,20 +121,21 @@ export const place = (
       }
     },
     outcome: (answer, at) => {
-      const line = (id: TransferId, failure_reason: FailureReason | null): BatchLine => ({
+      const line = (id: TransferId, failure_reason: FailureReason | null, replayed: boolean): BatchLine => ({
         index,
         id,
         status: failure_reason === null ? "completed" : "failed",
-        failure_reason
+        failure_reason,
+        replayed
       })
-      const ended = (made: Transfer): Outcome => ({ line: line(id, made.failure_reason), made })
+      const ended = (made: Transfer): Outcome => ({ line: line(id, made.failure_reason, false), made })
       if (answer === undefined) return ended(transferOf("rail_error", at))
       if (Result.isFailure(answer)) return ended(transferOf(Records.failureOf(answer.failure), at))
       if (!answer.success.replayed) return ended(made(answer.success))
       return Option.match(readKept(answer.success.result), {
         onNone: () => ended(transferOf("idempotency_key_reused", at)),
         onSome: ({ failure_reason = null, transfer_id }) => ({
-          line: line(transfer_id, failure_reason),
+          line: line(transfer_id, failure_reason, true),
           made: undefined
         })
       })

@@ -40,7 +40,7 @@ export const insertBatch = (tenant_id: TenantId, batch: Batch, outcomes: Readonl
 
 /** The fact that a batch is through. `amounts` is what it moved and failed to move itself: transfers of earlier requests are not in. */
 export const completedEvent = (tenant_id: TenantId, batch: Batch, made: ReadonlyArray<Transfer>): EventDraft => {
-  const { batch_id, completed, created_at, failed, status, total } = batch
+  const { batch_id, completed, created_at, failed, replayed, status, total } = batch
   const id = toTypeId("bat", batch_id)
   return {
     tenant_id,
@@ -52,7 +52,7 @@ export const completedEvent = (tenant_id: TenantId, batch: Batch, made: Readonly
         total,
         completed,
         failed,
-        replayed: total - made.length,
+        replayed,
         status,
         amounts: amountsOf(made),
         created_at: created_at.toISOString()
@@ -74,9 +74,10 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
     Request: Schema.toType(BatchId),
     Result: Line,
     execute: (id) =>
-      sql`SELECT t.batch_index AS index, t.id, t.status, t.failure_reason FROM transfers t WHERE t.batch_id = ${id}
+      sql`SELECT t.batch_index AS index, t.id, t.status, t.failure_reason, false AS replayed
+        FROM transfers t WHERE t.batch_id = ${id}
         UNION ALL
-        SELECT r.key::int, t.id, t.status, t.failure_reason
+        SELECT r.key::int, t.id, t.status, t.failure_reason, true
         FROM batches b CROSS JOIN jsonb_each_text(b.replayed) r JOIN transfers t ON t.id = r.value::uuid
         WHERE b.id = ${id}
         ORDER BY index`

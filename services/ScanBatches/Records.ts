@@ -2,6 +2,8 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { TenantId } from "#domain/Ids.ts"
 import { CountryCode, MerchantCategory, Region, ScanId } from "#domain/Scan.ts"
+import type { BatchNames } from "#domain/ScanBatch.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { companion } from "../Ledger/Companion.ts"
 import type { ScanOrder } from "../Scans.ts"
 
@@ -9,14 +11,16 @@ const insert = companion<{
   readonly id: string
   readonly tenant_id: TenantId
   readonly source: string
+  readonly name: string | null
+  readonly description: string | null
   readonly total: number
   readonly credits_charged: number
   readonly created_at: string
 }>(
-  `INSERT INTO scan_batches (id, tenant_id, source, status, total, credits_charged, created_at)
-  SELECT r.id, r.tenant_id, r.source, 'processing', r.total, r.credits_charged, r.created_at
-  FROM jsonb_to_recordset($1::jsonb) AS r
-    (id uuid, tenant_id uuid, source text, total smallint, credits_charged integer, created_at timestamptz)`
+  `INSERT INTO scan_batches (id, tenant_id, source, name, description, status, total, credits_charged, created_at)
+  SELECT r.id, r.tenant_id, r.source, r.name, r.description, 'processing', r.total, r.credits_charged, r.created_at
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, source text, name text, description text,
+    total smallint, credits_charged integer, created_at timestamptz)`
 )
 
 // The targets of a batch travel as one value: hundreds of rows are one row of the ledger's group.
@@ -45,14 +49,14 @@ export const insertBatch = (
     readonly source: string
     readonly credits_charged: number
     readonly at: Date
-  },
+  } & BatchNames,
   orders: ReadonlyArray<ScanOrder>,
   turn_ms: number
 ) => {
-  const { at, credits_charged, id, source, tenant_id } = batch
+  const { at, credits_charged, description, id, name, source, tenant_id } = batch
   const created_at = at.toISOString()
   return [
-    insert.of({ id, tenant_id, source, total: orders.length, credits_charged, created_at }),
+    insert.of({ id, tenant_id, source, name, description, total: orders.length, credits_charged, created_at }),
     insertTargets.of({ batch_id: id, tenant_id, created_at, turn_ms, orders })
   ]
 }
@@ -61,6 +65,8 @@ const BatchRow = Schema.Struct({
   id: Schema.String,
   tenant_id: TenantId.to,
   source: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  description: Schema.NullOr(Schema.String),
   status: Schema.Literals(["processing", "completed", "cancelled"]),
   total: Schema.Int,
   completed: Schema.Int,
@@ -136,7 +142,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   })
   const due = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
-    Result: TakenRow,
+    Result: EachRow.Raw,
     execute: ({ limit, now, until }) =>
       sql`WITH taken AS (
           UPDATE scan_batch_targets SET status = 'scanning', attempts = attempts + 1, due_at = ${until}
@@ -149,6 +155,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
             t.region, t.skip_if_fresh, t.attempts, b.status AS batch_status, b.source
           FROM taken t JOIN scan_batches b ON b.id = t.batch_id AND b.tenant_id = t.tenant_id ORDER BY t.turn_at`
   })
+  const readTaken = EachRow.reader("a target of a batch", TakenRow, ["batch_id", "position"])
   const nextDue = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Schema.Struct({ due_at: Schema.NullOr(Schema.Date) }),
@@ -179,7 +186,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Nobody else changes it or its targets until the transaction ends. */
     lock: (tenant_id: TenantId, id: string) => Effect.orDie(locked({ tenant_id, id })),
     targets: (tenant_id: TenantId, id: string) => Effect.orDie(targetsOf({ tenant_id, id })),
-    takeDue: (now: Date, until: Date, limit: number) => Effect.orDie(due({ now, until, limit })),
+    takeDue: (now: Date, until: Date, limit: number) =>
+      Effect.map(Effect.flatMap(Effect.orDie(due({ now, until, limit })), readTaken), ({ rows }) => rows),
     /** When the first of those that wait or are scanned is due; nothing if there are none. */
     nextDue: Effect.map(Effect.orDie(nextDue()), ({ due_at }) => Option.fromNullOr(due_at)),
     /** False when the lease was lost. */

@@ -22,21 +22,31 @@ type Row = typeof Row.Type
 /** What became of a domain from one scan to the next. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const newest = SqlSchema.findAll({
-    Request: Schema.Struct({ domain: Schema.String, limit: Schema.Int }),
+    Request: Schema.Struct({ domain: Schema.String, limit: Schema.Int, offset: Schema.Int }),
     Result: Row,
-    execute: ({ domain, limit }) =>
+    execute: ({ domain, limit, offset }) =>
       sql`SELECT id, status, scanned_at, f.*, (
           SELECT coalesce(jsonb_object_agg(answer ->> 'id', answer ->> 'status'), '{}')
           FROM json_array_elements(findings -> 'checks') AS answer
         ) AS answers
         FROM merchant_scans s, json_to_record(s.findings) AS f (protocol_score int, data_score int, accessibility_score int,
           checkout_score int, rubric_version text, readiness_score int)
-        WHERE domain = ${domain} ORDER BY place DESC LIMIT ${limit}`
+        WHERE domain = ${domain} ORDER BY place DESC LIMIT ${limit} OFFSET ${offset}`
   })
-  /** Newest first. */
-  return Effect.fn("Scans.history")(function* (domain: string, limit: number, stale: Date) {
-    const rows = yield* newest({ domain, limit: limit + 1 })
-    return rows.slice(0, limit).map(({ answers, ...row }, place): ScanChange => {
+  const countOf = SqlSchema.findOne({
+    Request: Schema.String,
+    Result: Schema.Struct({ total: Schema.Int }),
+    execute: (domain) => sql`SELECT count(*)::int AS total FROM merchant_scans WHERE domain = ${domain}`
+  })
+  /** A page, newest first, and how many there are. */
+  return Effect.fn("Scans.history")(function* (
+    domain: string,
+    { limit, page }: { readonly page: number; readonly limit: number },
+    stale: Date
+  ) {
+    const { total } = yield* countOf(domain)
+    const rows = yield* newest({ domain, limit: limit + 1, offset: (page - 1) * limit })
+    const data = rows.slice(0, limit).map(({ answers, ...row }, place): ScanChange => {
       const before = rows[place + 1]
       return {
         ...row,
@@ -44,6 +54,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         changes: before === undefined ? null : changesOf({ ...row, answers }, before)
       }
     })
+    return { data, total }
   }, Effect.orDie)
 })
 

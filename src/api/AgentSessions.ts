@@ -14,7 +14,7 @@ import { InvalidRequest } from "#domain/Refusal.ts"
 import { exampleKey } from "./Agents.ts"
 import { documented } from "./Documented.ts"
 import { problems } from "./Problems.ts"
-import { oneSpelling } from "./Spelling.ts"
+import { spellings } from "./Spelling.ts"
 import { Claimants } from "./Visitors.ts"
 
 const params = { id: AgentId }
@@ -64,7 +64,7 @@ const rotateKey = HttpApiEndpoint.post("rotateKey", "/agents/:id/auth-keys/rotat
   success: AuthKey,
   error: problems(InvalidRequest, InvalidSignature, AgentSuspended, AuthKeyUsed)
 }).annotateMerge(
-  oneSpelling(
+  spellings(
     documented({
       summary: "Replace a key by proof",
       description:
@@ -77,7 +77,7 @@ const rotateKey = HttpApiEndpoint.post("rotateKey", "/agents/:id/auth-keys/rotat
       body: { proof: signature },
       answer: exampleKey
     }),
-    { others: ["public_key"] }
+    { others: { public_key: "publicKey" } }
   )
 )
 

@@ -19,7 +19,7 @@ import { agents, Authorization, integrators, Requires } from "./Authorization.ts
 import { documented } from "./Documented.ts"
 import { page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
-import { oneSpelling } from "./Spelling.ts"
+import { spellings } from "./Spelling.ts"
 
 const params = { id: AgentId }
 const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
@@ -67,7 +67,7 @@ const create = HttpApiEndpoint.post("create", "/agents", {
 })
   .annotate(Requires, write)
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Create an agent",
         description:
@@ -81,7 +81,15 @@ const create = HttpApiEndpoint.post("create", "/agents", {
         body: { name: agent.name, accountId: agent.accountId, generateKeypair: true, skills: agent.skills },
         answer: { data: agent, credentials, authKey: exampleKey }
       }),
-      { others: ["parent_account_id", "generate_keypair", "public_key", "wallet_network", "wallet_address"] }
+      {
+        others: {
+          parent_account_id: "accountId",
+          generate_keypair: "generateKeypair",
+          public_key: "publicKey",
+          wallet_network: "walletNetwork",
+          wallet_address: "walletAddress"
+        }
+      }
     )
   )
 
@@ -204,7 +212,7 @@ const createKey = HttpApiEndpoint.post("createKey", "/agents/:id/auth-keys", {
 })
   .annotate(Requires, write)
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Give an agent a key",
         description:
@@ -215,7 +223,7 @@ const createKey = HttpApiEndpoint.post("createKey", "/agents/:id/auth-keys", {
         bodyIsOptional: true,
         answer: exampleKey
       }),
-      { others: ["public_key"] }
+      { others: { public_key: "publicKey" } }
     )
   )
 

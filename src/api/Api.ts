@@ -36,6 +36,7 @@ import { ScannerRubricApi } from "./ScannerRubric.ts"
 import { ScansApi } from "./Scans.ts"
 import { SchedulesApi } from "./Schedules.ts"
 import { ShoppingTestsApi } from "./ShoppingTests.ts"
+import { paymentOffer, selling } from "./Sold.ts"
 import { StreamsApi } from "./Streams.ts"
 import { SystemApi } from "./System.ts"
 import { TransfersApi } from "./Transfers.ts"
@@ -121,7 +122,8 @@ const admitting = (paths: Record<string, Record<string, { description?: string }
 const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   const named = wireNames(spec)
   admitting(Object(named["paths"]))
-  Object.assign(Object(Object(named["components"])["schemas"]), meanings)
+  selling(Object(named["paths"]))
+  Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {
       for (const parameter of Object(operation).parameters ?? []) {

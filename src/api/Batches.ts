@@ -14,10 +14,17 @@ const batch = {
   total: 2,
   completed: 1,
   failed: 1,
+  replayed: 0,
   status: "partially_completed",
   transfers: [
-    { index: 0, id: "tx_01h455vb4pex5vsknk084sn02r", status: "completed", failure_reason: null },
-    { index: 1, id: "tx_01h455vb4pex5vsknk084sn02s", status: "failed", failure_reason: "insufficient_funds" }
+    { index: 0, id: "tx_01h455vb4pex5vsknk084sn02r", status: "completed", failure_reason: null, replayed: false },
+    {
+      index: 1,
+      id: "tx_01h455vb4pex5vsknk084sn02s",
+      status: "failed",
+      failure_reason: "insufficient_funds",
+      replayed: false
+    }
   ],
   created_at: "2026-01-02T03:04:05.678Z"
 } as const
@@ -43,7 +50,8 @@ const create = HttpApiEndpoint.post("create", "/transfers/batch", {
         "The batch's idempotency key, in the body or as header, makes the batch once in 24 hours. An item's own `idempotency_key` " +
         "stands for one transfer, whatever became of it and whether it was asked for in a batch or alone: with the same parameters " +
         "the item shows that earlier transfer, which keeps the batch it came from, also when another wallet would pay by default by " +
-        "now; with others it fails with `idempotency_key_reused`. The body may have 1 MiB in all, so 1,000 items have room for about 800 bytes of memo each.",
+        "now; with others it fails with `idempotency_key_reused`. Such a line is `replayed`: the batch moved nothing for it, though " +
+        "`completed` and `failed` count it; `replayed` beside them is how many there are. The body may have 1 MiB in all, so 1,000 items have room for about 800 bytes of memo each.",
       body: {
         from_wallet_id: "wal_01h455vb4pex5vsknk084sn02t",
         transfers: [
@@ -73,7 +81,7 @@ const get = HttpApiEndpoint.get("get", "/transfers/batch/:id", {
       summary: "Get a batch of transfers",
       description:
         "What became of each item, in the order of the request. `GET /v1/transfers?batch_id=…` lists the transfers that the batch " +
-        "made itself.",
+        "made itself: those that are not `replayed`.",
       answer: batch
     })
   )

@@ -7,6 +7,7 @@ import { OriginNotAllowed } from "#domain/OriginUrl.ts"
 import { Payment } from "#domain/Payment.ts"
 import { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
+import { NetworkMismatch } from "#domain/Transfer.ts"
 import { NetworkNotAvailable } from "#domain/Wallet.ts"
 import { Authorization, Requires, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
@@ -51,7 +52,7 @@ const endpoint = {
 const create = HttpApiEndpoint.post("create", "/endpoints", {
   payload: NewEndpoint,
   success: Endpoint.pipe(HttpApiSchema.status(201)),
-  error: problems(NotFound, NoReceivingWallet, NetworkNotAvailable, CurrencyMismatch, OriginNotAllowed)
+  error: problems(NotFound, NoReceivingWallet, NetworkNotAvailable, NetworkMismatch, CurrencyMismatch, OriginNotAllowed)
 })
   .annotate(Requires, { resource: "x402", action: "write" })
   .annotateMerge(
@@ -65,9 +66,10 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "from `threshold` completed calls of one payer on, the price is multiplied; the highest threshold reached applies, the result " +
         "is rounded down to 0.000001, and a multiplier of 0 makes the call free. `originUrl` must be a public http or https address " +
         "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
-        "arrives (the account's oldest wallet of that currency and network when left out). `timeoutMs` (100 to 120000) is how long the " +
-        "origin may take to answer, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
-        "`response` every answer but a 402 of the origin's own. What an origin streams may pause for a minute at most. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
+        "arrives (the account's oldest wallet of that currency and network when left out); a `currency` or `network` beside it must be the wallet's. `timeoutMs` (100 to 120000) is how long the " +
+        "origin may take until the body of its answer begins, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
+        "`response` every answer but a 402 of the origin's own. An answer is charged when its body begins, an empty one when it " +
+        "ends; what breaks off before is free. What an origin streams may then pause for `timeoutMs`, and for a minute in any case. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
         'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
         "taken. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
         "gateway; events leave them out. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +

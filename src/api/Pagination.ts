@@ -1,4 +1,4 @@
-import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { Base64Url } from "effect/encoding"
 import { maxMicros } from "#domain/Money.ts"
 
@@ -37,22 +37,25 @@ export const pageOf = <Item>(query: PageQuery, data: ReadonlyArray<Item>, total:
 /** How many items come before the page. */
 export const offsetOf = (query: PageQuery): number => (query.page - 1) * query.limit
 
+const noCursor = { message: "must be a cursor that an earlier answer gave as next_cursor" }
+
 /** A place in a log, opaque to callers; `position` is the codec of what it stands for and refuses anything made up. */
-const cursor = <Position>(position: Schema.Codec<Position, string>) =>
-  Schema.String.check(Schema.isMaxLength(200)).pipe(
+const cursor = <Position>(position: Schema.Codec<Position, string>) => {
+  const [decode, encode] = [Schema.decodeEffect(position), Schema.encodeSync(position)]
+  return Schema.String.check(Schema.isMaxLength(200, noCursor)).pipe(
     Schema.decodeTo(
-      position,
+      Schema.toType(position),
       SchemaTransformation.transformEffect({
-        decode: (text: string) => {
-          const decoded = Base64Url.decodeString(text)
-          return Result.isSuccess(decoded)
-            ? Effect.succeed(decoded.success)
-            : Effect.fail(new SchemaIssue.InvalidValue({ message: "must be a cursor that an earlier answer gave" }))
-        },
-        encode: (text: string) => Effect.succeed(Base64Url.encode(text))
+        decode: (text: string) =>
+          Effect.mapError(
+            Effect.flatMap(Effect.fromResult(Base64Url.decodeString(text)), (place) => decode(place)),
+            () => new SchemaIssue.InvalidValue(noCursor)
+          ),
+        encode: (place: Position) => Effect.succeed(Base64Url.encode(encode(place)))
       })
     )
   )
+}
 
 /** A line's place in the log of all movements. */
 export const Position = Schema.BigIntFromString.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: maxMicros }))

@@ -16,7 +16,7 @@ import { idempotencyHeaders } from "./Idempotency.ts"
 import { cursorPage, cursorQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
-import { oneSpelling } from "./Spelling.ts"
+import { spellings } from "./Spelling.ts"
 
 const params = { id: RefundId }
 
@@ -55,7 +55,7 @@ const create = HttpApiEndpoint.post("create", "/refunds", {
 })
   .annotate(Requires, { resource: "transfers", action: "write" })
   .annotateMerge(
-    oneSpelling(
+    spellings(
       documented({
         summary: "Refund a transfer",
         description:
@@ -77,7 +77,10 @@ const create = HttpApiEndpoint.post("create", "/refunds", {
         },
         answer: refund
       }),
-      { others: ["originalTransferId", "reasonDetails"], needed: ["transfer_id"] }
+      {
+        needed: "transfer_id",
+        others: { originalTransferId: "transfer_id", reasonDetails: "reason_details" }
+      }
     )
   )
 

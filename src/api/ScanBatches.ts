@@ -1,17 +1,21 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
-import { NotFound } from "#domain/Refusal.ts"
+import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
-import { ScanBatch } from "#domain/ScanBatch.ts"
+import { maxBatchTargets, ScanBatch } from "#domain/ScanBatch.ts"
 import { InsufficientCredits } from "#domain/ScannerRefusal.ts"
+import { name, text } from "#domain/Text.ts"
 import { Authorization, Requires, scanning } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { problem, problems } from "./Problems.ts"
 import { CreateScan } from "./Scans.ts"
+import { spellings } from "./Spelling.ts"
 
 const example = {
   id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a33",
+  name: "Prospects",
+  description: null,
   status: "processing",
   total: 2,
   completed: 1,
@@ -33,29 +37,46 @@ const example = {
   completed_at: null
 } as const
 
-/** 1 to 500 domains, each as a scan would be asked for. */
+const targets = Schema.optionalKey(
+  Schema.Array(CreateScan).check(Schema.isMinLength(1), Schema.isMaxLength(maxBatchTargets))
+)
+
+/** 1 to 500 domains, each as a scan would be asked for. `skip_if_fresh` is of those that do not say; `domains` is another spelling. */
 export const CreateScanBatch = Schema.Struct({
-  targets: Schema.Array(CreateScan).check(Schema.isMinLength(1), Schema.isMaxLength(500))
-}).annotate({ identifier: "CreateScanBatch" })
+  targets,
+  domains: targets,
+  name: Schema.optionalKey(Schema.NullOr(name(255))),
+  description: Schema.optionalKey(Schema.NullOr(text(1000))),
+  skip_if_fresh: Schema.optionalKey(Schema.Boolean)
+})
+export type CreateScanBatch = typeof CreateScanBatch.Type
 
 const params = { id: ScanId }
 
 const create = HttpApiEndpoint.post("create", "/scan/batch", {
   payload: CreateScanBatch,
   success: ScanBatch.pipe(HttpApiSchema.status(202)),
-  error: problems(InsufficientCredits, DomainNotAllowed)
+  error: problems(InvalidRequest, InsufficientCredits, DomainNotAllowed)
 })
   .annotate(Requires, scanning("batch"))
   .annotateMerge(
-    documented({
-      summary: "Scan many merchants",
-      description:
-        "Takes 1 to 500 targets at half a credit each, rounded up in sum and charged before; the scans run in the background, about ten " +
-        "at a time. If one of the domains is none, the whole batch is refused and nothing is charged. What could not be scanned costs " +
-        "nothing: it is returned when the batch ends.",
-      body: { targets: [{ domain: "shop.example.com", merchant_category: "retail" }, { domain: "store.example.org" }] },
-      answer: example
-    })
+    spellings(
+      documented({
+        summary: "Scan many merchants",
+        description:
+          "Takes 1 to 500 targets at half a credit each, rounded up in sum and charged before; the scans run in the background, about ten " +
+          "at a time. If one of the domains is none, the whole batch is refused and nothing is charged. What could not be scanned costs " +
+          "nothing: it is returned when the batch ends. `skip_if_fresh` is of all targets that do not say it themselves. `name` and " +
+          "`description` are kept and shown. `domains` is accepted for `targets`.",
+        body: {
+          name: "Prospects",
+          targets: [{ domain: "shop.example.com", merchant_category: "retail" }, { domain: "store.example.org" }],
+          skip_if_fresh: true
+        },
+        answer: example
+      }),
+      { needed: "targets", others: { domains: "targets" } }
+    )
   )
 
 const get = HttpApiEndpoint.get("get", "/scan/batch/:id", { params, success: ScanBatch, error: problem(NotFound) })

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { isCountry } from "#domain/Country.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { MerchantCategory, MerchantScan, Region, ScanId, ScanStatus } from "#domain/Scan.ts"
@@ -15,14 +16,18 @@ import { problem, problems } from "./Problems.ts"
 /** A merchant's domain, as loosely as people write it: the service makes one spelling of it. */
 export const DomainText = text(2048).check(Schema.isMinLength(1))
 
+const noCountry = "must be a country's code of ISO 3166-1 alpha-2, such as US"
+const CountryText = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z]{2}$/, { message: noCountry }).abort(),
+  Schema.makeFilter((code) => (isCountry(code) ? undefined : noCountry))
+)
+
 /** What a scan is asked for. `country_code` may be in any case. */
 export const CreateScan = Schema.Struct({
   domain: DomainText,
   merchant_name: Schema.optionalKey(Schema.NullOr(text(255))),
   merchant_category: Schema.optionalKey(Schema.NullOr(MerchantCategory)),
-  country_code: Schema.optionalKey(
-    Schema.NullOr(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { expected: "a code of ISO 3166-1 alpha-2" })))
-  ),
+  country_code: Schema.optionalKey(Schema.NullOr(CountryText)),
   region: Schema.optionalKey(Schema.NullOr(Region)),
   skip_if_fresh: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "CreateScan" })
@@ -32,8 +37,8 @@ const between = (minimum: number, maximum: number, otherwise: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum })).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(otherwise))
   )
-/** Of the scanner's lists: at most 100 a page, 20 when not said. */
-export const scannerLimit = between(1, 100, 20)
+/** Query of the scanner's lists: at most 100 a page, 20 when not said. */
+export const scannerPages = { page: between(1, 1_000_000, 1), limit: between(1, 100, 20) }
 const scoreBound = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })))
 const byDomain = { domain: DomainText }
 
@@ -92,8 +97,8 @@ const freshest = HttpApiEndpoint.get("freshest", "/scans/by-domain/:domain", {
 
 const history = HttpApiEndpoint.get("history", "/scans/by-domain/:domain/history", {
   params: byDomain,
-  query: { limit: scannerLimit },
-  success: Schema.Struct({ data: Schema.Array(ScanChange) }),
+  query: scannerPages,
+  success: page(ScanChange),
   error: problems(NotFound, DomainNotAllowed)
 })
   .annotate(Requires, scanning("read"))
@@ -117,7 +122,8 @@ const history = HttpApiEndpoint.get("history", "/scans/by-domain/:domain/history
             rubric_version: exampleScan.rubric_version,
             changes: { score_delta: 9, checks: [{ id: "product_json_ld", from: "fail", to: "pass" }] }
           }
-        ]
+        ],
+        pagination: { page: 1, limit: 20, total: 1, totalPages: 1 }
       }
     })
   )
@@ -129,8 +135,7 @@ const list = HttpApiEndpoint.get("list", "/scans", {
     status: Schema.optionalKey(ScanStatus),
     min_score: scoreBound,
     max_score: scoreBound,
-    page: between(1, 1_000_000, 1),
-    limit: scannerLimit
+    ...scannerPages
   },
   success: page(MerchantScan)
 })

@@ -2,17 +2,18 @@ import { Context, Option } from "effect"
 import { OpenApi } from "effect/http-api"
 
 interface Body {
-  properties?: Record<string, unknown>
+  properties?: Record<string, object>
   required?: ReadonlyArray<string>
+  anyOf?: ReadonlyArray<{ readonly required: ReadonlyArray<string> }>
 }
 
 /**
- * Describes a body by one spelling of its fields: `others` are accepted and not shown, and `needed` are fields that there must be in
- * one of their spellings. The body's schema must have no name of its own.
+ * Describes a body some of whose fields have another spelling: `others` says which of them, by that spelling, and `needed` is a field
+ * that there must be in one of its spellings. The body's schema must have no name of its own.
  */
-export const oneSpelling = (
+export const spellings = (
   about: Context.Context<never>,
-  { needed = [], others }: { readonly needed?: ReadonlyArray<string>; readonly others: ReadonlyArray<string> }
+  { needed, others }: { readonly needed?: string; readonly others: Readonly<Record<string, string>> }
 ): Context.Context<never> => {
   const inner = Option.getOrElse(
     Context.getOption(about as Context.Context<OpenApi.Transform>, OpenApi.Transform),
@@ -21,8 +22,14 @@ export const oneSpelling = (
   const transform = (undescribed: Record<string, unknown>) => {
     const spec = inner(undescribed)
     const body: Body = Object(Object(Object(spec["requestBody"])["content"])["application/json"]).schema
-    for (const name of others) delete body.properties?.[name]
-    body.required = [...needed, ...(body.required ?? [])]
+    for (const [other, field] of Object.entries(others)) {
+      const description = `Another spelling of \`${field}\`: send one of the two`
+      body.properties = { ...body.properties, [other]: { ...body.properties?.[other], deprecated: true, description } }
+    }
+    if (needed !== undefined) {
+      const all = [needed, ...Object.keys(others).filter((other) => others[other] === needed)]
+      body.anyOf = all.map((spelling) => ({ required: [spelling] }))
+    }
     return spec
   }
   return Context.merge(about, OpenApi.annotations({ transform }))

@@ -35,24 +35,26 @@ export const CreateBatch = Schema.Struct({
 }).annotate({ identifier: "CreateBatch" })
 export type CreateBatch = typeof CreateBatch.Type
 
-/** What became of an item. `index` is its place in the request, from 0; `id` names its transfer. */
+/** What became of an item. `index` is its place in the request, from 0; `id` names its transfer, which an earlier request made if it is `replayed`. */
 export const BatchLine = Schema.Struct({
   index: Schema.Int,
   id: TransferId,
   status: TransferStatus,
-  failure_reason: Schema.NullOr(FailureReason)
+  failure_reason: Schema.NullOr(FailureReason),
+  replayed: Schema.Boolean
 }).annotate({ identifier: "BatchLine" })
 export type BatchLine = typeof BatchLine.Type
 
 export const BatchStatus = Schema.Literals(["completed", "partially_completed", "failed"])
 export type BatchStatus = typeof BatchStatus.Type
 
-/** Transfers that were asked for together and succeed or fail each alone. */
+/** Transfers that were asked for together and succeed or fail each alone. `completed` and `failed` count those `replayed` too. */
 export const Batch = Schema.Struct({
   batch_id: BatchId,
   total: Schema.Int,
   completed: Schema.Int,
   failed: Schema.Int,
+  replayed: Schema.Int,
   status: BatchStatus,
   transfers: Schema.Array(BatchLine),
   created_at: Schema.DateFromString
@@ -68,6 +70,7 @@ export const batchOf = (batch_id: BatchId, created_at: Date, transfers: Readonly
     total,
     completed,
     failed: total - completed,
+    replayed: transfers.filter(({ replayed }) => replayed).length,
     status: completed === total ? "completed" : completed === 0 ? "failed" : "partially_completed",
     transfers,
     created_at

@@ -28,7 +28,7 @@ const paidTask = { ...task.payment, status: "completed", transfer_id: transfer.i
 /** What every type of event says, and an example of what it carries. */
 const kinds: { readonly [type in EventType]: Kind } = {
   "transfer.created": [
-    "A transfer was ordered. One that ends at once has its `transfer.completed` or `transfer.failed` right behind.",
+    "A transfer was ordered. One that ends at once has its `transfer.completed` or `transfer.failed` as the next event, which may arrive before it.",
     { transfer: { ...transfer, ...open, updated_at: transfer.created_at } }
   ],
   "transfer.completed": ["The money of a transfer has arrived.", { transfer }],

@@ -14,10 +14,14 @@ export const OriginRefusal = Schema.Literals([
 ])
 export type OriginRefusal = typeof OriginRefusal.Type
 
+/** The fields of requests that take an address of the caller's. */
+export const AddressField = Schema.Literals(["originUrl", "webhookUrl", "url"])
+export type AddressField = typeof AddressField.Type
+
 /** Refused while registering: the address may never be an origin, a webhook or a callback. */
 export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()(
   "ORIGIN_NOT_ALLOWED",
-  { reason: OriginRefusal },
+  { field: AddressField, reason: OriginRefusal },
   { httpApiStatus: 422, title: "This address is not allowed" }
 ) {}
 

@@ -14,6 +14,8 @@ export type BatchTarget = typeof BatchTarget.Type
 /** Many scans under one order: half a credit each, rounded up in sum. */
 export const ScanBatch = Schema.Struct({
   id: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  description: Schema.NullOr(Schema.String),
   status: Schema.Literals(["processing", "completed", "cancelled"]),
   total: Schema.Int,
   completed: Schema.Int,
@@ -26,6 +28,12 @@ export const ScanBatch = Schema.Struct({
   completed_at: Schema.NullOr(Schema.DateFromString)
 }).annotate({ identifier: "ScanBatch" })
 export type ScanBatch = typeof ScanBatch.Type
+
+/** What whoever orders a batch calls it. */
+export interface BatchNames {
+  readonly name: string | null
+  readonly description: string | null
+}
 
 /** Most targets of one batch. */
 export const maxBatchTargets = 500

@@ -173,7 +173,7 @@ export class NetworkMismatch extends Schema.TaggedError<NetworkMismatch>()(
   { from: Schema.String, to: Schema.String },
   {
     httpApiStatus: 422,
-    title: "The wallets live on different networks; a cross_border transfer with a quote reaches across"
+    title: "The two are on different networks; between wallets a cross_border transfer with a quote reaches across"
   }
 ) {}
 

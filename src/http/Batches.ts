@@ -2,11 +2,18 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
+import type { CreateBatch } from "#domain/Batch.ts"
 import { Batches } from "#services/Batches.ts"
-import { claim, fingerprint, markReplayed } from "./Idempotency.ts"
+import { claim, fingerprint, markReplayed, orAsSent } from "./Idempotency.ts"
 
 /** The key of an item is one with the same key of a transfer that is asked for alone. */
 const operation = "transfers.create"
+
+/** What is asked for, the same whether an item has no memo or one of null. */
+const parametersOf = ({ transfers, ...rest }: CreateBatch) => ({
+  ...rest,
+  transfers: transfers.map(({ memo, ...item }) => (memo == null ? item : { ...item, memo }))
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -21,18 +28,20 @@ export const layer = HttpApiBuilder.group(
           principal,
           headers,
           bodyKey: payload.idempotency_key,
-          parameters: payload
+          parameters: parametersOf(payload)
         })
-        const { batch, replayed } = yield* batches.create(principal, payload, {
-          batch: claimed,
-          operation,
-          item: (key, parameters) => ({
-            tenant_id: principal.tenant_id,
+        const { batch, replayed } = yield* orAsSent(claimed, payload, (claimed) =>
+          batches.create(principal, payload, {
+            batch: claimed,
             operation,
-            key,
-            fingerprint: fingerprint(parameters)
+            item: (key, parameters) => ({
+              tenant_id: principal.tenant_id,
+              operation,
+              key,
+              fingerprint: fingerprint(parameters)
+            })
           })
-        })
+        )
         yield* markReplayed(replayed)
         return batch
       }),

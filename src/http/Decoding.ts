@@ -1,4 +1,4 @@
-import { Effect, Layer, SchemaIssue } from "effect"
+import { Effect, Layer, type SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiGroup } from "effect/http-api"
 import { Decoding } from "#api/Api.ts"
@@ -7,25 +7,15 @@ import { AmountTooSmall, InvalidAmount, UnholdableAmount } from "#api/Refusals.t
 import { amountRefusals } from "#domain/Money.ts"
 import { fractionOfACent } from "#domain/Quote.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { wrongs } from "./Decoding/Wording.ts"
 import { sourceOf } from "./Exchange.ts"
 import * as ReadableBody from "./ReadableBody.ts"
-
-const toIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const segment = (part: PropertyKey | { readonly key: PropertyKey }) =>
-  String(typeof part === "object" ? part.key : part)
 
 /** How many wrong fields are named at a time. */
 const named = 50
 
 /** What is wrong with the request, at which fields. */
-const errorsOf = (issue: SchemaIssue.Issue) =>
-  toIssues(issue)
-    .issues.slice(0, named)
-    .map(({ message, path }) => ({
-      path: (path ?? []).map(segment).join("."),
-      message
-    }))
+const errorsOf = (issue: SchemaIssue.Issue) => wrongs(issue).slice(0, named)
 
 const amountClasses = new Map<string, typeof InvalidAmount | typeof AmountTooSmall | typeof UnholdableAmount>([
   [amountRefusals.INVALID_AMOUNT, InvalidAmount],

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
+import { eitherNeeded } from "#domain/Spelling.ts"
 import { ScanBatches } from "#services/ScanBatches.ts"
 import { billed } from "./Billing.ts"
 import { CurrentExchange } from "./Exchange.ts"
@@ -16,7 +17,12 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const { tenant_id } = yield* CurrentPrincipal
         const source = (yield* CurrentExchange)?.requestId ?? ""
-        return yield* billed(yield* batches.create(tenant_id, source, payload.targets.map(scanOrderOf)))
+        const { description = null, name = null, skip_if_fresh = false } = payload
+        const targets = yield* Effect.fromResult(
+          eitherNeeded(["targets", payload.targets], ["domains", payload.domains])
+        )
+        const orders = targets.map((target) => scanOrderOf({ skip_if_fresh, ...target }))
+        return yield* billed(yield* batches.create(tenant_id, source, orders, { name, description }))
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { tenant_id } = yield* CurrentPrincipal

@@ -27,7 +27,8 @@ export const layer = HttpApiBuilder.group(
       }),
       get: ({ params }) => scans.get(params.id),
       freshest: ({ params }) => scans.freshest(params.domain),
-      history: ({ params, query }) => Effect.map(scans.history(params.domain, query.limit), (data) => ({ data })),
+      history: ({ params, query }) =>
+        Effect.map(scans.history(params.domain, query), ({ data, total }) => pageOf(query, data, total)),
       list: Effect.fnUntraced(function* ({ query: { limit, page, ...filter } }) {
         const { data, total } = yield* scans.list(filter, { page, limit })
         return pageOf({ page, limit }, data, total)

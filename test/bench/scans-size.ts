@@ -134,7 +134,7 @@ const main = Effect.gen(function* () {
     }
     const domain = "shop-7.com"
     yield* measure("the freshest of a domain", records.newest(domain))
-    yield* measure("the history of a domain", history(domain, 20, yield* records.stale))
+    yield* measure("the history of a domain", history(domain, { page: 1, limit: 20 }, yield* records.stale))
     yield* measure("the corpus in numbers", statistics)
   }).pipe(Effect.provide(context))
 })

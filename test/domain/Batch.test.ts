@@ -97,7 +97,8 @@ describe("the status of a batch", () => {
     index,
     id: TransferId.make(uuid(index)),
     status,
-    failure_reason: status === "failed" ? "insufficient_funds" : null
+    failure_reason: status === "failed" ? "insufficient_funds" : null,
+    replayed: false
   })
   const of = (...statuses: ReadonlyArray<"completed" | "failed">) =>
     batchOf(

@@ -35,13 +35,13 @@ layer(serverOf("sandbox"), options)("batches over HTTP", (it) => {
       const { batch_id, created_at, transfers, ...rest } = answer.body
       assert.match(batch_id, /^bat_[0-9a-z]{26}$/)
       assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      assert.deepStrictEqual(rest, { total: 3, completed: 2, failed: 1, status: "partially_completed" })
+      assert.deepStrictEqual(rest, { total: 3, completed: 2, failed: 1, replayed: 0, status: "partially_completed" })
       assert.deepStrictEqual(
         transfers.map(({ id: _, ...line }: { id: string }) => line),
         [
-          { index: 0, status: "completed", failure_reason: null },
-          { index: 1, status: "failed", failure_reason: "insufficient_funds" },
-          { index: 2, status: "completed", failure_reason: null }
+          { index: 0, status: "completed", failure_reason: null, replayed: false },
+          { index: 1, status: "failed", failure_reason: "insufficient_funds", replayed: false },
+          { index: 2, status: "completed", failure_reason: null, replayed: false }
         ]
       )
       const read = yield* call("GET", `/v1/transfers/batch/${batch_id}`)
@@ -140,6 +140,20 @@ layer(serverOf("sandbox"), options)("batches over HTTP", (it) => {
         assert.deepStrictEqual([other.status, other.body.code], [409, "IDEMPOTENCY_KEY_REUSED"])
         assert.strictEqual(yield* balance(till), "1.00")
       })
+  )
+
+  it.effect("are the same under their key with a memo of null and without one", () =>
+    Effect.gen(function* () {
+      const { balance, batch, item, till } = yield* payer("10")
+      const key = { "idempotency-key": "payroll" }
+      const first = yield* batch({ transfers: [item("1"), item("2", { memo: "m" })] }, key)
+      const same = { transfers: [item("1", { memo: null }), item("2", { memo: "m" })] }
+      const again = yield* batch(same, key)
+      assert.deepStrictEqual([again.status, again.text], [201, first.text])
+      const other = yield* batch({ transfers: [item("1"), item("2", { memo: null })] }, key)
+      assert.deepStrictEqual([other.status, other.body.code], [409, "IDEMPOTENCY_KEY_REUSED"])
+      assert.strictEqual(yield* balance(till), "3.00")
+    })
   )
 
   it.effect("share the keys of their items with single transfers", () =>

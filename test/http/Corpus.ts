@@ -25,8 +25,8 @@ const shared = Effect.gen(function* () {
   const scan = yield* Effect.catchTag(scans.freshest(domain), "NOT_FOUND", () =>
     Effect.map(scans.scan(somebody, orderOf(domain, { merchant_category: "retail" })), ({ record }) => record)
   )
-  const [known] = yield* tests.recent(domain, 1)
-  const test = known ?? (yield* tests.run(somebody, { domain, test_type: "browse" })).record
+  const { data: known } = yield* tests.recent(domain, { page: 1, limit: 1 })
+  const test = known[0] ?? (yield* tests.run(somebody, { domain, test_type: "browse" })).record
   return { domain, scan: scan.id, test: test.id }
 })
 

@@ -12,6 +12,8 @@ export interface JsonSchema {
   readonly anyOf?: ReadonlyArray<JsonSchema>
   readonly enum?: ReadonlyArray<unknown>
   readonly pattern?: string
+  readonly deprecated?: boolean
+  readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -36,6 +38,8 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly guarded: boolean
+  /** Whether it may be called without a credential although it takes them. */
+  readonly isOpen: boolean
   /** The kinds of credentials that it says it takes, and the scope. */
   readonly asked: { readonly kinds?: ReadonlyArray<string>; readonly scope?: string }
   readonly params: ReadonlyArray<string>
@@ -60,6 +64,7 @@ export const described: ReadonlyArray<Operation> = Object.entries<Json>(document
       summary: operation.summary ?? "",
       description: operation.description ?? "",
       guarded: (operation.security ?? []).length > 0,
+      isOpen: (operation.security ?? []).some((one: Json) => Object.keys(one).length === 0),
       asked: {
         ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
         ...(operation["x-scope"] && { scope: operation["x-scope"] })
@@ -94,7 +99,7 @@ export const fieldsOf = ({ body }: Operation): Record<string, JsonSchema> =>
   body === undefined ? {} : (resolve(body.schema).properties ?? {})
 
 const understood = new Set(
-  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum minLength maxLength minItems maxItems title description".split(
+  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum minLength maxLength minItems maxItems title description deprecated".split(
     " "
   )
 )

@@ -20,7 +20,7 @@ const open = new Set(words("payment_request_id url proof"))
 const facts = new Set(
   words(`role password current_password expires_in include_revoked name type email country metadata scopes environment owner_type currency network address amount max_amount
     idempotency_key from_currency to_currency amount_side reason path method basePrice description volumeDiscounts webhookUrl originUrl timeoutMs rateLimit chargeOn schemes mpp
-    forwardHeaders status page limit cursor offset x402Version paymentPayload paymentRequirements window
+    forwardHeaders status page limit cursor offset terms x402Version paymentPayload paymentRequirements window
     reason_details amount_disputed evidence requested_resolution response counter_evidence resolution refund_amount cancel_mandate notes due_soon
     transfers memo scheduled_at frequency cron_expression interval day_of_month day_of_week time
     timezone start_at end_at max_occurrences retry_enabled max_retry_attempts retry_window_days
@@ -33,7 +33,10 @@ const facts = new Set(
 const corpus = new Set(words("scans.get shopping_tests.get scanner_reports.scan scanner_reports.test"))
 
 const named = (operation: Operation) => [
-  ...Object.keys(fieldsOf(operation)).map((field) => ({ operation, field, where: "body" as const })),
+  // Another spelling is read as the field that it stands for, before anything is looked up.
+  ...Object.entries(fieldsOf(operation))
+    .filter(([, { deprecated }]) => !deprecated)
+    .map(([field]) => ({ operation, field, where: "body" as const })),
   ...operation.query.map((field) => ({ operation, field, where: "query" as const }))
 ]
 const fields = operations.flatMap(named)

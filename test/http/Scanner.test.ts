@@ -130,7 +130,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the scanner
       }
       const ids = ({ json }: Answer) => json.data.map(({ id }: { readonly id: string }) => id)
       assert.deepStrictEqual(ids(yield* call("GET", testsOf(shop.domain))), made)
-      assert.deepStrictEqual(ids(yield* call("GET", `${testsOf(shop.domain)}?limit=2`)), made.slice(0, 2))
+      const first = yield* call("GET", `${testsOf(shop.domain)}?limit=2`)
+      assert.deepStrictEqual(ids(first), made.slice(0, 2))
+      assert.deepStrictEqual(first.json.pagination, { page: 1, limit: 2, total: 3, totalPages: 2 })
+      assert.deepStrictEqual(ids(yield* call("GET", `${testsOf(shop.domain)}?limit=2&page=2`)), made.slice(2))
       assert.deepStrictEqual(ids(yield* call("GET", testsOf("nobody-tested.com"))), [])
       assert.strictEqual(shop.orders(), 0)
       assert.strictEqual(shop.items(), 0)

@@ -121,6 +121,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the corpus"
         json.data.map(({ id }: { readonly id: string }) => id),
         [after.json.id, before.json.id]
       )
+      assert.deepStrictEqual(json.pagination, { page: 1, limit: 20, total: 2, totalPages: 1 })
       assert.strictEqual(json.data[0].changes.score_delta, after.json.readiness_score - before.json.readiness_score)
       const { status } = after.json.checks.find(({ id }: { readonly id: string }) => id === "llms_txt")
       assert.notStrictEqual(status, "pass")
@@ -173,6 +174,38 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the corpus"
     })
   )
 
+  it.effect("takes a batch as domains, under a name, with one word on what is fresh for all that say none", () =>
+    Effect.gen(function* () {
+      const [fresh, anew] = [yield* visited(WellBuilt.open), yield* visited(WellBuilt.open)]
+      const { call } = yield* customer(10)
+      const known: Array<string> = []
+      for (const { domain } of [fresh, anew]) known.push((yield* call("POST", "/v1/scanner/scan", { domain })).json.id)
+      const names = { name: "Prospects", description: "Of this week" }
+      const made = yield* call("POST", "/v1/scanner/scan/batch", {
+        ...names,
+        domains: [{ domain: fresh.domain }, { domain: anew.domain, skip_if_fresh: false }],
+        skip_if_fresh: true
+      })
+      assert.strictEqual(made.status, 202, made.body)
+      assert.include(made.json, names)
+      const path = `/v1/scanner/scan/batch/${made.json.id}`
+      yield* Effect.repeat((yield* ScanBatches).scanDue, {
+        until: () => Effect.map(call("GET", path), ({ json }) => json.status !== "processing")
+      })
+      const { json } = yield* call("GET", path)
+      assert.include(json, names)
+      assert.deepStrictEqual(
+        json.targets.map(({ scan_id }: { readonly scan_id: string }) => known.includes(scan_id)),
+        [true, false]
+      )
+      const both = yield* call("POST", "/v1/scanner/scan/batch", {
+        targets: [{ domain: fresh.domain }],
+        domains: [{ domain: fresh.domain }]
+      })
+      assert.deepStrictEqual([both.status, both.json.details.errors[0].path], [400, "domains"])
+    })
+  )
+
   it.effect("gives the credits of a cancelled batch back", () =>
     Effect.gen(function* () {
       const { domain } = yield* visited(WellBuilt.open)
@@ -202,6 +235,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the corpus"
         merchant_name: { domain, merchant_name: "x".repeat(256) },
         merchant_category: { domain, merchant_category: "shoes" },
         country_code: { domain, country_code: "USA" },
+        "country_code of nobody": { domain, country_code: "ZZ" },
         region: { domain, region: "US" },
         skip_if_fresh: { domain, skip_if_fresh: "yes" },
         url: { domain, url: "https://shop.example.com" }

@@ -8,6 +8,7 @@ import { ScannerSales } from "#services/ScannerSales.ts"
 import { Wallets } from "#services/Wallets.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
+import { contradictions, described } from "./Description.ts"
 import { balance, listed, paidCall, pay, send, server, tenant } from "./GatewayHarness.ts"
 import { callWith, decoded, signer, signFor } from "./X402Harness.ts"
 
@@ -70,7 +71,9 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
         ["GET", "/v1/scanner/tests/shop.example.com?limit=3", "5000", "/v1/scanner/scans"]
       ] as const
       for (const [method, path, amount, sold] of asked) {
-        const { headers, status } = yield* send(path, { method })
+        const { headers, json, status } = yield* send(path, { method })
+        assert.deepStrictEqual(contradictions({ $ref: "#/components/schemas/PaymentOffer" }, json), [])
+        assert.match(String(headers["www-authenticate"]), /^Payment /)
         const { accepts, resource } = decoded(headers["payment-required"])
         assert.deepStrictEqual(
           [status, accepts[0].amount, new URL(resource.url).pathname, accepts[0].network],
@@ -79,6 +82,22 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
       }
     })
   )
+
+  it("are described as for sale, those and no others", () => {
+    const sold = described.filter(({ responses }) => responses["402"]?.["application/json"] !== undefined)
+    for (const { id, isOpen } of described)
+      assert.strictEqual(
+        isOpen,
+        sold.some((one) => one.id === id),
+        id
+      )
+    const ids = sold.map(({ id }) => id).toSorted()
+    const reads = ["scans.freshest", "scans.get", "scans.history", "scans.list", "scans.statistics"]
+    assert.deepStrictEqual(
+      ids,
+      [...reads, "scans.scan", "shopping_tests.get", "shopping_tests.recent", "shopping_tests.run"].toSorted()
+    )
+  })
 
   it.effect("are made once they are paid for by any client of x402, and cost no credits", () =>
     Effect.gen(function* () {

@@ -142,7 +142,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("webhooks ov
         ]) {
           assert.deepStrictEqual(
             [refused.status, refused.json.code, refused.json.details],
-            [422, "ORIGIN_NOT_ALLOWED", { reason }]
+            [422, "ORIGIN_NOT_ALLOWED", { field: "url", reason }]
           )
         }
       }

@@ -170,7 +170,8 @@ export const world = Effect.gen(function* () {
     const paid = yield* pay(visitor.key, { url: endpoint.gatewayUrl, from_wallet_id: visitor.purse })
     const { payment_request_id }: Names = quote.json
     const { proof }: Names = paid.json
-    return { payment_request_id: payment_request_id!, url: endpoint.gatewayUrl, proof: proof! }
+    const { gatewayUrl: url, paymentAddress: receiver } = endpoint
+    return { payment_request_id: payment_request_id!, url, proof: proof!, receiver, gateway_url: url }
   })
 
   const idOf = ({ id, params }: Operation): string => {
@@ -199,11 +200,15 @@ export const world = Effect.gen(function* () {
       ...(yield* robots.namesOf(id)),
       ...meant[id]
     }
+    const within = (value: unknown): unknown => {
+      if (Array.isArray(value)) return isListOfObjects(value) ? value.map(about) : value
+      return isListOfObjects([value]) ? about(Object(value)) : value
+    }
     const about = (example: Readonly<Record<string, unknown>>): Record<string, unknown> =>
       Object.fromEntries(
         // Callers name a key themselves when they want one.
         Object.entries(example).flatMap(([name, value]) =>
-          name === "idempotency_key" ? [] : [[name, names[name] ?? (isListOfObjects(value) ? value.map(about) : value)]]
+          name === "idempotency_key" ? [] : [[name, names[name] ?? within(value)]]
         )
       )
     return about(body.example)

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
-import type { BatchItem } from "#domain/Batch.ts"
+import type { BatchItem, BatchLine } from "#domain/Batch.ts"
 import { AccountId, type BatchId, type WalletId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Batches } from "#services/Batches.ts"
@@ -63,6 +63,9 @@ export const item = (to_wallet_id: WalletId, amount: bigint, more: Partial<Batch
   currency: "USDC",
   ...more
 })
+
+/** The lines of a batch whose items were all answered from their keys. */
+export const replays = (lines: ReadonlyArray<BatchLine>) => lines.map((line) => ({ ...line, replayed: true }))
 
 export const balance = Effect.fnUntraced(function* (id: WalletId) {
   return (yield* (yield* Ledger).account(id)).posted

@@ -5,7 +5,18 @@ import { maxMicros } from "#domain/Money.ts"
 import { Batches } from "#services/Batches.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { accountOf, balance, broken, children, claims, item, itemClaim, paying, platform } from "./BatchesHarness.ts"
+import {
+  accountOf,
+  balance,
+  broken,
+  children,
+  claims,
+  item,
+  itemClaim,
+  paying,
+  platform,
+  replays
+} from "./BatchesHarness.ts"
 import { walletOf } from "./WalletsHarness.ts"
 
 layer(platform)("the key of a batch", (it) => {
@@ -34,6 +45,9 @@ layer(platform)("the key of a batch", (it) => {
           ["transfer.failed", 1]
         ]
       )
+      const log = yield* sql`SELECT id FROM events WHERE tenant_id = ${caller.tenant_id} ORDER BY seq`
+      const ids = log.map((row) => String(row["id"]))
+      assert.deepStrictEqual(ids, ids.toSorted(), "events of one commit are in the order of their ids")
     })
   )
 
@@ -101,7 +115,8 @@ layer(platform)("the key of an item", (it) => {
         index: 0,
         id: before.transfer.id,
         status: "completed",
-        failure_reason: null
+        failure_reason: null,
+        replayed: true
       })
       const after = yield* alone("batch")
       assert.isTrue(after.replayed)
@@ -128,13 +143,14 @@ layer(platform)("the key of an item", (it) => {
       const first = (yield* create([1n, 20n])).batch
       const second = (yield* create([3n, 20n, 1n])).batch
       assert.deepStrictEqual(
-        second.transfers.map(({ id, status }) => [id, status]),
+        second.transfers.map(({ id, replayed, status }) => [id, status, replayed]),
         [
-          [second.transfers[0]?.id, "completed"],
-          [first.transfers[1]?.id, "failed"],
-          [first.transfers[0]?.id, "completed"]
+          [second.transfers[0]?.id, "completed", false],
+          [first.transfers[1]?.id, "failed", true],
+          [first.transfers[0]?.id, "completed", true]
         ]
       )
+      assert.deepStrictEqual([first.replayed, second.replayed], [0, 2])
       assert.deepStrictEqual(yield* batches.get(caller, first.batch_id), first)
       assert.deepStrictEqual(yield* batches.get(caller, second.batch_id), second)
       assert.deepStrictEqual(
@@ -173,6 +189,7 @@ layer(platform)("the key of an item", (it) => {
         claims(caller)
       )
       const [one, again, other, two, poor, poorAgain] = batch.transfers
+      assert.deepStrictEqual([batch.total, batch.completed, batch.failed, batch.replayed], [6, 3, 3, 2])
       assert.strictEqual(again?.id, one?.id)
       assert.strictEqual(poorAgain?.id, poor?.id)
       assert.deepStrictEqual(
@@ -202,7 +219,7 @@ layer(platform)("the key of an item", (it) => {
       )
       const first = (yield* create).batch
       yield* (yield* Wallets).freeze(caller, id, "test")
-      assert.deepStrictEqual((yield* create).batch.transfers, first.transfers)
+      assert.deepStrictEqual((yield* create).batch.transfers, replays(first.transfers))
       assert.strictEqual(yield* balance(id), 1n)
     })
   )
@@ -235,7 +252,7 @@ layer(platform)("the key of an item", (it) => {
       yield* sql`UPDATE ledger_accounts SET posted = 0 WHERE id = ${full}`
       yield* wallets.fund(caller, purse, { amount: 100n, currency: "USDC" })
       yield* walletOf(caller, { owner_type: "account", owner_id: friend })
-      assert.deepStrictEqual((yield* create).batch.transfers, first.transfers)
+      assert.deepStrictEqual((yield* create).batch.transfers, replays(first.transfers))
       assert.strictEqual(yield* balance(purse), 110n)
     })
   )

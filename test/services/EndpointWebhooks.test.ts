@@ -128,7 +128,7 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       for (const refusal of refused) assert.deepInclude(refusal, { _tag: "WEBHOOK_OF_ENDPOINT", endpoint_id: id })
       assert.strictEqual((yield* webhooks.update(caller, webhook.id, { status: "paused" })).status, "paused")
       const refusal = yield* Effect.flip(endpoints.update(caller, id, { webhookUrl: "http://example.com/" }))
-      assert.deepInclude(refusal, { _tag: "ORIGIN_NOT_ALLOWED", reason: "SchemeNotAllowed" })
+      assert.deepInclude(refusal, { _tag: "ORIGIN_NOT_ALLOWED", field: "webhookUrl", reason: "SchemeNotAllowed" })
       assert.strictEqual((yield* endpoints.get(caller, id)).webhookUrl, "https://example.com/hooks")
     })
   )

@@ -223,7 +223,10 @@ layer(platform(), { timeout: "60 seconds" })("a scan", (it) => {
       stage.scan = () => Effect.succeed(findings({ status: "failed", readiness_score: null }))
       yield* scan(domain)
       stage.scan = usual
-      const [third, second, oldest] = yield* scans.history(domain, 10)
+      const page = (page: number, limit: number) => scans.history(domain, { page, limit })
+      const { data, total } = yield* page(1, 10)
+      const [third, second, oldest] = data
+      assert.strictEqual(total, 3)
       assert.deepInclude(third, { status: "failed", readiness_score: null })
       assert.strictEqual(third?.changes?.score_delta, null)
       assert.deepStrictEqual(second?.changes, {
@@ -235,8 +238,12 @@ layer(platform(), { timeout: "60 seconds" })("a scan", (it) => {
         ]
       })
       assert.deepInclude(oldest, { id: first.record.id, changes: null, protocol_score: 40 })
-      assert.strictEqual((yield* scans.history(domain, 1))[0]?.changes?.checks.length, 3)
-      assert.strictEqual((yield* Effect.flip(scans.history(aDomain(), 1)))._tag, "NOT_FOUND")
+      for (const [place, one] of data.entries()) {
+        assert.deepStrictEqual(yield* page(place + 1, 1), { data: [one], total: 3 })
+      }
+      assert.deepStrictEqual(yield* page(2, 3), { data: [], total: 3 })
+      const unheardOf = scans.history(aDomain(), { page: 1, limit: 1 })
+      assert.strictEqual((yield* Effect.flip(unheardOf))._tag, "NOT_FOUND")
     })
   )
 })

@@ -1,0 +1,106 @@
+import type { SchemaAST, SchemaIssue } from "effect"
+
+/** One thing that is wrong with a request: at which field, and what the field has to be. */
+export interface Wrong {
+  readonly path: string
+  readonly message: string
+}
+
+/** What the checks of schemas expect, as callers are told. Others say it themselves. */
+const phrases: ReadonlyArray<readonly [expected: RegExp, said: string]> = [
+  [/^a string with at most (\d+) code points$/, "must have at most $1 characters"],
+  [/^a value with a length of at least 1$/, "must not be empty"],
+  [/^a value with a length of at (least|most) (\d+)$/, "must have a length of at $1 $2"],
+  [/^a value between (\d+) and (\d+)$/, "must be between $1 and $2"],
+  [/^an integer$/, "must be a whole number"],
+  // Numbers come as text in queries alone, where all of them are whole.
+  [/^a string representing a finite number$/, "must be a whole number"]
+]
+
+const mustBe = (expected: string): string => {
+  const found = phrases.find(([known]) => known.test(expected))
+  return found === undefined ? `must be ${expected}` : expected.replace(...found)
+}
+
+const membersOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  ast._tag === "Union" ? ast.types.flatMap(membersOf) : [ast]
+
+const kindOf = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "String":
+      return "text"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "true or false"
+    case "Null":
+      return "null"
+    case "Arrays":
+      return "a list"
+    case "Objects":
+      return "a JSON object"
+    default:
+      return "something else"
+  }
+}
+
+/** What JSON a schema takes. A body may be left out, but none is null. */
+const kindsOf = (ast: SchemaAST.AST, path: string): string => {
+  const literals: Array<string> = []
+  const kinds = new Set<string>()
+  for (const member of membersOf(ast)) {
+    if (member._tag === "Literal") literals.push(JSON.stringify(member.literal))
+    else if (path !== "" || member._tag !== "Null") kinds.add(kindOf(member))
+  }
+  const listed = literals.length > 1 ? [`one of ${literals.join(", ")}`] : literals
+  return [...listed, ...kinds].join(" or ")
+}
+
+const said = (annotations: object | undefined, name: "message" | "expected"): string | undefined => {
+  const text: unknown = Reflect.get(Object(annotations), name)
+  return typeof text === "string" ? text : undefined
+}
+
+/** What was said of a value that is none of those it may be. */
+const ofValue = ({ annotations }: SchemaIssue.InvalidValue): string | undefined => {
+  const expected = said(annotations, "expected")
+  return said(annotations, "message") ?? (expected === undefined ? undefined : mustBe(expected))
+}
+
+/** What a check says: the check itself first, then what it found. */
+const ofCheck = ({ filter, issue }: SchemaIssue.Filter): string | undefined => {
+  const own = said(filter.annotations, "message")
+  if (own !== undefined || issue._tag !== "InvalidValue") return own
+  return ofValue(issue) ?? mustBe(said(filter.annotations, "expected") ?? "something else")
+}
+
+const segment = (part: PropertyKey): string => String(part)
+
+/** What is wrong, each with its place, in the words of the API: schemas are named by nobody else. */
+export const wrongs = (issue: SchemaIssue.Issue, path = "", message?: string): ReadonlyArray<Wrong> => {
+  const one = (otherwise: string): ReadonlyArray<Wrong> => [{ path, message: message ?? otherwise }]
+  switch (issue._tag) {
+    case "Filter":
+      return wrongs(issue.issue, path, message ?? ofCheck(issue))
+    case "Encoding":
+      return wrongs(issue.issue, path, message)
+    case "Pointer":
+      return wrongs(issue.issue, [...(path === "" ? [] : [path]), ...issue.path.map(segment)].join("."), message)
+    case "Composite":
+      return issue.issues.flatMap((inner) => wrongs(inner, path, message))
+    case "AnyOf":
+      return issue.issues.length > 0
+        ? issue.issues.flatMap((inner) => wrongs(inner, path, message))
+        : one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+    case "InvalidType":
+      return one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+    case "InvalidValue":
+      return one(ofValue(issue) ?? "cannot be read")
+    case "MissingKey":
+      return one("is needed")
+    case "UnexpectedKey":
+      return one("is not known here")
+    default:
+      return one("cannot be read")
+  }
+}

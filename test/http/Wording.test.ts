@@ -1,0 +1,101 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Result, Schema } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "#api/Api.ts"
+import { wrongs } from "#http/Decoding/Wording.ts"
+import { options, serverOf, withWallet } from "./WalletsServer.ts"
+
+const nonsense: ReadonlyArray<unknown> = [
+  ...[null, true, 1, -1, 1.5, 1e30, "", " ", "x", "x".repeat(5000), "\u0000", "2026-02-30T00:00:00Z"],
+  ...[[], [1], [{}], ["", ""], {}, { a: 1 }, Array.from({ length: 1_100 }, () => ({}))]
+]
+const words = ["", "abc", "1.5", "-1", "9999999999", "x".repeat(5000), "LTE", "MQ", "%"]
+
+/** The fields of a body or a query as they are sent. */
+const fieldsOf = (schema: Schema.Top): ReadonlyArray<string> => {
+  const members = (ast: typeof schema.ast): ReadonlyArray<string> => {
+    if (ast._tag === "Union") return ast.types.flatMap(members)
+    return ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  }
+  return members(Schema.toEncoded(schema).ast)
+}
+
+/** Everything that is said of nonsense in every field, with where. */
+const said: Array<readonly [where: string, message: string]> = []
+const ask = (where: string, codec: Schema.Top, input: unknown) => {
+  const decode = Schema.decodeUnknownResult(codec as never, { errors: "all", onExcessProperty: "error" })
+  const decoded = decode(input)
+  if (Result.isSuccess(decoded)) return
+  for (const { message, path } of wrongs(decoded.failure.issue)) said.push([`${where} ${path}`, message])
+}
+HttpApi.reflect(Api, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, group }) => {
+    const name = `${group.identifier}.${endpoint.identifier}`
+    for (const { schemas } of endpoint.payload.values()) {
+      const body = Schema.Union(schemas)
+      const codec = Schema.toCodecJson(body)
+      for (const value of nonsense) {
+        ask(name, codec, value)
+        for (const field of fieldsOf(body)) ask(name, codec, { [field]: value })
+      }
+    }
+    for (const query of [endpoint.query, endpoint.headers]) {
+      if (query === undefined) continue
+      const codec = Schema.toCodecStringTree(query)
+      for (const word of words) for (const field of fieldsOf(query)) ask(name, codec, { [field]: word })
+    }
+  }
+})
+
+describe("what is said of a request that cannot be read", () => {
+  it("is in the words of the API, whatever is wrong at whichever field", () => {
+    assert.isAbove(said.length, 1_000)
+    const strange = said.filter(
+      ([, message]) =>
+        /expected|representing|RegExp|code point|a value|filter|something else|cannot be read/i.test(message) ||
+        !/^(?:must |is |name |"" is |".*" is |needs |gives )/s.test(message)
+    )
+    assert.deepStrictEqual(strange, [])
+  })
+})
+
+layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
+  it.effect("is told what to send instead", () =>
+    Effect.gen(function* () {
+      const { call, id } = yield* withWallet
+      const attempts: ReadonlyArray<
+        readonly [method: "GET" | "POST", path: string, body: unknown, at: string, says: string]
+      > = [
+        ["POST", `/v1/wallets/${id}/freeze`, undefined, "", "must be a JSON object"],
+        ["POST", `/v1/wallets/${id}/freeze`, {}, "reason", "is needed"],
+        ["POST", `/v1/wallets/${id}/freeze`, { reason: " " }, "reason", "must not be blank"],
+        ["POST", "/v1/wallets", [], "", "must be a JSON object"],
+        ["POST", "/v1/wallets", { name: 1 }, "name", "must be text or null"],
+        ["POST", "/v1/wallets", { name: "x".repeat(256) }, "name", "must have at most 255 characters"],
+        ["POST", "/v1/wallets", { nam: "x" }, "nam", "is not known here"],
+        ["POST", "/v1/wallets", { currency: "USD" }, "currency", 'must be one of "USDC", "EURC"'],
+        ["POST", "/v1/transfers/batch", { transfers: ["x"] }, "transfers.0", "must be a JSON object"],
+        ["POST", "/v1/transfers/batch", { transfers: {} }, "transfers", "must be a list"],
+        ["GET", "/v1/wallets?limit=abc", undefined, "limit", "must be a whole number"],
+        ["GET", "/v1/wallets?limit=1.5", undefined, "limit", "must be a whole number"],
+        ["GET", "/v1/wallets?limit=201", undefined, "limit", "must be between 1 and 200"],
+        ...["eA", "%25", "x".repeat(300), "MA"].map(
+          (cursor) =>
+            [
+              "GET",
+              `/v1/wallets/${id}/entries?cursor=${cursor}`,
+              undefined,
+              "cursor",
+              "must be a cursor that an earlier answer gave as next_cursor"
+            ] as const
+        )
+      ]
+      for (const [method, path, sent, at, says] of attempts) {
+        const { body, status, text } = yield* call(method, path, sent)
+        assert.deepStrictEqual([status, body.code], [400, "INVALID_REQUEST"], text)
+        assert.deepStrictEqual(body.details.errors[0], { path: at, message: says }, `${method} ${path}`)
+      }
+    })
+  )
+})
