@@ -20,6 +20,22 @@ const few = 200
 
 const decodeRows = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ touched: Schema.Int })))
 
+/** What is found, and how many transfers the database looked at for it. */
+const reads = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const sql = yield* SqlClient.SqlClient
+  // Of what the connection read before, the server may not have taken note yet.
+  const read = Effect.map(
+    sql`SELECT (seq_tup_read + idx_tup_fetch)::int AS touched FROM pg_stat_xact_user_tables WHERE relname = 'transfers'`,
+    (found) => decodeRows(found)[0]?.touched ?? Number.NaN
+  )
+  const counted = Effect.gen(function* () {
+    const before = yield* read
+    const found = yield* effect
+    return [found, (yield* read) - before] as const
+  })
+  return yield* sql.withTransaction(counted)
+})
+
 layer(server, { timeout: "120 seconds" })("lists of transfers", (it) => {
   it.effect("of a wallet whose transfers nearly all are internal and completed read the few others only", () =>
     Effect.gen(function* () {
@@ -43,18 +59,8 @@ layer(server, { timeout: "120 seconds" })("lists of transfers", (it) => {
       yield* fill(failing, failing, "internal", "insufficient_funds")
       yield* fill(failing, failing, "cross_border", null)
       yield* sql`ANALYZE transfers`
-      /** How many transfers the database looked at to answer. */
       const touched = (filter: TransferFilter) =>
-        sql.withTransaction(
-          Effect.andThen(
-            list(caller, filter, { limit: 50 }),
-            Effect.map(
-              sql`SELECT (seq_tup_read + idx_tup_fetch)::int AS touched FROM pg_stat_xact_user_tables
-                WHERE relname = 'transfers'`,
-              (found) => decodeRows(found)[0]?.touched ?? Number.NaN
-            )
-          )
-        )
+        Effect.map(reads(list(caller, filter, { limit: 50 })), ([, count]) => count)
       const account_id = AccountId.make((yield* wallets.get(caller, busy)).owner_id)
       for (const side of [{ from_wallet_id: busy }, { to_wallet_id: idle }]) {
         assert.isAtMost(yield* touched(side), few)
@@ -99,18 +105,15 @@ layer(server, { timeout: "120 seconds" })("lists of transfers", (it) => {
         /** The newest, by each of two ways, and how many rows were read for them. */
         const page = Effect.gen(function* () {
           const before = TransferId.make("0fffffff-ffff-7fff-bfff-ffffffffffff")
-          const found = yield* list(caller, { account_id }, { limit: 51, before })
-          const [row] = yield* touches
+          const [found, touched] = yield* reads(list(caller, { account_id }, { limit: 51, before }))
           const expected =
             yield* sql`SELECT id FROM transfers WHERE from_account_id = ${account_id} ORDER BY id DESC LIMIT 51`
           assert.deepStrictEqual(
             found.map(({ id }) => id),
             expected.map(({ id }) => id)
           )
-          return decodeRows([row])[0]?.touched ?? Number.NaN
-        }).pipe(sql.withTransaction)
-        const touches = sql`SELECT (seq_tup_read + idx_tup_fetch)::int AS touched FROM pg_stat_xact_user_tables
-        WHERE relname = 'transfers'`
+          return touched
+        })
         assert.isAtMost(yield* page, few)
         // Others have made more since than are looked through.
         yield* fill(3_000, 2_000_000, null)
