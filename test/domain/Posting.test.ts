@@ -71,6 +71,16 @@ describe("a capture", () => {
   it("never takes more than is held, whatever the price became", () => {
     assert.strictEqual(captured(11n).movements[0]?.amount, 10n)
   })
+  it("that its receiver could not hold is refused, and what was held stays held", () => {
+    const full = [account(0, { held: 10n }), account(1, { posted: maxMicros - 9n })]
+    const step: Step = { kind: "capture", ...between(0, 1), hold: "h" }
+    const { answers, movements } = run(full, [{ id: "c", steps: [step] }], { holds: [hold] })
+    assert.deepStrictEqual(
+      answers.map((answer) => Result.isFailure(answer) && answer.failure._tag),
+      ["AMOUNT_TOO_LARGE"]
+    )
+    assert.deepStrictEqual(movements, [])
+  })
   it("of nothing gives everything back", () => {
     const { holds, movements } = captured(0n)
     assert.strictEqual(movements[0]?.kind, "release")

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
 import { LimitedPurposes, RateLimiter, spend } from "#http/RateLimiter.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 
-const limiter = (requestsPerMinute: number | undefined, limitedPurposes = true) =>
+const limiter = (requestsPerMinute: number | undefined, limitedPurposes = true, trustedProxies: Array<string> = []) =>
   RateLimiter.layer.pipe(
     Layer.provide(
       Layer.merge(
-        Layer.succeed(HttpPolicy, { requestsPerMinute, trustedProxies: [], metricsToken: undefined }),
+        Layer.succeed(HttpPolicy, { requestsPerMinute, trustedProxies, metricsToken: undefined }),
         Layer.succeed(LimitedPurposes, limitedPurposes)
       )
     )
@@ -23,7 +25,28 @@ const tries = (count: number, perMinute: number) =>
     )
   )
 
+/** What a request that comes from this address by way of a trusted proxy counts for. */
+const countedFor = (address: string) =>
+  Effect.map(RateLimiter, ({ addressOf }) => {
+    const request = new IncomingMessage(new Socket())
+    Object.defineProperty(request.socket, "remoteAddress", { value: "10.0.0.1" })
+    request.headers["x-forwarded-for"] = address
+    return addressOf(request)
+  })
+
 describe("RateLimiter", () => {
+  it.effect("counts the addresses of one IPv6 network as one caller, and every IPv4 address for itself", () =>
+    Effect.gen(function* () {
+      const of = (...addresses: ReadonlyArray<string>) =>
+        Effect.map(Effect.forEach(addresses, countedFor), (found) => new Set(found).size)
+      assert.strictEqual(yield* of("2001:db8:1:2::1", "2001:db8:1:2:ffff::", "2001:db8:1:2:3:4:5:6"), 1)
+      assert.strictEqual(yield* of("2001:db8:1:2::1", "2001:db8:1:3::1", "2001:db8::2:0:0:0:1", "2001:db8::1"), 4)
+      assert.strictEqual(yield* of("::1:2:3:4:5", "0:0:0:1:9:9:9:9"), 1)
+      assert.strictEqual(yield* of("192.0.2.1", "192.0.2.2"), 2)
+      assert.strictEqual(yield* of("192.0.2.1", "::ffff:192.0.2.1"), 1)
+    }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
+  )
+
   it.effect("counts what has a purpose where nothing else is counted, and gives it back with time", () =>
     Effect.gen(function* () {
       const { take } = yield* RateLimiter

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { Batches } from "#services/Batches.ts"
 import { Wallets } from "#services/Wallets.ts"
@@ -69,6 +70,27 @@ layer(platform)("the wallets of a batch", (it) => {
       assert.strictEqual(yield* balance(till), 2n)
       for (const id of [till, target]) yield* wallets.freeze(caller, id, "test")
       assert.strictEqual((yield* create).batch.transfers[0]?.failure_reason, "wallet_frozen")
+    })
+  )
+
+  it.effect("that paid by default pay the same again for as long as its key stands for it, and not for ever", () =>
+    Effect.gen(function* () {
+      const [wallets, batches] = [yield* Wallets, yield* Batches]
+      const { caller, purse, till } = yield* paying(10n)
+      const target = (yield* walletOf(caller)).id
+      yield* wallets.fund(caller, till, { amount: 3n, currency: "USDC" })
+      const create = Effect.map(
+        batches.create(caller, { transfers: [item(target, 1n, { idempotency_key: "rent" })] }, claims(caller)),
+        ({ batch }) => batch.transfers[0]
+      )
+      const first = yield* create
+      yield* wallets.freeze(caller, purse, "test")
+      assert.strictEqual((yield* create)?.id, first?.id)
+      yield* TestClock.adjust("24 hours")
+      const anew = yield* create
+      assert.notStrictEqual(anew?.id, first?.id)
+      assert.strictEqual((yield* create)?.id, anew?.id)
+      assert.deepStrictEqual([yield* balance(purse), yield* balance(till)], [9n, 2n])
     })
   )
 

@@ -37,10 +37,10 @@ const together = Effect.fnUntraced(function* (
 })
 
 /** A movement of somebody else, who brings the log on by one. */
-const intruding = (sql: SqlClient.SqlClient) =>
+const intruding = (sql: SqlClient.SqlClient, command = newUuid()) =>
   sql`WITH head AS (UPDATE ledger_head SET movement_seq = movement_seq + 1 WHERE log = 1 RETURNING movement_seq)
     INSERT INTO movements (seq, command_id, step, kind, debit, credit, amount, debit_posted, debit_held, credit_posted, code, created_at)
-    SELECT movement_seq, ${newUuid()}, 0, 'count', m.debit, m.credit, 0, m.debit_posted, m.debit_held, m.credit_posted, 'call', now()
+    SELECT movement_seq, ${command}, 0, 'count', m.debit, m.credit, 0, m.debit_posted, m.debit_held, m.credit_posted, 'call', now()
     FROM head JOIN movements m ON m.log = 1 AND m.seq = head.movement_seq - 1`
 
 /** Wallets, and calls of which one was counted: the next costs 4, the one after the second costs 1. */
@@ -113,6 +113,18 @@ layer(Parts, { timeout: "60 seconds" })("a group behind another that is on its w
       const { counting, cost, freezing, frozen, other, payer, priced } = yield* counted
       const done = yield* together(counting(frozen, other), yield* priced, freezing)
       assert.deepStrictEqual(done, ["WALLET_FROZEN", "posted"])
+      assert.deepStrictEqual(yield* balance(payer), { posted: 9n, held: 4n })
+      assert.strictEqual(yield* cost, 4n)
+    })
+  )
+
+  it.effect("does not stand without it, even where somebody else did the same command otherwise", () =>
+    Effect.gen(function* () {
+      const { cost, counting, frozen, other, payer, priced } = yield* counted
+      const count = counting(frozen, other)
+      const twice = (sql: SqlClient.SqlClient) => Effect.all([intruding(sql), intruding(sql, count.id)])
+      const done = yield* together(count, yield* priced, twice)
+      assert.deepStrictEqual(done, ["posted", "posted"])
       assert.deepStrictEqual(yield* balance(payer), { posted: 9n, held: 4n })
       assert.strictEqual(yield* cost, 4n)
     })

@@ -158,6 +158,21 @@ for (const beside of [false, true]) {
         })
       )
 
+      it.effect("never ends a hold that has ended without a word in the log", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { post } = yield* Ledger
+          const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+          const reserved = yield* hold(payer, payee, 4n)
+          yield* post(reserved)
+          yield* sql`UPDATE holds SET state = 'expired' WHERE id = ${reserved.id}`
+          const answer = yield* Effect.result(post(ended(reserved.id, payer, payee, "capture")))
+          assert.strictEqual(outcome(answer), "HOLD_NOT_OPEN")
+          assert.deepStrictEqual(yield* balance(payee), { posted: 0n, held: 0n })
+          yield* sql`UPDATE holds SET state = 'open' WHERE id = ${reserved.id}`
+        })
+      )
+
       it.effect("never writes over a balance that is not as it remembers it", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

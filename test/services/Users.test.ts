@@ -128,6 +128,25 @@ layer(Test, { timeout: "60 seconds" })("Users", (it) => {
     })
   )
 
+  it.effect("of changes of one password that were asked for at once, with the right one, one is made", () =>
+    Effect.gen(function* () {
+      const { by, user } = yield* loggedIn()
+      const [here, there] = [yield* Users, (yield* otherProcess).users]
+      const words = Array.from({ length: 6 }, (_, index) => `another horse ${index} and its battery`)
+      const answers = yield* Effect.forEach(
+        words,
+        (word, index) =>
+          tag((index % 2 === 0 ? here : there).changePassword(by, { current_password: password, password: word })),
+        { concurrency: words.length }
+      )
+      assert.strictEqual(answers.filter((answer) => answer === "accepted").length, 1, String(answers))
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql`SELECT password_hash FROM users WHERE id = ${user.id}`
+      const made = words[answers.indexOf("accepted")] ?? ""
+      assert.isTrue(yield* verifyPassword(made, String(row?.["password_hash"])))
+    })
+  )
+
   it.effect("another tenant's users are not there", () =>
     Effect.gen(function* () {
       const { list, remove, update } = yield* Users
