@@ -157,10 +157,10 @@ export const make = Effect.fnUntraced(function* (
     let passed = 0
     while (found === batch) {
       const due = yield* streams.due(batch, passed)
-      found = due.streams.length
+      found = due.streams.length + due.unreadable
       const each = yield* Effect.forEach(due.streams, (stream) => lookAfter(stream, due.now), { concurrency: batch })
       alerts += each.reduce((sum, one) => sum + one, 0)
-      passed += each.filter((said) => said === 0).length
+      passed += each.filter((said) => said === 0).length + due.unreadable
     }
     return alerts
   })

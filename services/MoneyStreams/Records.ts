@@ -7,6 +7,7 @@ import { exhaustsAt, nextAlertAt, shownAt } from "#domain/MoneyStream/Flow.ts"
 import { Reach, reachOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
 import type { Alert } from "#domain/MoneyStream/Change.ts"
+import * as EachRow from "../Database/EachRow.ts"
 import { companion } from "../Ledger/Companion.ts"
 import { ownersWithin } from "../Wallets/Searching.ts"
 
@@ -110,6 +111,8 @@ const Search = Schema.toType(
 )
 type Search = typeof Search.Type
 
+const read = EachRow.reader("a stream", StreamState)
+
 /** Reads streams. What they say is true at their `since`; the rules tell what it is now. */
 export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
   const streams = sql`SELECT id, tenant_id, from_wallet_id, to_wallet_id, currency, flow_rate, status, pause_reason, deposited,
@@ -158,7 +161,7 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const due = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, limit: Schema.Int, offset: Schema.Int }),
-    Result: StreamState,
+    Result: EachRow.Raw,
     execute: ({ limit, now, offset }) =>
       sql`${streams} WHERE s.next_alert_at <= ${now} ORDER BY s.next_alert_at LIMIT ${limit} OFFSET ${offset}`
   })
@@ -172,10 +175,11 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
       const found = yield* search(request)
       return { streams: found.map((stream) => shownAt(stream, now)), total: (yield* count(request)).total }
     }, Effect.orDie),
-    /** Streams whose next alert is due, the longest due first, after `offset` of them. */
+    /** Streams whose next alert is due, the longest due first, after `offset` of them; and how many of those cannot be read. */
     due: Effect.fnUntraced(function* (limit: number, offset: number) {
       const now = yield* DateTime.nowAsDate
-      return { now, streams: yield* due({ now, limit, offset }) }
+      const { rows, unreadable } = yield* read(yield* due({ now, limit, offset }))
+      return { now, streams: rows, unreadable: unreadable.length }
     }, Effect.orDie)
   }
 })

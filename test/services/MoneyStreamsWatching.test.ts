@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { toTypeId } from "#domain/Ids.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { eventsOf, faults, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
 
@@ -129,6 +130,26 @@ layer(platform)("looking after streams", (it) => {
       const plan =
         yield* sql`EXPLAIN SELECT id FROM streams s WHERE s.next_alert_at <= now() ORDER BY s.next_alert_at LIMIT 200`
       assert.include(JSON.stringify(plan), "streams_alerts")
+    })
+  )
+
+  it.effect("goes on with what is due beside one that cannot be read", () =>
+    Effect.gen(function* () {
+      const both = yield* parties(1_000_000_000n)
+      const { alertDue } = yield* MoneyStreams
+      const sql = yield* SqlClient.SqlClient
+      const made = yield* Effect.forEach([0, 1, 2], () => open(both, { initial_deposit: 1_000_000n }))
+      const [one, bad, other] = made.map(({ stream }) => stream.id)
+      yield* sql`UPDATE streams SET currency = 'GBPC' WHERE id = ${bad}`
+      yield* TestClock.adjust("1 hour")
+      yield* alertDue
+      const alerts = yield* eventsOf(both.caller, "stream.alert")
+      const dry = alerts.filter(({ data }) => data.alert.severity === "exhausted").map(({ data }) => data.stream.id)
+      assert.sameMembers(
+        dry,
+        [one, other].map((id) => toTypeId("str", id!))
+      )
+      yield* sql`DELETE FROM streams WHERE id = ${bad}`
     })
   )
 })
