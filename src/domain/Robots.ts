@@ -13,7 +13,6 @@ export interface RobotsGroup {
   /** In lower case, without version; `*` is everybody who is not named. */
   readonly agents: ReadonlyArray<string>
   readonly rules: ReadonlyArray<RobotsRule>
-  readonly crawlDelay: number | undefined
 }
 
 /** A line of another kind, such as `Content-Signal`; `agents` are those of the group it stands in. */
@@ -61,7 +60,7 @@ export const isMarkup = (opening: string): boolean => /^\s*</.test(opening)
 
 /** Reads a file. What is no line of a robots.txt is passed over. */
 export const readRobots = (text: string): Robots => {
-  const groups: Array<{ agents: Array<string>; rules: Array<RobotsRule>; crawlDelay: number | undefined }> = []
+  const groups: Array<{ agents: Array<string>; rules: Array<RobotsRule> }> = []
   const sitemaps: Array<string> = []
   const lines: Array<RobotsLine> = []
   let group: (typeof groups)[number] | undefined
@@ -78,7 +77,7 @@ export const readRobots = (text: string): Robots => {
     }
     if (name === "user-agent") {
       if (group === undefined || !isNaming) {
-        group = { agents: [], rules: [], crawlDelay: undefined }
+        group = { agents: [], rules: [] }
         groups.push(group)
       }
       isNaming = true
@@ -89,9 +88,6 @@ export const readRobots = (text: string): Robots => {
     if (name === "allow" || name === "disallow") {
       // An empty pattern matches nothing: `Disallow:` allows everything.
       if (value !== "") group?.rules.push({ allow: name === "allow", pattern: value, line })
-    } else if (name === "crawl-delay") {
-      const seconds = Number(value)
-      if (group !== undefined && value !== "" && Number.isFinite(seconds) && seconds >= 0) group.crawlDelay = seconds
     } else if (lines.length < maxLines) {
       lines.push({ name, value, line, agents: group?.agents ?? [] })
     }
@@ -122,10 +118,6 @@ const groupsFor = (robots: Robots, agent: string) => {
 /** Whether any group names this crawler, whatever it says. */
 export const isNamed = (robots: Robots, agent: string): boolean =>
   robots.groups.some(({ agents }) => agents.includes(agentName(agent)))
-
-/** What the site asks a crawler to wait between two requests, in seconds. */
-export const crawlDelayOf = (robots: Robots, agent: string): number | undefined =>
-  groupsFor(robots, agent).groups.find(({ crawlDelay }) => crawlDelay !== undefined)?.crawlDelay
 
 /**
  * Judges a path with its query for one crawler: the longest rule decides, and of two as long the one that allows. In time that is

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { crawlDelayOf, isNamed, readRobots, robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import { isNamed, readRobots, robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
 import { cpuTime } from "./CpuTime.ts"
 
 interface Parsed {
@@ -44,9 +44,9 @@ describe("a robots.txt", () => {
       under: "gptbot"
     })
     assert.deepStrictEqual([isNamed(robots, "CCBot"), isNamed(robots, "ClaudeBot")], [true, false])
-    assert.deepStrictEqual([crawlDelayOf(robots, "X"), crawlDelayOf(robots, "GPTBot")], [2, undefined])
     assert.deepStrictEqual(robots.sitemaps, ["https://shop.com/a.xml", "/b.xml"])
     assert.deepStrictEqual(robots.lines, [
+      { name: "crawl-delay", value: "2", line: 6, agents: ["*"] },
       { name: "content-signal", value: "search=yes, ai-train=no", line: 7, agents: ["*"] }
     ])
   })

@@ -162,15 +162,3 @@ export const checkoutFields = (controls: ReadonlyArray<PageControl>): ReadonlyMa
   }
   return fields
 }
-
-const groups: ReadonlyArray<ReadonlyArray<AutofillToken>> = [
-  ["email"],
-  ["name", "given-name", "family-name"],
-  ["street-address", "address-line1"],
-  ["postal-code", "address-level2"],
-  ["country"]
-]
-
-/** How much of what an order needs is recognised, of: email, name, street, postal code or city, country. */
-export const recognisedShare = (fields: ReadonlyMap<AutofillToken, PageControl>): number =>
-  groups.filter((group) => group.some((token) => fields.has(token))).length / groups.length

@@ -109,19 +109,6 @@ const plain = (whole: string, decimals: string) => {
   return digits.length > 15 || decimals.length > 6 ? undefined : decimals === "" ? digits : `${digits}.${decimals}`
 }
 
-/** The price in a short text, whatever stands around it: of `€ 1.234,56` or `From 19,99 EUR`. */
-export const readPrice = (text: string): { readonly value: string; readonly currency: string | null } | undefined => {
-  const [first, ...more] = readPrices(text.slice(0, 500))
-  const marked =
-    first === undefined || first.currencies.length > 0 ? first : more.find((one) => one.currencies.length > 0)
-  const found = marked ?? first
-  if (found === undefined) {
-    const value = parseAmount(text.trim().slice(0, 40))
-    return value === undefined ? undefined : { value, currency: null }
-  }
-  return { value: found.value, currency: found.currencies.length === 1 ? (found.currencies[0] ?? null) : null }
-}
-
 const number =
   /\d{1,3}(?:[.,'’ \u00a0\u202f\u2009]\d{2,3}){1,5}(?:[.,]\d{1,2})?(?![\d])|\d{1,12}(?:[.,]\d{1,3})?(?!\d)/g
 /** Groups that are none: `19.99.2025`, `12 34 56`. A group has three digits, or two in front of three in India. */

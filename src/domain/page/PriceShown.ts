@@ -30,10 +30,3 @@ export const priceVerdict = (
   )
   return beside.length === 0 ? "unknown" : "different"
 }
-
-/** Whether this price is to be seen on the page. That it is not does not mean another one is: see `priceVerdict`. */
-export const priceShown = (
-  facts: Pick<PageFacts, "prices" | "headingAt">,
-  price: string | null,
-  currency: string | null = null
-): boolean => priceVerdict(facts, price, currency) === "equal"

@@ -10,7 +10,7 @@ import { pageLimits, readPage } from "#domain/page/Page.ts"
 import { treeLimits } from "#domain/page/PageTree.ts"
 import { platformOf } from "#domain/page/Platform.ts"
 import { policyLinks } from "#domain/page/PolicyLinks.ts"
-import { readPrice } from "#domain/page/Price.ts"
+import { readPrices } from "#domain/page/Price.ts"
 import { priceVerdict } from "#domain/page/PriceShown.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import { readSitemap, sitemapLimits } from "#domain/page/Sitemap.ts"
@@ -132,7 +132,7 @@ describe("any text is a page", () => {
         readContentSignals(text)
         readSitemap(text)
         readSitemap(`<urlset><url><loc>${text}</loc></url></urlset>`)
-        readPrice(text)
+        readPrices(text)
         looksLikeProduct(text)
       }),
       { numRuns: 300 }
