@@ -1,6 +1,19 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Predicate, Schedule, Schema } from "effect"
+import {
+  Cause,
+  Clock,
+  Config,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Option,
+  Predicate,
+  Redacted,
+  Schedule,
+  Schema
+} from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { isIP, SocketAddress } from "node:net"
@@ -223,6 +236,11 @@ export const layerVisitor = Layer.effect(
 
 const perMinute = { sandbox: 1_000, live: 6_000 }
 
+/** Only such can stand in an `Authorization` header as we read it. */
+const metricsSecret = Setting.understood("TURNPIKE_METRICS_TOKEN", "printable ASCII without spaces", (text) =>
+  /^[!-~]{1,8192}$/.test(text) ? text : undefined
+)
+
 /** Limits and trust, from `TURNPIKE_RATE_LIMIT` (on, off or requests a minute), `TURNPIKE_TRUSTED_PROXIES`, `TURNPIKE_METRICS_TOKEN`. */
 export const policy = Layer.effect(
   HttpPolicy,
@@ -234,11 +252,11 @@ export const policy = Layer.effect(
       ]),
       "TURNPIKE_RATE_LIMIT"
     ).pipe(Config.withDefault("on" as const))
-    const metricsToken = yield* Config.option(Config.Redacted("TURNPIKE_METRICS_TOKEN"))
+    const metricsToken = yield* Config.option(metricsSecret)
     return {
       requestsPerMinute: limit === "on" ? perMinute[yield* environment] : limit === "off" ? undefined : limit,
       trustedProxies: yield* trustedProxies,
-      metricsToken: Option.getOrUndefined(metricsToken)
+      metricsToken: Option.getOrUndefined(Option.map(metricsToken, Redacted.make))
     }
   })
 )

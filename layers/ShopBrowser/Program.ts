@@ -24,12 +24,20 @@ const runs = (path: string): boolean => {
 export type Program = { readonly path: string } | { readonly missing: string }
 
 /** What `TURNPIKE_CHROMIUM` says: the program's path, or `off` to have none. Unsaid, the usual places are looked at. */
-export const program = Effect.map(Config.option(Config.String("TURNPIKE_CHROMIUM")), (said): Program => {
+export const program = Effect.gen(function* (): Effect.fn.Return<Program, Config.ConfigError> {
+  const said = yield* Config.option(Config.String("TURNPIKE_CHROMIUM"))
   if (Option.isNone(said)) {
     const path = usual.find(runs)
     return path === undefined ? { missing: "This server has no browser." } : { path }
   }
   const path = said.value.trim()
   if (path === "" || path === "off") return { missing: "The browser is turned off on this server." }
-  return runs(path) ? { path } : { missing: "The browser that this server is set to use is not there." }
+  if (runs(path)) return { path }
+  yield* Effect.logWarning(
+    "TURNPIKE_CHROMIUM names no program that can be run; steps that need a browser say unknown",
+    {
+      path
+    }
+  )
+  return { missing: "The browser that this server is set to use is not there." }
 })

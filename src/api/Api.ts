@@ -102,6 +102,15 @@ const meanings = {
   }
 }
 
+/** Objects of the caller's own making, in which generators would otherwise see objects that are always empty. */
+const open = (part: unknown): void => {
+  if (typeof part !== "object" || part === null) return
+  if (Reflect.get(part, "type") === "object" && !("properties" in part || "additionalProperties" in part)) {
+    Object.assign(part, { additionalProperties: true })
+  }
+  Object.values(part).forEach(open)
+}
+
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
 /** Says of every operation who may call it, to readers and to programs. */
@@ -124,6 +133,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   admitting(Object(named["paths"]))
   selling(Object(named["paths"]))
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
+  open([named["components"], named["paths"]])
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {
       for (const parameter of Object(operation).parameters ?? []) {
@@ -183,7 +193,7 @@ export class Api extends HttpApi.make("turnpike")
       description:
         "The toll road for agents: wallets over a double-entry ledger and a pay-per-call gateway.\n\n" +
         "Amounts are decimal strings. Every refusal is `application/problem+json` with a stable `code` and the id of the request; " +
-        "`X-Request-Id` is on every response. Money-moving operations take an `Idempotency-Key`.",
+        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. Money-moving operations take an `Idempotency-Key`.",
       transform: described
     })
   ) {}

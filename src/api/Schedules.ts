@@ -90,8 +90,8 @@ const create = HttpApiEndpoint.post("create", "/scheduled-transfers", {
         "`SCHEDULE_IN_THE_PAST`), at most five years ahead (422 `SCHEDULE_TOO_FAR`).\n\n" +
         "**Recurring**: `daily`, `weekly` or `monthly`, every `interval` (1) days, weeks or months, at `time` (HH:MM) on " +
         "`day_of_week` (0 is Sunday) or `day_of_month`; each of these is that of `start_at` when left out. Or `cron`, " +
-        "with a `cron_expression` of five fields (minute, hour, day of month, month, day of week); when both kinds of day " +
-        "are restricted, either suffices. All of them mean the clock of `timezone` (an IANA name, UTC by default; 422 " +
+        "with a `cron_expression` of five fields (minute, hour, day of month, month, day of week); when neither kind of " +
+        "day begins with `*`, either suffices, and otherwise (also with `*/2`) both have to match. All of them mean the clock of `timezone` (an IANA name, UTC by default; 422 " +
         "`TIME_ZONE_UNKNOWN`). Occurrences are counted from the first one at or after `start_at`, which is now by " +
         "default; creating a schedule is not an execution of it. They end with `end_at` (inclusive) or after " +
         "`max_occurrences`. A schedule without any occurrence is 422 `SCHEDULE_NEVER_RUNS`.\n\n" +

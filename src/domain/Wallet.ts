@@ -80,7 +80,15 @@ export const CreateWallet = Schema.Struct({
   name: Schema.optionalKey(Schema.NullOr(name(255))),
   metadata: Schema.optionalKey(Metadata),
   address: Schema.optionalKey(text(100))
-}).annotate({ identifier: "CreateWallet" })
+})
+  .check(
+    Schema.makeFilter(({ owner_id, owner_type }) =>
+      owner_type === "agent" && owner_id === undefined
+        ? { path: ["owner_id"], issue: "must name the agent whose wallet it is" }
+        : undefined
+    )
+  )
+  .annotate({ identifier: "CreateWallet" })
 export type CreateWallet = typeof CreateWallet.Type
 
 /** What narrows a list of wallets; every field given must match. */

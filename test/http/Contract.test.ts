@@ -53,6 +53,19 @@ describe("the description", () => {
   }
 })
 
+it("metadata and other objects of the caller's own making are described as open", () => {
+  for (const [id, field] of [
+    ["wallets.create", "metadata"],
+    ["accounts.create", "metadata"],
+    ["agents.create", "metadata"],
+    ["facilitator.verify", "paymentPayload"]
+  ] as const) {
+    const { body } = described.find((one) => one.id === id) ?? {}
+    const schema = resolve(body?.schema ?? {}).properties?.[field] ?? {}
+    assert.deepInclude(resolve(schema), { type: "object", additionalProperties: true }, id)
+  }
+})
+
 /** Bodies in which every field that has another spelling is written in it. */
 const spelledOtherwise: Readonly<Record<string, object>> = {
   "agents.create": {

@@ -54,6 +54,14 @@ layer(serverOf("sandbox"), options)("wallets over HTTP", (it) => {
     })
   )
 
+  it.effect("of an agent names the agent", () =>
+    Effect.gen(function* () {
+      const { call } = yield* newcomer
+      const { body, status } = yield* call("POST", "/v1/wallets", { owner_type: "agent" })
+      assert.deepStrictEqual([status, body.code, body.details.errors[0].path], [400, "INVALID_REQUEST", "owner_id"])
+    })
+  )
+
   it.effect("a name is as long as it has characters, however many units they take", () =>
     Effect.gen(function* () {
       const { call } = yield* newcomer

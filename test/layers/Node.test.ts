@@ -172,3 +172,14 @@ describe("a caller who does not read", () => {
     })
   )
 })
+
+it.effect("a token for the metrics that no scraper could send ends the start", () =>
+  Effect.gen(function* () {
+    for (const token of ["two words", "clé", " "]) {
+      const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TURNPIKE_METRICS_TOKEN: token }))
+      const exit = yield* Effect.exit(Layer.build(Layer.fresh(Node.policy).pipe(Layer.provide(settings))))
+      const said = Exit.isFailure(exit) ? Node.reasonOf(exit.cause) : "started"
+      assert.match(said, /TURNPIKE_METRICS_TOKEN.*printable ASCII without spaces/s)
+    }
+  }).pipe(Effect.scoped)
+)

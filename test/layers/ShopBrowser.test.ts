@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect } from "effect"
+import { ConfigProvider, Duration, Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { FlowTime } from "#layers/ShopBrowser/BrowserRail.ts"
 import { startedAt } from "#layers/EmbeddedPostgres/Processes.ts"
@@ -14,6 +14,17 @@ const set = (path: string) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ TURNPIKE_CHROMIUM: path }))
 
 describe("a server without a browser", () => {
+  it.effect("that was meant to have one says so when it starts", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+      yield* set("/nowhere/chromium")(Effect.provide(browserOf({}), logger))
+      assert.match(lines.join("\n"), /TURNPIKE_CHROMIUM.*\/nowhere\/chromium/)
+      yield* set("off")(Effect.provide(browserOf({}), logger))
+      assert.lengthOf(lines, 1)
+    })
+  )
+
   const settings: ReadonlyArray<readonly [setting: string, reason: RegExp]> = [
     ["off", /turned off/],
     ["/nowhere/chromium", /is not there/],
