@@ -1,4 +1,4 @@
-import { Effect, Layer, Ref, Schema } from "effect"
+import { Clock, Effect, Layer, Ref, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import { assetOf, caip2, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
   const transactions = yield* Transactions.make(options.key, chainId)
   const moveOf = yield* Contracts.make
   const chain = Chain.make(rpc, options.confirmations)
-  const advance = Relayer.make(options, rpc, chain, transactions)
+  const { advance, quote } = Relayer.make(options, rpc, chain, transactions)
 
   const checked = yield* Ref.make(false)
   /** Nothing is signed before the node was seen on the right chain. */
@@ -48,10 +48,21 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
     (["USDC", "EURC"] as const).map((currency) => parseAddress(network, assetOf(network, currency).address))
   )
 
+  const told = yield* Ref.make(Number.NEGATIVE_INFINITY)
+  /** Once a minute, however many payments are turned away. */
+  const tell = Effect.fnUntraced(function* ({ alerts, facts, reason }: Relayer.Waits) {
+    const clock = yield* Clock.Clock
+    const now = clock.currentTimeMillisUnsafe()
+    const last = yield* Ref.getAndUpdate(told, (before) => (now - before >= 60_000 ? now : before))
+    if (now - last < 60_000) return
+    const message = `Payments are turned away: ${reason}`
+    yield* alerts ? Effect.logError(`ALERT: ${message}`, facts) : Effect.logWarning(message, facts)
+  })
+
   /** The call for it; undefined for what no contract understands, and for tokens that only look like money. */
   const moveFor = (settlement: Pick<Settlement, "amount" | "authorization">) =>
     settlement.authorization.network === network && known.has(settlement.authorization.asset)
-      ? moveOf(settlement, transactions.relayer)
+      ? moveOf(settlement)
       : undefined
 
   const verify = Effect.fn("RailEvm.verify")(
@@ -62,24 +73,28 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
       const move = moveFor({ authorization, amount })
       if (move === undefined) return yield* refuse("invalid_payload")
       yield* ready
-      const [obstacle, gas] = yield* Effect.all(
-        [
-          chain.obstacle(move, authorization, amount),
-          chain.estimateGas({ from: transactions.relayer, to: move.to, data: move.data })
-        ],
-        { concurrency: 2 }
-      )
+      const [obstacle, cost] = yield* Effect.all([chain.obstacle(move, authorization, amount), quote(move)], {
+        concurrency: 2
+      })
       if (obstacle !== undefined) return yield* refuse(obstacle)
-      if (gas === false) return yield* refuse(Chain.reasons(authorization).simulation)
+      if (cost._tag === "Reverts") return yield* refuse(Chain.reasons(authorization).simulation)
+      // Said while nothing is owed yet: a call that is served now would be paid for when gas is there, or never.
+      if (cost._tag === "Waits") {
+        yield* tell(cost)
+        return yield* new RailUnavailable({ reason: cost.reason })
+      }
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )
 
   const settle = Effect.fn("RailEvm.settle")(function* (settlement: Settlement) {
     const move = moveFor(settlement)
-    // Nothing was ever sent for it.
-    if (move === undefined)
-      return { _tag: "Refused", reason: Chain.reasons(settlement.authorization).malformed } as const
+    if (move === undefined) {
+      const { askedBefore, authorization, transaction } = settlement
+      // Another rail may have moved it: one that was used here before, and knew more networks.
+      if (askedBefore || transaction !== undefined) return { _tag: "Pending", transaction } as const
+      return { _tag: "Refused", reason: Chain.reasons(authorization).malformed } as const
+    }
     yield* ready
     return yield* advance(settlement, move)
   })

@@ -1,4 +1,4 @@
-import { Cache, Config, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Cache, Clock, Config, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import { caip2, Network, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
@@ -6,6 +6,7 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
 import * as JsonHttp from "./Rail/JsonHttp.ts"
 import { Witness } from "./RailEvm/Witness.ts"
+import { refusals } from "./RailFacilitator/Refusals.ts"
 
 /** An x402 facilitator: its address, and what it wants to see in `Authorization`. */
 export interface FacilitatorOptions {
@@ -22,10 +23,13 @@ export const config = Config.all({
 const quick = Duration.seconds(10)
 // A facilitator waits for the chain before it answers.
 const patient = Duration.seconds(50)
+/** How long all of a settlement's questions may take: somewhat less than its caller waits, who learns nothing of what came later. */
+const whole = Duration.seconds(55)
 
 /** Somebody else's rail: any x402 facilitator by its address. With a `Witness` in the context, the chain is asked where it is unsure. */
 export const make = Effect.fnUntraced(function* ({ authorization: credential, url }: FacilitatorOptions) {
   const ask = JsonHttp.make(yield* PublicHttp)
+  const clock = yield* Clock.Clock
   const headers = Option.isSome(credential) ? ["authorization", Redacted.value(credential.value)] : []
   const at = (path: string) => new URL(`${url.pathname.replace(/\/+$/, "")}/${path}`, url)
   const post = (path: string, authorization: Authorization, amount: bigint, timeout: Duration.Duration) =>
@@ -63,24 +67,27 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     if (status >= 300) return yield* rubbish("verify")
   })
 
-  const settle = Effect.fn("RailFacilitator.settle")(function* (settlement: Settlement) {
-    const once = Effect.map(post("settle", settlement.authorization, settlement.amount, patient), ({ body, status }) =>
-      judge(settlement, status, body)
-    )
-    const first = yield* once
+  const settle = Effect.fn("RailFacilitator.settle")(function* (settlement: Settlement, end: number) {
+    const { amount, authorization } = settlement
+    const asked = (timeout: Duration.Duration) => post("settle", authorization, amount, timeout)
+    const first = yield* Effect.map(asked(patient), ({ body, status }) => judge(settlement, status, body))
     // As every client of a facilitator does: what it sent a moment ago may be in a block now.
     if (first._tag !== "Pending" || first.transaction === undefined) return first
+    const left = Duration.millis(Math.max(0, end - clock.currentTimeMillisUnsafe()))
     const again = { ...settlement, transaction: first.transaction, askedBefore: true }
-    return yield* post("settle", settlement.authorization, settlement.amount, patient).pipe(
+    return yield* asked(left).pipe(
       Effect.map(({ body, status }) => judge(again, status, body)),
       // The transaction is known all the same.
-      Effect.catchTag("RAIL_UNAVAILABLE", () => Effect.succeed(first))
+      Effect.catchTag("RAIL_UNAVAILABLE", () => Effect.succeed(first)),
+      // Whoever has too many callers may ask for patience longer than that.
+      Effect.timeoutOrElse({ duration: left, orElse: () => Effect.succeed(first) })
     )
   })
 
   const witness = yield* Effect.serviceOption(Witness)
   /** After a lost answer a facilitator finds the authorisation used and cannot say by whom; the chain can. */
   const settleOrLook = Effect.fnUntraced(function* (settlement: Settlement) {
+    const end = clock.currentTimeMillisUnsafe() + Duration.toMillis(whole)
     if (Option.isSome(witness) && settlement.askedBefore) {
       const seen = yield* witness.value
         .testify(settlement)
@@ -91,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
         )
       if (seen !== undefined) return seen
     }
-    return yield* settle(settlement)
+    return yield* settle(settlement, end)
   })
 
   return Rail.of({
@@ -128,13 +135,8 @@ export const judge = (settlement: Settlement, status: number, body: unknown): Ou
   if (transaction !== undefined) return { _tag: "Pending", transaction }
   const reason = reasonIn(answer.errorReason)
   const nothingSent = status < 500 && !askedBefore && (answer.transaction ?? "") === ""
-  return reason !== undefined && nothingSent && isDefinite(reason) ? { _tag: "Refused", reason } : unknown
+  return reason !== undefined && nothingSent && refusals.has(reason) ? { _tag: "Refused", reason } : unknown
 }
-
-const beforeSending =
-  /^(?:insufficient_funds|unsupported_scheme|extension_echo_mismatch|(?:invalid|permit2|upto|asset|eip3009|eip6492)_\w+)$/
-const maybeAfterSending = /^invalid_transaction_state$|_transaction_failed$|_event_mismatch$|_state_unavailable$/
-const isDefinite = (reason: string): boolean => beforeSending.test(reason) && !maybeAfterSending.test(reason)
 
 const reasonIn = (text: string | null | undefined): string | undefined =>
   text != null && /^\w{1,120}$/.test(text) ? text : undefined

@@ -1,5 +1,5 @@
-import { Cause, Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
-import { type ChainSettlement, finalStates, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
+import { Cause, Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Metric, Option, Schedule } from "effect"
+import { type ChainSettlement, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
 import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
 import { Rail } from "./Rail.ts"
@@ -32,10 +32,8 @@ export class ChainSettlements extends Context.Service<
      * `bookChainSettlement` in the transaction of the booking: an outcome is handed out again until it has. How many were.
      */
     deliverDue(book: (concluded: Concluded) => Effect.Effect<void>): Effect.Effect<number>
-    /** The operator's word on a settlement no rail could answer; false when its outcome was known. */
-    conclude(id: string, outcome: Concluded["outcome"]): Effect.Effect<boolean>
-    /** Asks the rail again about a settlement that was left to the operator. */
-    resume(id: string): Effect.Effect<boolean>
+    /** Counts those that were left to the operator, for whoever watches the metrics. */
+    readonly countUnresolved: Effect.Effect<void>
   }
 >()("turnpike/services/ChainSettlements") {
   static readonly layer = Layer.effect(
@@ -123,20 +121,14 @@ export class ChainSettlements extends Context.Service<
         return rows.length
       })
 
-      const conclude = Effect.fn("ChainSettlements.conclude")(function* (id: string, outcome: Concluded["outcome"]) {
-        const before = yield* records.find(id)
-        if (Option.isNone(before) || finalStates.includes(before.value.state)) return false
-        const row = yield* records.record(id, undefined, outcome)
-        return row !== undefined && finalStates.includes(row.state)
-      })
+      const countUnresolved = Effect.flatMap(records.unresolved, (count) => Metric.update(unresolved, count))
 
       return ChainSettlements.of({
         settle,
         get: records.find,
         reconcileDue,
         deliverDue,
-        conclude,
-        resume: records.resume
+        countUnresolved
       })
     })
   )
@@ -151,11 +143,20 @@ export class ChainSettlements extends Context.Service<
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped
       )
+      yield* settlements.value.countUnresolved.pipe(
+        Effect.catchCause((cause) => Effect.logError("Settlements could not be counted", cause)),
+        Effect.repeat(Schedule.spaced("15 seconds")),
+        Effect.forkScoped
+      )
     })
   )
 }
 
 const batch = 50
+
+export const unresolved = Metric.gauge("turnpike_chain_settlements_unresolved", {
+  description: "Settlements on a chain that were left to the operator, of all processes"
+})
 
 /** Whoever waits for the settlement only sees that there is no outcome yet. */
 const logged = (driving: Effect.Effect<void>, id: string) =>

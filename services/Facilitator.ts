@@ -28,8 +28,8 @@ import { SignatureRecovery } from "./SignatureRecovery.ts"
 export class Facilitator extends Context.Service<
   Facilitator,
   {
-    /** Whether the payment would go through now. Uses nothing up. */
-    verify(facilitation: Facilitation): Effect.Effect<VerifyResponse>
+    /** Whether the payment would go through now. Uses nothing up. Live, the receiver must be the caller's. */
+    verify(facilitation: Facilitation, caller?: Principal): Effect.Effect<VerifyResponse>
     /**
      * Takes the money, and says so, once: whoever asks again learns that the payment was used, and by which transaction. Live, the
      * receiver must be the caller's.
@@ -60,14 +60,15 @@ export class Facilitator extends Context.Service<
       })
 
       const verify = Effect.fn("Facilitator.verify")(function* (
-        facilitation: Facilitation
+        facilitation: Facilitation,
+        caller?: Principal
       ): Effect.fn.Return<VerifyResponse> {
         const found = yield* read(facilitation)
         if ("_tag" in found) return invalid(found)
         const authorization = authorize(found.asked, found.facilitating)
         if ("_tag" in authorization) return invalid(authorization)
         const { payer } = authorization
-        const refusal = yield* settling.refusal(found.asked, authorization)
+        const refusal = yield* settling.refusal(found.asked, authorization, caller)
         return refusal === undefined ? { isValid: true, payer } : invalid(refusal, payer)
       })
 

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { RailUnavailable } from "#services/Rail.ts"
-import type { Move, View } from "./Contracts.ts"
-import { type Call, isRevert, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import type { Move, Search, Use, View } from "./Contracts.ts"
+import { type Call, isRevert, type Log, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
 
 /** What x402 calls the ways in which an authorisation does not go through. */
 export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "scheme">) => {
@@ -17,6 +18,31 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
     failed: `invalid_${scheme}_evm_transaction_failed`,
     mismatch: `invalid_${scheme}_evm_transfer_event_mismatch`
   }
+}
+
+/** How far from each other blocks may be in one question for logs: what the strictest nodes answer. */
+const span = 2_000n
+/** How many such questions one look may take: where that is not enough, the first and the last of them are asked. */
+const mostSpans = 40
+/** How many transactions of one span are read, and how many of them at once. */
+const mostTransactions = 200
+const atOnce = 8
+
+/** The spans between two blocks, and whether they leave none out. */
+export const spansOf = (
+  from: bigint,
+  to: bigint
+): { spans: ReadonlyArray<readonly [bigint, bigint]>; whole: boolean } => {
+  const count = to < from ? 0 : Number((to - from) / span) + 1
+  const whole = count <= mostSpans
+  const indices = whole
+    ? Array.from({ length: count }, (_, index) => index)
+    : Array.from({ length: mostSpans }, (_, index) => (index < mostSpans / 2 ? index : count - mostSpans + index))
+  const spans = indices.map((index) => {
+    const low = from + BigInt(index) * span
+    return [low, low + span - 1n < to ? low + span - 1n : to] as const
+  })
+  return { spans, whole }
 }
 
 /** What the chain says about money and authorisations. */
@@ -63,20 +89,108 @@ export const make = (rpc: Rpc, confirmations: number) => {
     )
   const estimateGas = (call: Call) => unlessReverted(rpc.estimateGas(call))
 
-  /** The transaction of somebody else that used this authorisation for the same transfer, between these blocks. */
-  const foreignUse = Effect.fnUntraced(function* (move: Move, asset: string, amount: bigint, from: bigint, to: bigint) {
-    const logs = yield* rpc.logs({ address: asset, topics: move.useTopics, from, to })
-    for (const hash of new Set(logs.slice(0, 50).flatMap(({ transactionHash }) => transactionHash ?? []))) {
-      const [transaction, receipt] = yield* Effect.all([rpc.transaction(hash), rpc.receipt(hash)], { concurrency: 2 })
-      const ours = transaction?.input.toLowerCase().includes(signatureBytes(move)) === true
-      if (receipt?.status === 1n && ours && move.moved(receipt.logs, amount)) return receipt
+  const timeOf = (block: bigint) => Effect.map(rpc.blockAt(block), ({ timestamp }) => timestamp)
+  /** The first block up to the head that is not older than this. */
+  const blockSince = Effect.fnUntraced(function* (time: bigint, head: bigint) {
+    let [low, high] = [0n, head]
+    while (low < high) {
+      const middle = (low + high) / 2n
+      if ((yield* timeOf(middle)) < time) low = middle + 1n
+      else high = middle
+    }
+    return low
+  })
+
+  const logsOf = (search: Search, from: bigint, to: bigint) =>
+    Effect.map(rpc.logs({ ...search, from, to }), (logs) => logs.filter(search.matches))
+  const hashesOf = (logs: ReadonlyArray<Log>) => [
+    ...new Set(logs.flatMap(({ transactionHash }) => transactionHash ?? []))
+  ]
+
+  /** The transaction, when it is known to have gone through. */
+  const wentThrough = Effect.fnUntraced(function* (hash: string) {
+    const [transaction, receipt] = yield* Effect.all([rpc.transaction(hash), rpc.receipt(hash)], { concurrency: 2 })
+    const isIt =
+      receipt !== null && receipt.status === 1n && receipt.transactionHash.toLowerCase() === hash.toLowerCase()
+    return transaction !== null && isIt ? { transaction, receipt } : undefined
+  })
+
+  /**
+   * The transaction between these blocks that used an authorisation or cancelled it, and which of both. Undefined when none is proven
+   * to: a node that knows no such log, or not its receipt, may only lag behind.
+   */
+  const useOf = Effect.fnUntraced(function* (move: Move, from: bigint, to: bigint) {
+    const { spans, whole } = spansOf(from, to)
+    let mayBeUsed = !whole
+    for (const [low, high] of spans) {
+      const hashes = hashesOf(yield* logsOf(move.uses, low, high))
+      if (hashes.length > 0) mayBeUsed = true
+      for (let first = 0; first < Math.min(hashes.length, mostTransactions); first += atOnce) {
+        const read = yield* Effect.forEach(hashes.slice(first, first + atOnce), wentThrough, { concurrency: atOnce })
+        for (const found of read) {
+          const use = found && move.useIn(found.transaction, found.receipt)
+          if (found !== undefined && use !== undefined) return { ...use, receipt: found.receipt }
+        }
+      }
+    }
+    if (mayBeUsed || move.cancellations === undefined) return undefined
+    for (const [low, high] of spans) {
+      for (const hash of hashesOf(yield* logsOf(move.cancellations, low, high)).slice(0, 1)) {
+        const found = yield* wentThrough(hash)
+        const none: Use = { moved: false, log: undefined }
+        if (found?.receipt.logs.some(move.cancellations.matches)) return { ...none, receipt: found.receipt }
+      }
     }
     return undefined
   })
 
-  return { isUsed, finalBlock, isFinal, obstacle, estimateGas, foreignUse }
+  /** What became of a used authorisation, as far as these blocks prove it. */
+  const afterUse = Effect.fnUntraced(function* (
+    move: Move,
+    authorization: Authorization,
+    from: bigint,
+    to: bigint,
+    head: bigint
+  ): Effect.fn.Return<Outcome | undefined, RpcError | RailUnavailable> {
+    const found = yield* useOf(move, from, to)
+    if (found === undefined) return undefined
+    const { log, moved, receipt } = found
+    if (!isFinal(receipt, head)) return moved ? { _tag: "Pending", transaction: receipt.transactionHash } : undefined
+    if (!moved) return { _tag: "Refused", reason: reasons(authorization).used }
+    return { _tag: "Settled", transaction: receipt.transactionHash, ...(log === undefined ? {} : { log: Number(log) }) }
+  })
+
+  /**
+   * What the chain itself says of an authorisation that anybody may have brought since then: that its transfer is made, that it was
+   * used otherwise, or that it ended unused. Undefined while none of these is certain.
+   */
+  const testimony = Effect.fnUntraced(function* (
+    move: Move,
+    authorization: Authorization,
+    since: (head: bigint) => Effect.Effect<bigint, RpcError | RailUnavailable>
+  ) {
+    const { number: head } = yield* rpc.head
+    const final = finalBlock(head)
+    const [used, time] = yield* Effect.all([isUsed(move, final), timeOf(final)], { concurrency: 2 })
+    if (used) return yield* afterUse(move, authorization, yield* since(head), head, head)
+    return time >= move.validBefore
+      ? ({ _tag: "Refused", reason: reasons(authorization).expired } satisfies Outcome)
+      : undefined
+  })
+
+  return { isUsed, finalBlock, isFinal, obstacle, estimateGas, blockSince, afterUse, testimony }
 }
 export type Chain = ReturnType<typeof make>
 
-/** `r` and `s` stand in the call data in this order whichever way the signature was written. */
-const signatureBytes = ({ signature }: Move): string => signature.slice(2, 130).toLowerCase()
+/** How much earlier than offered an authorisation may have been signed, and how far apart clocks may be, in seconds. */
+const margin = 600n
+
+/** Seconds since 1970 from which on an authorisation may have been used for its settlement, however long it is valid. */
+export const searchedSince = (
+  { authorization, since }: Pick<Settlement, "authorization" | "since">,
+  { validBefore }: Pick<Move, "validBefore">
+): bigint => {
+  const asked = BigInt(Math.floor(since.getTime() / 1000)) - margin
+  const signed = validBefore - BigInt(Math.floor(authorization.requirements.maxTimeoutSeconds)) - margin
+  return asked < signed ? asked : signed
+}

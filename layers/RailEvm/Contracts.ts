@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
-import { type Hex, isHex, type Log } from "./Rpc.ts"
+import { type Hex, isHex, type Log, type LogFilter, type Receipt, type Transaction } from "./Rpc.ts"
 
 const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 const exactProxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
@@ -20,11 +20,22 @@ export interface View {
   readonly data: Hex
 }
 
+/** What a transaction did with an authorisation: made the transfer that it is for, or used it up otherwise. */
+export interface Use {
+  readonly moved: boolean
+  /** Which of the logs of its block is that transfer; undefined where there is none. */
+  readonly log: bigint | undefined
+}
+
+/** Where logs are looked for, and which of them count. */
+export interface Search extends Pick<LogFilter, "address" | "topics"> {
+  readonly matches: (log: Log) => boolean
+}
+
 /** What a settlement is on the chain: the call that moves the money, and where the chain keeps that its authorisation was used. */
 export interface Move {
   readonly to: string
   readonly data: Hex
-  readonly signature: Hex
   /** Seconds since 1970 from which on the chain refuses it. */
   readonly validBefore: bigint
   readonly used: View
@@ -32,12 +43,18 @@ export interface Move {
   readonly balance: View
   /** What Permit2 may take of the payer's; undefined where no leave is needed. */
   readonly allowance: View | undefined
-  /** Logs under which its use is found, and the transfer it must have made. */
-  readonly useTopics: ReadonlyArray<string>
-  readonly moved: (logs: ReadonlyArray<Log>, amount: bigint) => boolean
+  /** The transfer in the logs of our own transaction. */
+  readonly transfer: (logs: ReadonlyArray<Log>) => Log | undefined
+  /** Logs of transactions that may have used it. */
+  readonly uses: Search
+  /** What somebody's transaction, which went through, did with it beyond doubt; undefined where it might have been another's money. */
+  readonly useIn: (transaction: Transaction, receipt: Receipt) => Use | undefined
+  /** Logs of its being cancelled, where they are no `uses`: they only count where no use can have been before. */
+  readonly cancellations: Search | undefined
 }
 
 const Numeric = Schema.Union([Schema.String.check(Schema.isPattern(/^\d{1,78}$/)), Schema.Int])
+const Address = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/))
 const Signature = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{130}$/))
 const decodeEip3009 = Schema.decodeUnknownOption(
   Schema.Struct({
@@ -55,7 +72,7 @@ const decodePermit2 = Schema.decodeUnknownOption(
         permitted: Schema.Struct({ amount: Numeric }),
         nonce: Numeric,
         deadline: Numeric,
-        witness: Schema.Struct({ validAfter: Numeric })
+        witness: Schema.Struct({ validAfter: Numeric, facilitator: Schema.optional(Address) })
       })
     })
   })
@@ -83,28 +100,34 @@ export const make = Effect.gen(function* () {
   ])
   const transferTopic = toEventSelector(parseAbiItem("event Transfer(address indexed, address indexed, uint256)"))
   const usedTopic = toEventSelector(parseAbiItem("event AuthorizationUsed(address indexed, bytes32 indexed)"))
+  const canceledTopic = toEventSelector(parseAbiItem("event AuthorizationCanceled(address indexed, bytes32 indexed)"))
+  const invalidatedTopic = toEventSelector(
+    parseAbiItem("event UnorderedNonceInvalidation(address indexed, uint256, uint256)")
+  )
 
   const hex = (text: string): Hex => (isHex(text) ? text : "0x")
   const padded = (address: string) => pad(hex(address))
 
-  const common = ({ asset, payTo, payer }: Authorization) => ({
-    balance: { to: asset, data: encodeFunctionData({ abi: token, functionName: "balanceOf", args: [hex(payer)] }) },
-    moved: (logs: ReadonlyArray<Log>, amount: bigint) =>
-      logs.some(
-        (log) =>
-          log.address.toLowerCase() === asset &&
-          log.topics[0] === transferTopic &&
-          log.topics[1]?.toLowerCase() === padded(payer) &&
-          log.topics[2]?.toLowerCase() === padded(payTo) &&
-          log.data.length === 66 &&
-          BigInt(log.data) === amount
-      )
-  })
+  const isOf = (log: Log, address: string, ...topics: ReadonlyArray<string>) =>
+    log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
+
+  const common = ({ asset, payTo, payer }: Authorization, amount: bigint) => {
+    const isTransfer = (log: Log) =>
+      isOf(log, asset, transferTopic, padded(payer), padded(payTo)) &&
+      log.data.length === 66 &&
+      BigInt(log.data) === amount
+    return {
+      isTransfer,
+      transfer: (logs: ReadonlyArray<Log>) => logs.find(isTransfer),
+      balance: { to: asset, data: encodeFunctionData({ abi: token, functionName: "balanceOf", args: [hex(payer)] }) }
+    }
+  }
 
   const eip3009 = (authorization: Authorization): Move | undefined => {
     const decoded = Option.getOrUndefined(decodeEip3009(authorization.payload))?.payload
     if (decoded === undefined || !/^0x[0-9a-f]{64}$/i.test(authorization.nonce)) return undefined
-    const { amount, asset, nonce, payTo, payer } = authorization
+    const { amount, asset, payTo, payer } = authorization
+    const nonce = authorization.nonce.toLowerCase()
     const signature = hex(decoded.signature)
     const validBefore = BigInt(decoded.authorization.validBefore)
     const [from, id] = [hex(payer), hex(nonce)]
@@ -112,11 +135,13 @@ export const make = Effect.gen(function* () {
     const s = hex(`0x${signature.slice(66, 130)}`)
     const v = Number.parseInt(signature.slice(130), 16)
     const args = [from, hex(payTo), amount, BigInt(decoded.authorization.validAfter), validBefore, id, v, r, s] as const
+    const { isTransfer, ...rest } = common(authorization, amount)
+    const isUse = (log: Log) => isOf(log, asset, usedTopic, padded(payer), nonce)
+    const isCancellation = (log: Log) => isOf(log, asset, canceledTopic, padded(payer), nonce)
     return {
-      ...common(authorization),
+      ...rest,
       to: asset,
       data: encodeFunctionData({ abi: token, functionName: "transferWithAuthorization", args }),
-      signature,
       validBefore,
       used: {
         to: asset,
@@ -124,11 +149,23 @@ export const make = Effect.gen(function* () {
       },
       isUsed: (answer) => BigInt(answer) !== 0n,
       allowance: undefined,
-      useTopics: [usedTopic, padded(payer), id]
+      uses: {
+        address: asset,
+        topics: [[usedTopic, canceledTopic], padded(payer), nonce],
+        matches: (log) => isUse(log) || isCancellation(log)
+      },
+      useIn: (_, { logs }) => {
+        if (logs.some(isCancellation)) return { moved: false, log: undefined }
+        const use = logs.find(isUse)
+        // The token names the nonce and makes its transfer right after, in one go: no other transfer can stand in that place.
+        const next = use && logs.find(({ logIndex }) => logIndex === use.logIndex + 1n)
+        return next && { moved: isTransfer(next), log: isTransfer(next) ? next.logIndex : undefined }
+      },
+      cancellations: undefined
     }
   }
 
-  const permit2Move = (authorization: Authorization, amount: bigint, relayer: string): Move | undefined => {
+  const permit2Move = (authorization: Authorization, amount: bigint): Move | undefined => {
     const decoded = Option.getOrUndefined(decodePermit2(authorization.payload))?.payload
     if (decoded === undefined) return undefined
     const { asset, payTo, payer, scheme } = authorization
@@ -142,6 +179,9 @@ export const make = Effect.gen(function* () {
       nonce: number,
       deadline: BigInt(deadline)
     }
+    const { facilitator } = witness
+    if (scheme === "upto" && facilitator === undefined) return undefined
+    const to = scheme === "exact" ? exactProxy : uptoProxy
     const data =
       scheme === "exact"
         ? encodeFunctionData({
@@ -152,13 +192,19 @@ export const make = Effect.gen(function* () {
         : encodeFunctionData({
             abi: upto,
             functionName: "settle",
-            args: [permit, amount, owner, { to: hex(payTo), facilitator: hex(relayer), validAfter }, signature]
+            args: [
+              permit,
+              amount,
+              owner,
+              { to: hex(payTo), facilitator: hex(facilitator?.toLowerCase() ?? ""), validAfter },
+              signature
+            ]
           })
+    const { isTransfer, ...rest } = common(authorization, amount)
     return {
-      ...common(authorization),
-      to: scheme === "exact" ? exactProxy : uptoProxy,
+      ...rest,
+      to,
       data,
-      signature,
       validBefore: BigInt(deadline) + 1n,
       used: {
         to: permit2,
@@ -169,15 +215,34 @@ export const make = Effect.gen(function* () {
         to: asset,
         data: encodeFunctionData({ abi: token, functionName: "allowance", args: [owner, permit2] })
       },
-      useTopics: [transferTopic, padded(payer), padded(payTo)]
+      uses: { address: asset, topics: [transferTopic, padded(payer), padded(payTo)], matches: isTransfer },
+      // Permit2 names no nonce when it moves money. What the proxy was called for is what the payer signed, and only the call as a whole
+      // is beyond doubt: whatever stands somewhere in a call of something else may stand there for show.
+      useIn: (transaction, { logs }) => {
+        const isThisCall =
+          transaction.to?.toLowerCase() === to && transaction.input.toLowerCase() === data.toLowerCase()
+        const log = isThisCall ? logs.find(isTransfer) : undefined
+        return log && { moved: true, log: log.logIndex }
+      },
+      cancellations: {
+        address: permit2,
+        topics: [invalidatedTopic, padded(payer)],
+        matches: (log) => isOf(log, permit2, invalidatedTopic, padded(payer)) && invalidates(log.data, number)
+      }
     }
   }
 
   /** The call that settles this; undefined when the authorisation is none for a contract. */
-  return ({ amount, authorization }: Pick<Settlement, "amount" | "authorization">, relayer: string) => {
+  return ({ amount, authorization }: Pick<Settlement, "amount" | "authorization">) => {
     const fits = authorization.scheme === "exact" ? amount === authorization.amount : amount <= authorization.amount
     if (!fits) return undefined
     if (authorization.method === "eip3009") return authorization.scheme === "exact" ? eip3009(authorization) : undefined
-    return authorization.method === "permit2" ? permit2Move(authorization, amount, relayer) : undefined
+    return authorization.method === "permit2" ? permit2Move(authorization, amount) : undefined
   }
 })
+
+/** Whether the word and the mask that Permit2 wrote are those of this nonce. */
+const invalidates = (data: Hex, nonce: bigint): boolean =>
+  data.length === 130 &&
+  BigInt(data.slice(0, 66)) === nonce >> 8n &&
+  ((BigInt(`0x${data.slice(66)}`) >> (nonce & 255n)) & 1n) === 1n

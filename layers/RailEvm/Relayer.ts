@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
-import { type Chain, reasons } from "./Chain.ts"
+import type { RailUnavailable } from "#services/Rail.ts"
+import { type Chain, reasons, searchedSince } from "./Chain.ts"
 import type { Move } from "./Contracts.ts"
 import type { EvmOptions } from "./Options.ts"
 import { type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
@@ -11,6 +12,20 @@ const refused = (reason: string): Outcome => ({ _tag: "Refused", reason })
 
 /** How many of the nonces that hold up one that waits are looked after with it. */
 const lookAhead = 8n
+/** How many blocks behind a node may have been when it said that an authorisation was unused, and we signed. */
+const behind = 1_000n
+
+export interface Waits {
+  readonly _tag: "Waits"
+  readonly reason: string
+  readonly facts: object
+  readonly alerts: boolean
+}
+/** A call that can be paid for now, one that has to wait and why, or one that the contract refuses. */
+type Quote =
+  | { readonly _tag: "Affordable"; readonly gas: bigint; readonly fees: Fees; readonly head: bigint }
+  | Waits
+  | { readonly _tag: "Reverts" }
 
 /** Gets settlements through: signs, keeps, sends, sends again, and reads what became of them. */
 export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: Transactions) => {
@@ -44,58 +59,69 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       Effect.asVoid
     )
 
-  /** Its authorisation was used after we had signed: by us, or by whoever saw it. The payee has the money when it was this transfer. */
-  const usedBy = Effect.fnUntraced(function* (settlement: Settlement, move: Move, from: bigint, head: bigint) {
-    const { amount, authorization } = settlement
-    const found = yield* chain.foreignUse(move, authorization.asset, amount, from, head)
-    if (found !== undefined && chain.isFinal(found, head)) {
-      yield* Effect.logWarning("An authorisation got to the chain otherwise", { hash: found.transactionHash })
-      return { _tag: "Settled", transaction: found.transactionHash } as const
-    }
-    if (found === undefined && (yield* chain.isUsed(move, chain.finalBlock(head)))) {
-      return refused(reasons(authorization).used)
-    }
-    return pending(found?.transactionHash)
+  /** What a call would cost now. */
+  const quote = Effect.fnUntraced(function* ({ data, to }: Move): Effect.fn.Return<Quote, RpcError | RailUnavailable> {
+    const [head, estimate, bid, balance] = yield* Effect.all(
+      [rpc.head, chain.estimateGas({ from: relayer, to, data }), tip, rpc.balance(relayer)],
+      { concurrency: 4 }
+    )
+    if (estimate === false) return { _tag: "Reverts" }
+    const gas = (estimate * 13n) / 10n
+    const waits = (reason: string, facts: object, alerts = false): Quote => ({ _tag: "Waits", reason, facts, alerts })
+    if (gas > options.maxGas) return waits("it needs more gas than allowed", { gas })
+    const fees = feesFor(head.baseFeePerGas ?? 0n, bid)
+    if (fees === undefined) return waits("gas costs more than allowed", { baseFee: head.baseFeePerGas })
+    if (balance < gas * fees.maxFee) return waits("the relayer has no gas", { balance }, true)
+    return { _tag: "Affordable", gas, fees, head: head.number }
   })
 
-  /** Nothing of this settlement is on its way: looks whether it would go through, and sends it. */
-  const begin = Effect.fnUntraced(function* (settlement: Settlement, move: Move) {
-    const { amount, authorization, id } = settlement
-    const obstacle = yield* chain.obstacle(move, authorization, amount)
-    if (obstacle !== undefined) {
-      const since = yield* transactions.signedSince(id)
-      if (obstacle !== reasons(authorization).used || since === null) return refused(obstacle)
-      return yield* usedBy(settlement, move, since, (yield* rpc.head).number)
+  const sinceSigned = (block: bigint): bigint => (block > behind ? block - behind : 0n)
+
+  /** Its authorisation is used: by us, or by whoever saw it. The payee has the money when it was this transfer. */
+  const usedBy = Effect.fnUntraced(function* (
+    { authorization, transaction }: Settlement,
+    move: Move,
+    [from, to]: readonly [bigint, bigint],
+    head: bigint
+  ) {
+    const seen = yield* chain.afterUse(move, authorization, sinceSigned(from), to, head)
+    if (seen?._tag === "Settled" && seen.transaction !== transaction) {
+      yield* Effect.logWarning("An authorisation got to the chain otherwise", { hash: seen.transaction })
     }
-    const { data, to } = move
-    const [head, estimate, bid, count, balance] = yield* Effect.all(
-      [
-        rpc.head,
-        chain.estimateGas({ from: relayer, to, data }),
-        tip,
-        rpc.transactionCount(relayer, "latest"),
-        rpc.balance(relayer)
-      ],
-      { concurrency: 5 }
+    return seen ?? pending(transaction)
+  })
+
+  /** Somebody may have brought it, another rail or we: what speaks against it now may come of that, and only the chain's word counts. */
+  const asTheChainSays = (settlement: Settlement, move: Move, signed: bigint | null) =>
+    Effect.map(
+      chain.testimony(move, settlement.authorization, (head) =>
+        signed === null ? chain.blockSince(searchedSince(settlement, move), head) : Effect.succeed(sinceSigned(signed))
+      ),
+      (seen) => seen ?? pending(settlement.transaction)
     )
-    if (estimate === false) return refused(reasons(authorization).simulation)
-    const gas = (estimate * 13n) / 10n
-    if (gas > options.maxGas) {
-      yield* Effect.logWarning("A settlement waits: it needs more gas than allowed", { id, gas })
-      return pending(undefined)
+
+  /** Nothing that we signed for this settlement is on its way: looks whether it would go through, and sends it. */
+  const begin = Effect.fnUntraced(function* (settlement: Settlement, move: Move) {
+    const { amount, askedBefore, authorization, id } = settlement
+    const signed = yield* transactions.signedSince(id)
+    const isNew = signed === null && !askedBefore && settlement.transaction === undefined
+    const obstacle = yield* chain.obstacle(move, authorization, amount)
+    if (obstacle !== undefined) return isNew ? refused(obstacle) : yield* asTheChainSays(settlement, move, signed)
+    const [cost, count] = yield* Effect.all([quote(move), rpc.transactionCount(relayer, "latest")], { concurrency: 2 })
+    if (cost._tag === "Reverts") {
+      return isNew ? refused(reasons(authorization).simulation) : yield* asTheChainSays(settlement, move, signed)
     }
-    const fees = feesFor(head.baseFeePerGas ?? 0n, bid)
-    if (fees === undefined) {
-      yield* Effect.logWarning("A settlement waits: gas costs more than allowed", { id, baseFee: head.baseFeePerGas })
-      return pending(undefined)
+    if (cost._tag === "Waits") {
+      const { alerts, facts, reason } = cost
+      if (alerts) yield* alert(reason, { id, ...facts })
+      else yield* Effect.logWarning(`A settlement waits: ${reason}`, { id, ...facts })
+      return pending(settlement.transaction)
     }
-    if (balance < gas * fees.maxFee) {
-      yield* alert("the relayer has no gas", { id, balance })
-      return pending(undefined)
-    }
-    const signed = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock: head.number }, count)
-    yield* send(signed)
-    return pending(signed.hash)
+    const { fees, gas, head: fromBlock } = cost
+    const { data, to } = move
+    const own = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock }, count)
+    yield* send(own)
+    return pending(own.hash)
   })
 
   /** It is in a block: says so once that is final. */
@@ -107,15 +133,21 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     head: bigint
   ) {
     const { amount, authorization } = settlement
+    const { transactionHash: transaction } = receipt
     const why = reasons(authorization)
-    if (!chain.isFinal(receipt, head)) return pending(receipt.transactionHash)
+    if (!chain.isFinal(receipt, head)) return pending(transaction)
     if (receipt.status === 1n) {
-      if (move.moved(receipt.logs, amount)) return { _tag: "Settled", transaction: receipt.transactionHash } as const
-      yield* alert("a transaction went through and moved something else", { hash: receipt.transactionHash })
+      const transfer = move.transfer(receipt.logs)
+      if (transfer !== undefined) return { _tag: "Settled", transaction, log: Number(transfer.logIndex) } as const
+      yield* alert("a transaction went through and moved something else", { hash: transaction })
       return refused(why.mismatch)
     }
-    if (yield* chain.isUsed(move)) return yield* usedBy(settlement, move, own.from_block, head)
-    return refused((yield* chain.obstacle(move, authorization, amount)) ?? why.failed)
+    if (yield* chain.isUsed(move, chain.finalBlock(head))) {
+      return yield* usedBy(settlement, move, [own.from_block, receipt.blockNumber], head)
+    }
+    const obstacle = yield* chain.obstacle(move, authorization, amount)
+    // Used just now, and not by this transaction: whatever it was, it is not final.
+    return obstacle === why.used ? pending(transaction) : refused(obstacle ?? why.failed)
   })
 
   /** Brings what waits under this nonce back to the node, for a higher fee when it waited too long. */
@@ -151,7 +183,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       { concurrency: 4 }
     )
     if (block.timestamp >= move.validBefore && !used) return refused(reasons(authorization).expired)
-    if (used) return yield* usedBy(settlement, move, own.from_block, head)
+    if (used) return yield* usedBy(settlement, move, [own.from_block, head], head)
     if (settledCount > own.nonce) {
       // A receipt may have come since we looked; without one the nonce is somebody else's for good.
       const receipts = yield* Effect.forEach(all, ({ hash }) => rpc.receipt(hash), { concurrency: 8 })
@@ -170,7 +202,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
   })
 
   /** One look at a settlement, and whatever can be done for it now. */
-  return Effect.fnUntraced(
+  const advance = Effect.fnUntraced(
     function* (settlement: Settlement, move: Move) {
       const own = yield* transactions.of(settlement.id)
       const [newest] = own
@@ -184,6 +216,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(unexpected(error)))
   )
+  return { advance, quote }
 }
 
 /** Fees that nodes take in the place of these: an eighth more, here a quarter; undefined when the cap does not allow it. */

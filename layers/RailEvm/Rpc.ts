@@ -27,6 +27,7 @@ const Log = Schema.Struct({
   address: Schema.String,
   topics: Schema.Array(Schema.String),
   data: Hex,
+  logIndex: Quantity,
   transactionHash: Schema.NullOr(Schema.String)
 })
 export type Log = typeof Log.Type
@@ -42,7 +43,12 @@ const Block = Schema.Struct({
   timestamp: Quantity,
   baseFeePerGas: Schema.optional(Schema.NullOr(Quantity))
 })
-const Transaction = Schema.Struct({ input: Schema.String, blockNumber: Schema.NullOr(Quantity) })
+const Transaction = Schema.Struct({
+  to: Schema.NullOr(Schema.String),
+  input: Schema.String,
+  blockNumber: Schema.NullOr(Quantity)
+})
+export type Transaction = typeof Transaction.Type
 
 /** What we ask of an Ethereum node. An answer that is not what was asked for is no answer. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
@@ -103,7 +109,8 @@ export interface Call {
 
 export interface LogFilter {
   readonly address: string
-  readonly topics: ReadonlyArray<string>
+  /** In their places; any one of several. */
+  readonly topics: ReadonlyArray<string | ReadonlyArray<string>>
   readonly from: bigint
   readonly to: bigint
 }

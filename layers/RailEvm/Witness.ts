@@ -16,11 +16,6 @@ export class Witness extends Context.Service<
   }
 >()("turnpike/layers/RailEvm/Witness") {}
 
-/** How far from each other blocks may be in one question for logs: what the strictest nodes answer. */
-const span = 2_000n
-/** How much earlier than offered an authorisation may have been signed, in seconds. */
-const margin = 600n
-
 /** Reads an EVM chain through a node of our own choice: whether an authorisation was used, and for what. */
 const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | "rpcUrl" | "confirmations">) {
   const { confirmations, network } = options
@@ -34,45 +29,17 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
     (found) =>
       new RailUnavailable({ reason: `TURNPIKE_RPC_URL is a node of chain ${found}; ${network} is ${caip2[network]}` })
   )
-  const timeOf = (block: bigint) => Effect.map(rpc.blockAt(block), ({ timestamp }) => timestamp)
-
-  /** The first block that is not older than this. */
-  const blockSince = Effect.fnUntraced(function* (time: bigint, head: bigint) {
-    let [low, high] = [0n, head]
-    while (low < high) {
-      const middle = (low + high) / 2n
-      if ((yield* timeOf(middle)) < time) low = middle + 1n
-      else high = middle
-    }
-    return low
-  })
 
   const testify = Effect.fnUntraced(
     function* (settlement: Settlement) {
-      const { amount, authorization } = settlement
-      const move = authorization.network === network ? moveOf(settlement, noRelayer) : undefined
+      const { authorization } = settlement
+      const move = authorization.network === network ? moveOf(settlement) : undefined
       if (move === undefined) return undefined
       yield* checked
-      const head = (yield* rpc.head).number
-      const final = chain.finalBlock(head)
-      const why = Chain.reasons(authorization)
-      if (!(yield* chain.isUsed(move, final))) {
-        return (yield* timeOf(final)) >= move.validBefore
-          ? ({ _tag: "Refused", reason: why.expired } as const)
-          : undefined
-      }
-      const offered = BigInt(authorization.requirements.maxTimeoutSeconds)
-      const from = yield* blockSince(move.validBefore - offered - margin, head)
-      const found = yield* chain.foreignUse(
-        move,
-        authorization.asset,
-        amount,
-        from,
-        from + span < head ? from + span : head
+      const seen = yield* chain.testimony(move, authorization, (head) =>
+        chain.blockSince(Chain.searchedSince(settlement, move), head)
       )
-      return found !== undefined && chain.isFinal(found, head)
-        ? ({ _tag: "Settled", transaction: found.transactionHash } as const)
-        : undefined
+      return seen?._tag === "Pending" ? undefined : seen
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )
@@ -80,6 +47,3 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
 })
 
 export const layer = (options: Parameters<typeof make>[0]) => Layer.effect(Witness, make(options))
-
-// Who brings it makes no difference to whether it was used.
-const noRelayer = "0x0000000000000000000000000000000000000001"

@@ -31,7 +31,9 @@ export const all = Migrator.fromGlob({
   "0025_facilitated.ts": () => import("./0025_facilitated.ts"),
   "0026_endpoint_webhooks.ts": () => import("./0026_endpoint_webhooks.ts"),
   "0027_scan_batch_names.ts": () => import("./0027_scan_batch_names.ts"),
-  "0028_targets_by_time.ts": () => import("./0028_targets_by_time.ts")
+  "0028_targets_by_time.ts": () => import("./0028_targets_by_time.ts"),
+  "0029_chain_transfers.ts": () => import("./0029_chain_transfers.ts"),
+  "0030_waiting_replays.ts": () => import("./0030_waiting_replays.ts")
 })
 
 /**

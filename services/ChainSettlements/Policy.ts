@@ -13,6 +13,8 @@ export interface ChainPolicy {
   readonly longestRetry: Duration.Duration
   /** How long after the authorisation has ended a settlement is still asked about. */
   readonly patience: Duration.Duration
+  /** How long a settlement is asked about at most, however long its authorisation is valid. */
+  readonly longestLife: Duration.Duration
   /** How long whoever settled has to book the outcome before a worker does. */
   readonly bookingGrace: Duration.Duration
   /** Settlements that callers of this process wait for at once; more are left to the worker. */
@@ -28,6 +30,7 @@ export const ChainPolicy = Context.Reference<ChainPolicy>("turnpike/services/Cha
     firstRetry: Duration.millis(500),
     longestRetry: Duration.minutes(1),
     patience: Duration.hours(24),
+    longestLife: Duration.days(7),
     bookingGrace: Duration.seconds(5),
     concurrency: 256
   })

@@ -33,7 +33,7 @@ export const bookChainSettlement = companion<{ readonly id: string; readonly boo
   WHERE c.id = r.id AND c.booked_at IS NULL`
 )
 
-const columns = `id, payment_id, "authorization", amount, state, transaction, reason, attempts, due_at, give_up_at,
+const columns = `id, payment_id, "authorization", amount, state, transaction, transfer_log, reason, attempts, due_at, give_up_at,
   booked_at, created_at`
 
 /** The rows of settlements. Every change of state goes through the table of transitions, under the row's lock. */
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
 
   const write = (row: ChainSettlement, state: string, due_at: Date | null) =>
     sql`UPDATE chain_settlements SET state = ${state}, transaction = ${row.transaction}, reason = ${row.reason},
-        attempts = ${row.attempts}, due_at = ${due_at},
+        transfer_log = ${row.transfer_log}, attempts = ${row.attempts}, due_at = ${due_at},
         concluded_at = CASE WHEN ${state} IN ('confirmed', 'refused') THEN ${due_at}::timestamptz END
       WHERE id = ${row.id}`
 
@@ -65,15 +65,16 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     const { amount, authorization, id, payment_id } = order
     const now = yield* DateTime.now
     const at = DateTime.toDate(now)
-    const giveUpAt = DateTime.addDuration(
-      DateTime.makeUnsafe(Math.max(authorization.validUntil.getTime(), at.getTime())),
-      policy.patience
+    const until = Math.max(authorization.validUntil.getTime(), at.getTime()) + Duration.toMillis(policy.patience)
+    // The payer says how long an authorisation is valid, and may say for ever.
+    const giveUpAt = DateTime.toDate(
+      DateTime.makeUnsafe(Math.min(until, at.getTime() + Duration.toMillis(policy.longestLife)))
     )
     yield* sql`INSERT INTO chain_settlements (id, payment_id, "authorization", network, asset, payer, nonce, amount,
         state, due_at, give_up_at, created_at)
       VALUES (${id}, ${payment_id ?? null}, ${encode(keepAuthorization(authorization))}, ${authorization.network},
         ${authorization.asset}, ${authorization.payer}, ${authorization.nonce}, ${amount}, 'prepared', ${at},
-        ${DateTime.toDate(giveUpAt)}, ${at})
+        ${giveUpAt}, ${at})
       ON CONFLICT DO NOTHING`
     return yield* byId(id)
   }, Effect.orDie)
@@ -155,6 +156,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
         ...row,
         state,
         transaction: outcome._tag === "Refused" ? row.transaction : (outcome.transaction ?? row.transaction),
+        transfer_log: outcome._tag === "Settled" ? (outcome.log ?? null) : row.transfer_log,
         reason: outcome._tag === "Refused" ? outcome.reason : null,
         due_at: DateTime.toDate(DateTime.addDuration(now, pause))
       }
@@ -201,6 +203,12 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     return (yield* read(yield* unbooked({ now: DateTime.toDate(now), before, until: leaseFrom(now), limit }))).rows
   }, Effect.orDie)
 
+  const unresolved = SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: Schema.Struct({ count: Schema.Int }),
+    execute: () => sql`SELECT count(*)::int4 AS count FROM chain_settlements WHERE state = 'unresolved'`
+  })
+
   return {
     insert,
     takeOne,
@@ -208,6 +216,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     record,
     resume,
     takeUnbooked,
+    unresolved: Effect.map(Effect.orDie(unresolved()), ({ count }) => count),
     find: (id: string) => Effect.orDie(byId(id)),
     isOpen: (row: ChainSettlement) => openStates.includes(row.state)
   }

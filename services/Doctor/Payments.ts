@@ -54,6 +54,12 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE p.id IS NULL OR c.id IS NULL LIMIT 10`
   },
   {
+    promise: "one transfer on a chain is the end of one settlement",
+    query: sql`SELECT network, transaction, transfer_log, array_agg(id) AS settlements FROM chain_settlements
+      WHERE state = 'confirmed' AND transfer_log IS NOT NULL
+      GROUP BY network, transaction, transfer_log HAVING count(*) > 1 LIMIT 10`
+  },
+  {
     promise: "money that is held for a call belongs to a payment that may still be used",
     query: sql`SELECT h.id AS hold, p.id AS payment, p.state FROM holds h
       JOIN payments p ON p.hold_id = h.id

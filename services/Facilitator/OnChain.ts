@@ -8,6 +8,8 @@ import { Rail } from "../Rail.ts"
 import * as Parties from "./Parties.ts"
 
 const noRail = "this server has no rail for its networks"
+/** How often one word is taken to the chain. */
+const mostAttempts = 20
 
 /** Settles on the chain, by the rail of this server, if it has one. An outcome may stay unknown for a while, and is then said to be. */
 export const make = Effect.gen(function* () {
@@ -21,16 +23,53 @@ export const make = Effect.gen(function* () {
       ? Effect.succeed([])
       : Effect.catchTag(rail.kinds, "RAIL_UNAVAILABLE", () => Effect.succeed([]))
 
-  const refusal = (_: Asked, authorization: Authorization): Effect.Effect<Declined | undefined> =>
-    rail === undefined
-      ? Effect.succeed(declined("unexpected_verify_error", noRail))
-      : rail.verify(authorization).pipe(
-          Effect.as(undefined),
-          Effect.catchTags({
-            AUTHORIZATION_REFUSED: ({ reason }) => Effect.succeed(declined(reason)),
-            RAIL_UNAVAILABLE: ({ reason }) => Effect.succeed(declined("unexpected_verify_error", reason))
-          })
-        )
+  /** Whether the money would go to whoever asks. */
+  const isCallers = Effect.fnUntraced(function* (
+    asked: Asked,
+    { payer }: Authorization,
+    caller: Principal | undefined
+  ) {
+    const { payee } = yield* parties(asked, payer)
+    return payee !== undefined && payee.tenant_id === caller?.tenant_id
+  })
+
+  const refusal = Effect.fnUntraced(function* (
+    asked: Asked,
+    authorization: Authorization,
+    caller: Principal | undefined
+  ): Effect.fn.Return<Declined | undefined> {
+    if (rail === undefined) return declined("unexpected_verify_error", noRail)
+    if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
+    return yield* rail.verify(authorization).pipe(
+      Effect.as(undefined),
+      Effect.catchTags({
+        AUTHORIZATION_REFUSED: ({ reason }) => Effect.succeed(declined(reason)),
+        RAIL_UNAVAILABLE: ({ reason }) => Effect.succeed(declined("unexpected_verify_error", reason))
+      })
+    )
+  })
+
+  const wouldGo = (authorization: Authorization) =>
+    rail === undefined ? Effect.succeed(false) : Effect.isSuccess(rail.verify(authorization))
+
+  /**
+   * The settlement that is asked for: the first that was not refused. A refused one moved nothing and never will, so when the same word
+   * would go through by now it is taken under the next id; of the ids of one word one can be more than refused.
+   */
+  const settlementOf = Effect.fnUntraced(function* (
+    { get }: ChainSettlements["Service"],
+    authorization: Authorization
+  ) {
+    // Ids of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
+    const idOf = (attempt: number) => stepId(reservationOf(authorization), attempt, "facilitator")
+    for (let attempt = 1; attempt < mostAttempts; attempt++) {
+      const known = yield* get(idOf(attempt))
+      if (Option.isSome(known) && known.value.state === "refused") continue
+      const mayBegin = attempt === 1 || Option.isSome(known) || (yield* wouldGo(authorization))
+      return idOf(mayBegin ? attempt : attempt - 1)
+    }
+    return idOf(mostAttempts)
+  })
 
   const take = Effect.fnUntraced(function* (
     asked: Asked,
@@ -38,10 +77,8 @@ export const make = Effect.gen(function* () {
     caller: Principal | undefined
   ): Effect.fn.Return<string | Parties.Unsettled> {
     if (chain === undefined) return declined("unexpected_settle_error", noRail)
-    const { payee } = yield* parties(asked, authorization.payer)
-    if (payee === undefined || payee.tenant_id !== caller?.tenant_id) return Parties.noReceiver
-    // An id of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
-    const id = stepId(reservationOf(authorization), 1, "facilitator")
+    if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
+    const id = yield* settlementOf(chain, authorization)
     const outcome = yield* chain.settle({ id, payment_id: undefined, authorization, amount: asked.amount })
     if (outcome._tag === "Refused") return declined(outcome.reason)
     const kept = yield* chain.get(id)

@@ -16,7 +16,11 @@ export interface Unsettled extends Declined {
 export interface Settling {
   readonly kinds: Effect.Effect<ReadonlyArray<Kind>>
   /** Why this would not go through now; undefined when it would. */
-  refusal(asked: Asked, authorization: Authorization): Effect.Effect<Declined | undefined>
+  refusal(
+    asked: Asked,
+    authorization: Authorization,
+    caller: Principal | undefined
+  ): Effect.Effect<Declined | undefined>
   /** Takes what is asked and answers the transaction. Taking again is taking once. */
   take(asked: Asked, authorization: Authorization, caller: Principal | undefined): Effect.Effect<string | Unsettled>
 }

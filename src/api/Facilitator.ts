@@ -49,7 +49,8 @@ const verify = HttpApiEndpoint.post("verify", "/verify", { payload: Facilitation
       description:
         "The facilitator interface of x402: point `HTTPFacilitatorClient({ url })` of the official middleware at " +
         "`/v1/x402/facilitator`. Checks signature, amount, receiver, asset, network, validity and the payer's money, and uses nothing " +
-        "up. The answer is 200 whatever it says; `invalidReason` is spelled as x402 spells it. Takes payloads of versions 2 and 1: " +
+        "up. The answer is 200 whatever it says; `invalidReason` is spelled as x402 spells it. On a live server `payTo` must be the address " +
+        "of a wallet of the caller's tenant, as for settling. Takes payloads of versions 2 and 1: " +
         `\`exact\` on Base (EIP-3009 and Permit2) and Solana, \`upto\` on Base. ${whoMayCall}with the scope \`x402:read\`.`,
       body: facilitation,
       answer: { isValid: true, payer }

@@ -10,6 +10,7 @@ import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { partsOf, unreadable } from "#layers/Postgres/Unusable.ts"
 import * as Bootstrap from "#services/Bootstrap.ts"
+import { UnresolvedOnChain } from "#services/ChainSettlements/UnresolvedOnChain.ts"
 import { Settlements } from "#services/Settlements.ts"
 
 /** There is no database to administer. `message` is a sentence for the operator. */
@@ -41,7 +42,7 @@ const place = Effect.gen(function* () {
 /** Said before the database is asked anything, and not where the answers of a command are. */
 const announced = Layer.effectDiscard(Effect.flatMap(place, (found) => Console.error(`database  ${found}`)))
 
-const layer = Settlements.layer.pipe(
+const layer = Layer.merge(Settlements.layer, UnresolvedOnChain.layer).pipe(
   Layer.provideMerge(Platform.administration),
   Layer.provide(Bus.layer),
   Layer.provide(DatabaseClock.layer),

@@ -21,6 +21,8 @@ export type ChainState = typeof ChainState.Type
 export interface Settled {
   readonly _tag: "Settled"
   readonly transaction: string
+  /** Which of the logs of its block is the transfer, where that is known. */
+  readonly log?: number
 }
 /** No money moved by this settlement, and none ever will. */
 export interface Refused {
@@ -112,6 +114,8 @@ export const ChainSettlement = Schema.Struct({
   amount: Schema.BigInt,
   state: ChainState,
   transaction: Schema.NullOr(Schema.String),
+  /** Which of the logs of its block is the transfer, where that is known. */
+  transfer_log: Schema.NullOr(Schema.Int),
   reason: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
   due_at: Schema.NullOr(Schema.Date),
@@ -131,6 +135,8 @@ export interface Settlement {
   readonly transaction: string | undefined
   /** Whether a rail was asked before and may have moved the money: then a refusal says nothing about that first time. */
   readonly askedBefore: boolean
+  /** Since when money may have moved for it. */
+  readonly since: Date
 }
 
 /** What the rail is told. */
@@ -143,7 +149,8 @@ export const settlementOf = (row: ChainSettlement): Settlement => ({
   },
   amount: row.amount,
   transaction: row.transaction ?? undefined,
-  askedBefore: row.attempts > 1
+  askedBefore: row.attempts > 1,
+  since: row.created_at
 })
 
 /** What is known about the money of this settlement. */

@@ -13,7 +13,9 @@ export const layer = HttpApiBuilder.group(
     const facilitator = yield* Facilitator
     const resources = resourcesOf(yield* Discovery, "/v1/x402/facilitator/discovery/resources")
     return handlers.handleAll({
-      verify: ({ payload }) => facilitator.verify(payload),
+      verify: Effect.fnUntraced(function* ({ payload }) {
+        return yield* facilitator.verify(payload, (yield* CurrentExchange)?.principal)
+      }),
       settle: Effect.fnUntraced(function* ({ payload }) {
         return yield* facilitator.settle(payload, (yield* CurrentExchange)?.principal)
       }),

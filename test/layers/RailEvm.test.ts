@@ -2,9 +2,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
+import * as Chain from "#layers/RailEvm/Chain.ts"
 import { raised } from "#layers/RailEvm/Relayer.ts"
 import * as Transactions from "#layers/RailEvm/Transactions.ts"
 import { newUuid } from "#services/NewId.ts"
+import { settlement } from "./RailFacilitatorHarness.ts"
 
 const key = Redacted.make(`0x${"7".repeat(64)}`)
 const call = (settlement: string): Transactions.NewTransaction => ({
@@ -114,5 +116,35 @@ describe("the fee of a replacement", () => {
     assert.deepStrictEqual(raised(stuck, { maxFee: 5_000n, tip: 300n }, 10_000n), { maxFee: 5_000n, tip: 300n })
     assert.deepStrictEqual(raised(stuck, { maxFee: 5_000n, tip: 300n }, 1_200n), { maxFee: 1_200n, tip: 300n })
     assert.isUndefined(raised(stuck, { maxFee: 5_000n, tip: 300n }, 1_100n))
+  })
+})
+
+describe("the blocks that are searched", () => {
+  it("are asked for in spans that nodes answer, and a limited number of them", () => {
+    assert.deepStrictEqual(Chain.spansOf(5n, 4n), { spans: [], whole: true })
+    assert.deepStrictEqual(Chain.spansOf(5n, 5n), { spans: [[5n, 5n]], whole: true })
+    assert.deepStrictEqual(Chain.spansOf(0n, 4_000n).spans, [
+      [0n, 1_999n],
+      [2_000n, 3_999n],
+      [4_000n, 4_000n]
+    ])
+    const { spans, whole } = Chain.spansOf(0n, 999_999n)
+    assert.deepStrictEqual([spans.length, whole], [40, false])
+    assert.deepStrictEqual(
+      [spans[0], spans[19], spans[20], spans[39]],
+      [
+        [0n, 1_999n],
+        [38_000n, 39_999n],
+        [960_000n, 961_999n],
+        [998_000n, 999_999n]
+      ]
+    )
+  })
+
+  it("begin before the settlement was asked for, however long its authorisation is valid", () => {
+    const wanted = settlement({ since: new Date(10_000_000) })
+    assert.strictEqual(Chain.searchedSince(wanted, { validBefore: 10_300n }), 9_400n)
+    assert.strictEqual(Chain.searchedSince(wanted, { validBefore: 10_200n }), 9_300n)
+    assert.strictEqual(Chain.searchedSince(wanted, { validBefore: 2n ** 256n - 1n }), 9_400n)
   })
 })

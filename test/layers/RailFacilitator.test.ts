@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import { Witness } from "#layers/RailEvm/Witness.ts"
@@ -101,6 +101,18 @@ describe("a facilitator by its URL", () => {
       yield* asked
       yield* TestClock.adjust("51 seconds")
       assert.strictEqual((yield* Fiber.join(slow))._tag, "RAIL_UNAVAILABLE")
+    })
+  )
+
+  it.effect("that sent, and never answers when it is asked once more, has named its transaction all the same", () =>
+    Effect.gen(function* () {
+      const waiting = { success: false, errorReason: "settlement_pending", transaction, network: "eip155:84532" }
+      const busy = { status: 429, headers: { "retry-after": "10" }, body: {} }
+      const { rail, saw } = yield* facilitator([busy, { body: waiting }, { body: "hang" }])
+      const slow = yield* Effect.forkChild(skipping("10 seconds")(rail.settle(settlement())))
+      yield* saw(3)
+      yield* TestClock.adjust("45 seconds")
+      assert.deepStrictEqual(slow.pollUnsafe(), Exit.succeed(pending), "whoever settles waits for a minute")
     })
   )
 
@@ -228,6 +240,17 @@ describe("a facilitator's refusal", () => {
     "invalid_exact_evm_transaction_failed",
     "invalid_exact_evm_transfer_event_mismatch",
     "duplicate_settlement",
+    "invalid_exact_evm_nonce_already_used",
+    "permit2_invalid_nonce",
+    "invalid_exact_evm_failed_to_execute_transfer",
+    "invalid_exact_evm_failed_to_get_receipt",
+    "invalid_exact_solana_transaction_confirmation_failed",
+    "invalid_exact_svm_transaction_confirmation_timed_out",
+    "invalid_exact_svm_transaction_failed",
+    "erc20_approval_broadcast_failed",
+    "permit2_settlement_timeout",
+    "upto_failed_to_send_transaction",
+    "invalid_reason_of_tomorrow",
     "a_reason_of_tomorrow"
   ]) {
     it(`${reason} may come after it was sent, so it is not final`, () => {

@@ -68,8 +68,10 @@ export const facilitator = Effect.fnUntraced(function* (
     Layer.provide(Layer.effect(PublicHttpPolicy, policy))
   )
   const rail = Context.get(yield* Layer.build(Layer.fresh(layer)), Rail)
-  /** Resumes when the first question is there. */
-  return { rail, questions, asked: Deferred.await(asked) }
+  const heard = Effect.sync(() => questions.length)
+  /** Resumes when so many questions are there. */
+  const saw = (count: number) => Effect.repeat(Effect.andThen(Effect.yieldNow, heard), { until: (now) => now >= count })
+  return { rail, questions, asked: Deferred.await(asked), saw }
 })
 
 /** Moves virtual time on when somebody has begun to sleep for so long, and not while he waits for anything else. */
@@ -94,5 +96,6 @@ export const settlement = (changed: Partial<Settlement> = {}): Settlement => ({
   amount: 10_000n,
   transaction: undefined,
   askedBefore: false,
+  since: new Date(0),
   ...changed
 })

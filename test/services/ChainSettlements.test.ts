@@ -5,7 +5,6 @@ import { TestClock } from "effect/testing"
 import { type Outcome, settlementOf } from "#domain/ChainSettlement.ts"
 import { transactionOf } from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
-import { newUuid } from "#services/NewId.ts"
 import { another, authorization, chain, order, testLayer, unattended } from "./ChainSettlementsHarness.ts"
 
 const stateOf = Effect.fnUntraced(function* (id: string) {
@@ -242,32 +241,6 @@ layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement left to th
       yield* chain.does("settle")
       yield* TestClock.adjust("2 minutes")
       yield* reconcileDue
-    })
-  )
-
-  it.effect("is left to the operator a day after its authorisation ended, and ends with the operator's word", () =>
-    Effect.gen(function* () {
-      const { conclude, reconcileDue, resume, settle } = yield* ChainSettlements
-      yield* chain.does("silent")
-      const wanted = order()
-      yield* settle(wanted)
-      yield* reconcileDue
-      yield* TestClock.adjust("2 days")
-      yield* reconcileDue
-      assert.strictEqual(yield* stateOf(wanted.id), "unresolved")
-      yield* TestClock.adjust("2 days")
-      assert.strictEqual(yield* reconcileDue, 0)
-
-      assert.isTrue(yield* resume(wanted.id))
-      assert.strictEqual(yield* reconcileDue, 1)
-      assert.strictEqual(yield* stateOf(wanted.id), "unknown")
-      yield* TestClock.adjust("2 days")
-      yield* reconcileDue
-      assert.isTrue(yield* conclude(wanted.id, { _tag: "Settled", transaction: "0xabc" }))
-      assert.deepStrictEqual(yield* settle(wanted), { _tag: "Settled", transaction: "0xabc" })
-      assert.isFalse(yield* conclude(wanted.id, { _tag: "Refused", reason: "changed my mind" }))
-      assert.strictEqual(yield* stateOf(wanted.id), "confirmed")
-      assert.isFalse(yield* conclude(newUuid(), { _tag: "Refused", reason: "nobody knows it" }))
     })
   )
 

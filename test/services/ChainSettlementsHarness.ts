@@ -5,6 +5,7 @@ import * as Postgres from "#layers/Postgres.ts"
 import * as RailSimulated from "#layers/RailSimulated.ts"
 import { type ChainOrder, ChainSettlements } from "#services/ChainSettlements.ts"
 import { ChainPolicy } from "#services/ChainSettlements/Policy.ts"
+import { UnresolvedOnChain } from "#services/ChainSettlements/UnresolvedOnChain.ts"
 import { newUuid } from "#services/NewId.ts"
 
 const asset = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
@@ -66,7 +67,7 @@ const policy = (changed: Partial<ChainPolicy>) =>
 
 /** Settlements over a private database and a simulated chain. */
 export const testLayer = (changed: Partial<ChainPolicy> = {}) =>
-  ChainSettlements.layer.pipe(
+  Layer.merge(ChainSettlements.layer, UnresolvedOnChain.layer).pipe(
     Layer.provide(policy(changed)),
     Layer.provideMerge(Layer.merge(Postgres.layerTest, RailSimulated.layer))
   )

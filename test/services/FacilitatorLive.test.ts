@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Ref, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { Principal } from "#domain/Principal.ts"
 import type { Facilitation } from "#domain/protocol/Facilitation.ts"
@@ -95,7 +96,7 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
     Effect.gen(function* () {
       yield* does("settle")
       const { caller, facilitator, payment } = yield* sale
-      assert.isTrue((yield* facilitator.verify(payment)).isValid)
+      assert.isTrue((yield* facilitator.verify(payment, caller)).isValid)
       const before = (yield* moved).size
       const settle = facilitator.settle(payment, caller).pipe(
         Effect.repeat({
@@ -139,13 +140,50 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
     Effect.gen(function* () {
       yield* does("refuse")
       const { caller, facilitator, payment } = yield* sale
-      assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "insufficient_funds")
+      assert.strictEqual((yield* facilitator.verify(payment, caller)).invalidReason, "insufficient_funds")
       const refused = yield* Effect.repeat(facilitator.settle(payment, caller), {
         until: ({ errorReason }) => errorReason !== "settlement_pending"
       })
       assert.deepStrictEqual([refused.success, refused.errorReason], [false, "insufficient_funds"])
       yield* does("unavailable")
-      assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "unexpected_verify_error")
+      assert.strictEqual((yield* facilitator.verify(payment, caller)).invalidReason, "unexpected_verify_error")
+    })
+  )
+
+  it.effect("takes a payment that it refused when it would go through by now, once", () =>
+    Effect.gen(function* () {
+      yield* does("refuse")
+      const { caller, facilitator, payment, wallet } = yield* sale
+      const settle = Effect.repeat(facilitator.settle(payment, caller), {
+        until: ({ errorReason }) => errorReason !== "settlement_pending"
+      })
+      assert.strictEqual((yield* settle).errorReason, "insufficient_funds")
+      assert.strictEqual((yield* settle).errorReason, "insufficient_funds")
+      yield* does("settle")
+      assert.isTrue((yield* facilitator.verify(payment, caller)).isValid)
+      const answers = yield* Effect.all(
+        Array.from({ length: 10 }, () => settle),
+        { concurrency: 10 }
+      )
+      assert.strictEqual(answers.filter(({ success }) => success).length, 1, "how many were told")
+      assert.strictEqual(new Set(answers.map(({ transaction }) => transaction)).size, 1)
+      yield* does("refuse")
+      const again = yield* settle
+      assert.deepStrictEqual(
+        [again.errorReason, again.transaction],
+        ["invalid_exact_evm_nonce_already_used", answers[0]?.transaction],
+        "what was settled stays settled"
+      )
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`SELECT c.id, c.state FROM chain_settlements c
+        JOIN wallets w ON w.address = c."authorization" ->> 'payTo' WHERE w.id = ${wallet.id} ORDER BY c.state`
+      const states = rows.map(({ state }) => state)
+      assert.deepStrictEqual(states, ["confirmed", "refused"], "what cannot go through yet is not tried again")
+      const there = yield* moved
+      assert.deepStrictEqual(
+        rows.map(({ id }) => there.has(String(id))),
+        [true, false]
+      )
     })
   )
 
@@ -158,6 +196,7 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
       for (const caller of [other.caller, undefined]) {
         const { errorReason, success } = yield* facilitator.settle(payment, caller)
         assert.deepStrictEqual([success, errorReason], [false, "invalid_payment_requirements"])
+        assert.strictEqual((yield* facilitator.verify(payment, caller)).invalidReason, "invalid_payment_requirements")
       }
       assert.strictEqual((yield* moved).size, before)
     })
@@ -181,7 +220,7 @@ layer(Platform.layer.pipe(Layer.provideMerge(live)), { timeout: "60 seconds", ex
       Effect.gen(function* () {
         const { caller, facilitator, payment } = yield* sale
         assert.deepStrictEqual((yield* facilitator.supported).kinds, [])
-        assert.strictEqual((yield* facilitator.verify(payment)).invalidReason, "unsupported_scheme")
+        assert.strictEqual((yield* facilitator.verify(payment, caller)).invalidReason, "unsupported_scheme")
         assert.strictEqual((yield* facilitator.settle(payment, caller)).errorReason, "unsupported_scheme")
       })
     )

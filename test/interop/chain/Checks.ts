@@ -4,6 +4,7 @@ import { Duration } from "effect"
 import type { Hex } from "viem"
 import { newUuid } from "../../../services/NewId.ts"
 import { addresses, type Devnet } from "./Devnet.ts"
+import * as Evidence from "./Evidence.ts"
 import * as Facilitator from "./LossyFacilitator.ts"
 import * as Payer from "./Payer.ts"
 import { start, type TestDatabase } from "./Platform.ts"
@@ -34,8 +35,8 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       assert.equal(await devnet.balanceOf(payer.account.address), before - price)
       assert.equal(settled(await here.settle(authorization, id)), transaction)
       assert.deepEqual(await here.settle(authorization), { _tag: "Refused", reason: "duplicate_settlement" })
-      const other = { id: newUuid(), authorization, amount: price, transaction: undefined, askedBefore: false }
-      const again = await here.run(here.rail.settle(other))
+      const nothing = { transaction: undefined, askedBefore: false, since: new Date() }
+      const again = await here.run(here.rail.settle({ id: newUuid(), authorization, amount: price, ...nothing }))
       assert.deepEqual(again, { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" })
       assert.equal(await moved(), price)
       await mining(0)
@@ -271,5 +272,5 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       await assert.rejects(wrong, /node of chain 84532; base-mainnet is chain 8453/)
     }
   }
-  return { checks, stop: scene.stop }
+  return { checks: { ...checks, ...Evidence.make(devnet, scene) }, stop: scene.stop }
 }

@@ -16,14 +16,19 @@ export const addresses = {
   token: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
   permit2: "0x000000000022D473030F116dDEE9F6B43aC78BA3",
   exactProxy: "0x402085c248EeA27D92E8b30b2C58ed07f9E20001",
-  uptoProxy: "0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002"
+  uptoProxy: "0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002",
+  multicall: "0xcA11bde05977b3631167028862bE2a173976CA11"
 } as const
 
+export const permit2Abi = parseAbi(["function invalidateUnorderedNonces(uint256 word, uint256 mask)"])
+export const multicallAbi = parseAbi(["struct Call { address to; bytes data; }", "function run(Call[] calls)"])
 export const tokenAbi = parseAbi([
   "function mint(address to, uint256 value)",
   "function approve(address spender, uint256 value) returns (bool)",
   "function transfer(address to, uint256 value) returns (bool)",
   "function balanceOf(address account) view returns (uint256)",
+  "function transferFrom(address from, address to, uint256 value) returns (bool)",
+  "function cancelAuthorization(bytes32 nonce)",
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)"
 ])
 
@@ -72,8 +77,17 @@ const freePort = () =>
     })
   })
 
-/** A door to the node that can be told to swallow a method: the question is heard, and nothing comes back. */
+interface RpcQuestion {
+  readonly method: string
+  readonly params: ReadonlyArray<unknown>
+}
+
+/**
+ * A door to the node that can be told to swallow a method (the question is heard, and nothing comes back), or to answer for the node as
+ * one that lags behind or allows less.
+ */
 const door = async (target: string) => {
+  let instead: (question: RpcQuestion) => object | undefined = () => undefined
   const swallowed = new Set<string>()
   const heard: Array<() => void> = []
   const server = createServer(async (request, response) => {
@@ -84,6 +98,11 @@ const door = async (target: string) => {
       for (const resume of heard.splice(0)) resume()
       return
     }
+    const own = instead(JSON.parse(body))
+    if (own !== undefined) {
+      const json = { "content-type": "application/json" }
+      return response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...own }))
+    }
     const answer = await fetch(target, { method: "POST", body, headers: { "content-type": "application/json" } })
     response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text())
   })
@@ -91,7 +110,13 @@ const door = async (target: string) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     swallow: (method: string) => swallowed.add(method),
-    pass: () => swallowed.clear(),
+    answers: (own: typeof instead) => {
+      instead = own
+    },
+    pass: () => {
+      swallowed.clear()
+      instead = () => undefined
+    },
     heard: () => new Promise<void>((resolve) => heard.push(resolve)),
     close: () => {
       server.close()
@@ -128,6 +153,7 @@ export const start = async (network: keyof typeof networks = "base-sepolia") => 
   await client.setCode({ address: addresses.permit2, bytecode: code("Permit2.sol", "Permit2") })
   await client.setCode({ address: addresses.exactProxy, bytecode: code("Permit2.sol", "ExactProxy") })
   await client.setCode({ address: addresses.uptoProxy, bytecode: code("Permit2.sol", "UptoProxy") })
+  await client.setCode({ address: addresses.multicall, bytecode: code("Permit2.sol", "Multicall") })
   const entrance = await door(url)
   return {
     url,

@@ -49,7 +49,7 @@ export const make = async (devnet: Devnet, money: bigint) => {
     requirements,
     ...rest
   })
-  const end = async () => (await client.getBlock()).timestamp + 600n
+  const end = async (seconds = 600n) => (await client.getBlock()).timestamp + seconds
 
   return {
     account,
@@ -58,9 +58,8 @@ export const make = async (devnet: Devnet, money: bigint) => {
     token,
     mine,
     /** A signed transfer as every client of x402 signs it. */
-    signs: async (payTo: Hex, amount: bigint) => {
-      const validBefore = await end()
-      const nonce = randomHex(32)
+    signs: async (payTo: Hex, amount: bigint, { nonce = randomHex(32), seconds = 600n } = {}) => {
+      const validBefore = await end(seconds)
       const message = { from: account.address, to: payTo, value: amount, validAfter: 0n, validBefore, nonce }
       const signature = await account.signTypedData({
         domain: { name: "USDC", version: "2", chainId: 84_532, verifyingContract: addresses.token },

@@ -10,9 +10,11 @@ struct UptoWitness { address to; address facilitator; uint256 validAfter; }
 /// As much of Uniswap's Permit2 as signed transfers with a witness need, with its signatures and its bitmap of nonces.
 contract Permit2 {
     mapping(address => mapping(uint256 => uint256)) public nonceBitmap;
+    event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask);
     string constant STUB = "PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,";
     string constant TOKEN = "TokenPermissions(address token,uint256 amount)";
 
+    function invalidateUnorderedNonces(uint256 word, uint256 mask) external { nonceBitmap[msg.sender][word] |= mask; emit UnorderedNonceInvalidation(msg.sender, word, mask); }
     function permitWitnessTransferFrom(PermitTransferFrom calldata permit, address to, uint256 amount, address owner, bytes32 witness, string calldata witnessType, bytes calldata signature) external {
         require(block.timestamp <= permit.deadline, "SignatureExpired");
         require(amount <= permit.permitted.amount, "InvalidAmount");
@@ -44,4 +46,10 @@ contract UptoProxy {
         bytes32 hash = keccak256(abi.encode(keccak256("Witness(address to,address facilitator,uint256 validAfter)"), witness.to, witness.facilitator, witness.validAfter));
         PERMIT2.permitWitnessTransferFrom(permit, witness.to, amount, owner, hash, "Witness witness)TokenPermissions(address token,uint256 amount)Witness(address to,address facilitator,uint256 validAfter)", signature);
     }
+}
+
+/// Makes any calls in one transaction, as contracts of others do.
+contract Multicall {
+    struct Call { address to; bytes data; }
+    function run(Call[] calldata calls) external { for (uint256 i; i < calls.length; i++) { (bool ok, ) = calls[i].to.call(calls[i].data); require(ok, "call"); } }
 }

@@ -11,6 +11,7 @@ contract Token {
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
     event Transfer(address indexed from, address indexed to, uint256 value);
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+    event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
     function mint(address to, uint256 value) external { balanceOf[to] += value; }
     function approve(address spender, uint256 value) external returns (bool) { allowance[msg.sender][spender] = value; return true; }
@@ -21,6 +22,11 @@ contract Token {
     function move(address from, address to, uint256 value) private {
         require(balanceOf[from] >= value, "ERC20: transfer amount exceeds balance");
         balanceOf[from] -= value; balanceOf[to] += value; emit Transfer(from, to, value);
+    }
+    /// The real one asks for a signature.
+    function cancelAuthorization(bytes32 nonce) external {
+        require(!authorizationState[msg.sender][nonce], "FiatTokenV2: authorization is used or canceled");
+        authorizationState[msg.sender][nonce] = true; emit AuthorizationCanceled(msg.sender, nonce);
     }
     function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
         require(block.timestamp > validAfter && block.timestamp < validBefore, "FiatTokenV2: authorization is not valid now");

@@ -1,0 +1,94 @@
+import { Effect } from "effect"
+import { type Hex, keccak256 } from "viem"
+import type { Log, LogFilter, Receipt, Rpc, Transaction } from "#layers/RailEvm/Rpc.ts"
+
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
+/** An address as a topic. */
+export const topic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`
+export const amountOf = word
+
+/** What the selectors of the views begin with. */
+const views = { used: "0xe94a0102", bitmap: "0x4fe02b44", balance: "0x70a08231", allowance: "0xdd62ed3e" }
+
+export interface Mined {
+  readonly block: bigint
+  readonly status?: bigint
+  readonly to?: string
+  readonly input?: string
+  /** Their places in the block count from here. */
+  readonly first?: bigint
+  readonly logs?: ReadonlyArray<Pick<Log, "address" | "topics" | "data">>
+}
+
+/** A node with a chain of two seconds a block, on which only what a test mines happens. It can lag behind with receipts and logs. */
+export const make = (start: bigint) => {
+  const chain = {
+    head: start,
+    balance: 1_000_000n,
+    /** The block from which on every nonce is used. */
+    usedFrom: undefined as bigint | undefined,
+    reverts: false,
+    knowsReceipts: true,
+    knowsLogs: true,
+    gas: 10n ** 20n
+  }
+  const receipts = new Map<string, Receipt>()
+  const transactions = new Map<string, Transaction>()
+  const sent: Array<string> = []
+  const asked: Array<readonly [bigint, bigint]> = []
+
+  const mine = (
+    hash: string,
+    { block, first = 0n, input = "0x", logs = [], status = 1n, to = null as never }: Mined
+  ) => {
+    transactions.set(hash, { to, input, blockNumber: block })
+    receipts.set(hash, {
+      transactionHash: hash,
+      blockNumber: block,
+      status,
+      logs: logs.map((log, index) => ({ ...log, logIndex: first + BigInt(index), transactionHash: hash }))
+    })
+    if (chain.head < block) chain.head = block
+  }
+  const blockAt = (number: bigint) => ({ number, timestamp: number * 2n, baseFeePerGas: 1_000_000n })
+  const fits = (log: Log, { address, topics }: LogFilter) =>
+    log.address === address &&
+    topics.every((wanted, index) =>
+      typeof wanted === "string" ? log.topics[index] === wanted : wanted.includes(log.topics[index] ?? "")
+    )
+  const isUsed = (at: bigint | "latest") => chain.usedFrom !== undefined && (at === "latest" || at >= chain.usedFrom)
+
+  const rpc: Rpc = {
+    chainId: Effect.succeed(84_532n),
+    head: Effect.sync(() => blockAt(chain.head)),
+    blockAt: (at) => Effect.succeed(blockAt(at)),
+    balance: () => Effect.sync(() => chain.gas),
+    tip: Effect.succeed(1_000n),
+    transactionCount: () => Effect.sync(() => BigInt(sent.filter((hash) => receipts.has(hash)).length)),
+    call: ({ data }, at = "latest") =>
+      Effect.sync(() => {
+        if (data.startsWith(views.used)) return word(isUsed(at) ? 1n : 0n)
+        if (data.startsWith(views.bitmap)) return word(isUsed(at) ? 2n ** 256n - 1n : 0n)
+        return word(data.startsWith(views.balance) ? chain.balance : 2n ** 255n)
+      }),
+    estimateGas: () =>
+      chain.reverts ? Effect.die("no test asks what a call that reverts costs") : Effect.succeed(80_000n),
+    receipt: (hash) => Effect.sync(() => (chain.knowsReceipts ? (receipts.get(hash) ?? null) : null)),
+    transaction: (hash) => Effect.sync(() => transactions.get(hash) ?? null),
+    logs: (filter) =>
+      Effect.sync(() => {
+        asked.push([filter.from, filter.to])
+        const found = [...receipts.values()].filter(
+          ({ blockNumber, status }) => status === 1n && blockNumber >= filter.from && blockNumber <= filter.to
+        )
+        return chain.knowsLogs ? found.flatMap(({ logs }) => logs).filter((log) => fits(log, filter)) : []
+      }),
+    send: (raw) =>
+      Effect.sync(() => {
+        const hash = keccak256(raw as Hex)
+        sent.push(hash)
+        return hash
+      })
+  }
+  return { rpc, chain, mine, asked }
+}

@@ -1,0 +1,275 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import * as RailEvm from "#layers/RailEvm.ts"
+import * as Chain from "#layers/RailEvm/Chain.ts"
+import * as Contracts from "#layers/RailEvm/Contracts.ts"
+import * as Relayer from "#layers/RailEvm/Relayer.ts"
+import * as Transactions from "#layers/RailEvm/Transactions.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { authorization } from "../services/ChainSettlementsHarness.ts"
+import * as PlayedNode from "./PlayedNode.ts"
+import { settlement } from "./RailFacilitatorHarness.ts"
+
+const { amountOf, topic } = PlayedNode
+const topics = {
+  transfer: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+  used: "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+  canceled: "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
+  invalidated: "0x3704902f963766a4e561bbaab6e6cdc1b1dd12f6e9e99648da8843b3f46b918d"
+}
+const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+const proxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
+const stranger = `0x${"77".repeat(20)}`
+const hash = (of: string) => `0x${of.repeat(32)}`
+
+const transferred = ({ asset, payTo, payer }: Authorization, amount = 10_000n, to = payTo) => ({
+  address: asset,
+  topics: [topics.transfer, topic(payer), topic(to)],
+  data: amountOf(amount)
+})
+const use = ({ asset, nonce, payer }: Authorization, what = topics.used) => ({
+  address: asset,
+  topics: [what, topic(payer), nonce],
+  data: "0x" as const
+})
+/** A permit instead of a signed transfer. */
+const permitted = (changed: Partial<Settlement> = {}): Settlement => {
+  const one = authorization()
+  const permit2Authorization = {
+    from: one.payer,
+    permitted: { token: one.asset, amount: "10000" },
+    spender: proxy,
+    nonce: "7",
+    deadline: "300",
+    witness: { to: one.payTo, validAfter: "0" }
+  }
+  const payload = { x402Version: 2, payload: { signature: `0x${"11".repeat(65)}`, permit2Authorization } }
+  return settlement({ authorization: { ...one, method: "permit2", nonce: "7", payload }, ...changed })
+}
+const invalidated = ({ payer }: Authorization) => ({
+  address: permit2,
+  topics: [topics.invalidated, topic(payer)],
+  data: `0x${amountOf(0n).slice(2)}${amountOf(1n << 7n).slice(2)}` as const
+})
+
+const options = {
+  network: "base-sepolia",
+  rpcUrl: Redacted.make("http://127.0.0.1:9"),
+  key: Redacted.make(`0x${"7".repeat(64)}`),
+  confirmations: 2,
+  maxFee: 10n ** 10n,
+  maxGas: 300_000n,
+  stuckAfter: Duration.hours(1)
+} as const
+
+/** A node at its hundredth block, and what the chain on it says of a used authorisation. */
+const looking = Effect.fnUntraced(function* (wanted: Settlement) {
+  const node = PlayedNode.make(100n)
+  const move = (yield* Contracts.make)(wanted)
+  if (move === undefined) return yield* Effect.die("it is no call of a contract")
+  const chain = Chain.make(node.rpc, options.confirmations)
+  node.chain.usedFrom = 50n
+  const found = Effect.suspend(() => chain.afterUse(move, wanted.authorization, 0n, node.chain.head, node.chain.head))
+  return { ...node, move, found }
+})
+const settled = (transaction: string, log: number): Outcome => ({ _tag: "Settled", transaction, log })
+const used: Outcome = { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
+
+describe("a transaction of somebody else", () => {
+  it.effect("settles a signed transfer by the log that stands right behind the nonce's use, and by no other", () =>
+    Effect.gen(function* () {
+      const wanted = settlement()
+      const { authorization: one } = wanted
+      const byOther = yield* looking(wanted)
+      byOther.mine(hash("aa"), { block: 60n, first: 4n, logs: [use(one), transferred(one)] })
+      assert.deepStrictEqual(yield* byOther.found, settled(hash("aa"), 5))
+
+      const forNothing = [use(one), transferred(one, 0n, one.payer)]
+      for (const logs of [
+        [transferred(one), ...forNothing, transferred(one)],
+        [use(one), transferred(one, 9_999n), transferred(one)],
+        [use(one), { ...transferred(one), address: stranger }, transferred(one)],
+        [use(one, topics.canceled), transferred(one)]
+      ]) {
+        const other = yield* looking(wanted)
+        other.mine(hash("bb"), { block: 60n, logs })
+        assert.deepStrictEqual(yield* other.found, used)
+      }
+    })
+  )
+
+  it.effect("settles a permit only when it is the call as it was signed, whatever else it carries", () =>
+    Effect.gen(function* () {
+      const wanted = permitted()
+      const { authorization: one } = wanted
+      const byOther = yield* looking(wanted)
+      const { move } = byOther
+      byOther.mine(hash("aa"), { block: 60n, to: move.to, input: move.data, logs: [transferred(one)] })
+      assert.deepStrictEqual(yield* byOther.found, settled(hash("aa"), 0))
+
+      for (const [to, input] of [
+        [one.asset, `0xa9059cbb${move.data.slice(2)}`],
+        [stranger, move.data],
+        [move.to, `${move.data}00`]
+      ] as const) {
+        const other = yield* looking(wanted)
+        other.mine(hash("bb"), { block: 60n, to, input, logs: [transferred(one)] })
+        assert.isUndefined(yield* other.found)
+      }
+    })
+  )
+
+  it.effect("is found behind any number of transfers of other amounts, and behind many of the same", () =>
+    Effect.gen(function* () {
+      const wanted = permitted()
+      const { found, mine, move } = yield* looking(wanted)
+      for (let index = 0; index < 300; index++) {
+        const amount = index < 180 ? 10_000n : 0n
+        mine(`0x${String(index).padStart(64, "0")}`, { block: 55n, logs: [transferred(wanted.authorization, amount)] })
+      }
+      mine(hash("aa"), { block: 60n, to: move.to, input: move.data, logs: [transferred(wanted.authorization)] })
+      assert.deepStrictEqual(yield* found, settled(hash("aa"), 0))
+    })
+  )
+
+  it.effect("proves that a permit was cancelled when no transfer can have been it, and not otherwise", () =>
+    Effect.gen(function* () {
+      const wanted = permitted()
+      const { authorization: one } = wanted
+      const cancelled = yield* looking(wanted)
+      cancelled.mine(hash("aa"), { block: 60n, logs: [invalidated(one)] })
+      assert.deepStrictEqual(yield* cancelled.found, { _tag: "Refused", reason: "permit2_invalid_nonce" })
+      const unsure = yield* looking(wanted)
+      unsure.mine(hash("aa"), { block: 60n, logs: [invalidated(one)] })
+      unsure.mine(hash("bb"), { block: 61n, to: one.asset, logs: [transferred(one)] })
+      assert.isUndefined(yield* unsure.found)
+      cancelled.chain.head = 200_000n
+      assert.isUndefined(yield* cancelled.found, "not all of the blocks were searched")
+    })
+  )
+
+  it.effect("counts when it is deep enough", () =>
+    Effect.gen(function* () {
+      const wanted = settlement()
+      const { chain, found, mine } = yield* looking(wanted)
+      mine(hash("aa"), { block: 101n, logs: [use(wanted.authorization), transferred(wanted.authorization)] })
+      assert.deepStrictEqual(yield* found, { _tag: "Pending", transaction: hash("aa") })
+      chain.head = 102n
+      assert.deepStrictEqual(yield* found, settled(hash("aa"), 1))
+    })
+  )
+
+  it.effect("that a node does not show yet proves nothing", () =>
+    Effect.gen(function* () {
+      const wanted = settlement()
+      const { chain, found, mine } = yield* looking(wanted)
+      assert.isUndefined(yield* found)
+      mine(hash("aa"), { block: 60n, logs: [use(wanted.authorization), transferred(wanted.authorization)] })
+      chain.knowsReceipts = false
+      assert.isUndefined(yield* found)
+      chain.knowsReceipts = true
+      assert.deepStrictEqual(yield* found, settled(hash("aa"), 1))
+    })
+  )
+})
+
+layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds" })("the relayer", (it) => {
+  /** One that works on a node of its own, at its hundredth block. */
+  const working = Effect.gen(function* () {
+    const node = PlayedNode.make(100n)
+    const moveOf = yield* Contracts.make
+    const transactions = yield* Transactions.make(Redacted.make(`0x${String(++keys).padStart(64, "1")}`), 84_532n)
+    const chain = Chain.make(node.rpc, options.confirmations)
+    const { advance } = Relayer.make(options, node.rpc, chain, transactions)
+    const ask = Effect.fnUntraced(function* (wanted: Settlement) {
+      const move = moveOf(wanted)
+      return move === undefined ? yield* Effect.die("it is no call of a contract") : yield* advance(wanted, move)
+    })
+    return { ...node, ask }
+  })
+  let keys = 0
+  const transactionOf = (outcome: Outcome): string =>
+    outcome._tag === "Pending" && outcome.transaction !== undefined
+      ? outcome.transaction
+      : assert.fail("nothing was sent")
+
+  it.effect("refuses nothing that its own transaction made because a node lags behind", () =>
+    Effect.gen(function* () {
+      const { ask, chain, mine } = yield* working
+      const wanted = settlement()
+      const { authorization: one } = wanted
+      const own = transactionOf(yield* ask(wanted))
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      mine(own, { block: 101n, to: one.asset, logs: [use(one), transferred(one)] })
+      Object.assign(chain, { head: 105n, usedFrom: 101n, knowsReceipts: false, knowsLogs: false })
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      chain.knowsLogs = true
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      chain.knowsReceipts = true
+      assert.deepStrictEqual(yield* ask(later), settled(own, 1))
+    })
+  )
+
+  it.effect("whose transaction came too late looks for the one that was faster up to its own block, in spans", () =>
+    Effect.gen(function* () {
+      const { ask, asked, chain, mine } = yield* working
+      const wanted = settlement()
+      const { authorization: one } = wanted
+      const own = transactionOf(yield* ask(wanted))
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      mine(own, { block: 3_102n, status: 0n })
+      Object.assign(chain, { head: 9_000n, usedFrom: 101n })
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      assert.deepStrictEqual(asked, [
+        [0n, 1_999n],
+        [2_000n, 3_102n]
+      ])
+      mine(hash("aa"), { block: 3_100n, logs: [use(one), transferred(one)] })
+      assert.deepStrictEqual(yield* ask(later), settled(hash("aa"), 1))
+    })
+  )
+
+  it.effect("finds what another rail moved before it", () =>
+    Effect.gen(function* () {
+      const { ask, chain, mine } = yield* working
+      const wanted = settlement({ askedBefore: true, since: new Date(190_000) })
+      Object.assign(chain, { usedFrom: 96n, balance: 0n })
+      assert.deepStrictEqual(yield* ask(wanted), { _tag: "Pending", transaction: undefined })
+      mine(hash("cc"), { block: 96n, logs: [use(wanted.authorization), transferred(wanted.authorization)] })
+      assert.deepStrictEqual(yield* ask(wanted), settled(hash("cc"), 1))
+    })
+  )
+
+  it.effect("refuses what somebody may have brought when it ended, and what nobody heard of at once", () =>
+    Effect.gen(function* () {
+      const { ask, chain } = yield* working
+      chain.balance = 0n
+      const isNew = yield* ask(settlement())
+      assert.deepStrictEqual(isNew, { _tag: "Refused", reason: "insufficient_funds" })
+      const wanted = settlement({ askedBefore: true })
+      assert.deepStrictEqual(yield* ask(wanted), { _tag: "Pending", transaction: undefined })
+      const known = settlement({ transaction: hash("dd") })
+      assert.deepStrictEqual(yield* ask(known), { _tag: "Pending", transaction: hash("dd") })
+      chain.head = 150n
+      assert.deepStrictEqual(yield* ask(wanted), { _tag: "Pending", transaction: undefined }, "not deep enough")
+      chain.head = 151n
+      const ended = "invalid_exact_evm_payload_authorization_valid_before"
+      assert.deepStrictEqual(yield* ask(wanted), { _tag: "Refused", reason: ended })
+    })
+  )
+
+  it.effect("says nothing of payments that only another rail could bring", () =>
+    Effect.gen(function* () {
+      const rail = yield* RailEvm.make(options)
+      const solana = authorization({ network: "solana-devnet", method: "svm" })
+      const transaction = hash("ee")
+      const known = settlement({ authorization: solana, askedBefore: true, transaction })
+      assert.deepStrictEqual(yield* rail.settle(known), { _tag: "Pending", transaction })
+      const unknown = settlement({ authorization: solana })
+      assert.deepStrictEqual(yield* rail.settle(unknown), { _tag: "Refused", reason: "invalid_payload" })
+    })
+  )
+})
