@@ -109,6 +109,11 @@ export class AgentChannel extends Context.Service<
         Effect.repeat(Schedule.spaced("10 seconds")),
         Effect.forkScoped
       )
+      // Whoever has missed that a session was revoked knows it ten seconds later at most, like everybody who asks about credentials.
+      yield* whenThere("Looking for sessions that have ended", Effect.orDie(pumping.lookForEnded)).pipe(
+        Effect.repeat(Schedule.spaced("7 seconds")),
+        Effect.forkScoped
+      )
       yield* whenThere("Renewing event channels", renew).pipe(
         Effect.repeat(Schedule.spaced("15 seconds")),
         Effect.forkScoped

@@ -46,13 +46,13 @@ export class AgentSessions extends Context.Service<
       proof: Signature,
       source: KeySource
     ): Effect.Effect<AuthKey, InvalidSignature | AgentSuspended | AuthKeyUsed>
-    /** The sessions of an agent that last, newest first: at most a hundred. */
+    /** The sessions of an agent that last, newest first: at most a hundred, and those that are over and still connected. */
     list(
       caller: Principal,
       agent: AgentId,
       range: { readonly limit: number; readonly offset: number }
     ): Effect.Effect<{ readonly sessions: ReadonlyArray<AgentSession>; readonly total: number }, NotFound>
-    /** Takes effect everywhere at once. A session that is over or revoked already is not found. */
+    /** Takes effect everywhere at once. A session that was revoked already is not found. */
     revoke(caller: Principal, agent: AgentId, session: SessionId): Effect.Effect<void, NotFound>
     /** Forgets answered challenges that ended a day ago, at most 1,000; how many. */
     readonly forgetAnswered: Effect.Effect<number>
@@ -158,20 +158,27 @@ export class AgentSessions extends Context.Service<
         )
       )
 
-      const live = ({ agent_id, now, tenant_id }: typeof Live.Type) =>
+      const unrevoked = ({ agent_id, tenant_id }: typeof Live.Type) =>
         sql`FROM credentials c WHERE c.agent_id = ${agent_id} AND c.tenant_id = ${tenant_id}
-          AND c.kind = 'session_token' AND c.revoked_at IS NULL AND c.expires_at > ${now}`
+          AND c.kind = 'session_token' AND c.revoked_at IS NULL`
+      const live = (request: typeof Live.Type) => sql`${unrevoked(request)} AND c.expires_at > ${request.now}`
+      const connected = (now: Date) =>
+        sql`EXISTS (SELECT FROM agent_connections o WHERE o.session_id = c.id AND o.expires_at > ${now})`
+      /** The channel of a session outlives its hour, and whoever wants to end it must find it. */
+      const listed = (request: typeof Live.Type) =>
+        sql`${unrevoked(request)} AND (c.expires_at > ${request.now} OR ${connected(request.now)})`
       const page = SqlSchema.findAll({
         Request: Schema.Struct({ ...Live.fields, limit: Schema.Int, offset: Schema.Int }),
         Result: Schema.toType(AgentSession),
         execute: ({ limit, offset, ...request }) =>
-          sql`SELECT c.id, c.agent_id, c.auth_key_id AS key_id, c.last_four, c.created_at, c.expires_at ${live(request)}
+          sql`SELECT c.id, c.agent_id, c.auth_key_id AS key_id, c.last_four, ${connected(request.now)} AS connected,
+              c.created_at, c.expires_at ${listed(request)}
             ORDER BY c.id DESC LIMIT ${limit} OFFSET ${offset}`
       })
       const count = SqlSchema.findOne({
         Request: Live,
         Result: Schema.Struct({ total: Schema.Int }),
-        execute: (request) => sql`SELECT count(*)::int AS total ${live(request)}`
+        execute: (request) => sql`SELECT count(*)::int AS total ${listed(request)}`
       })
       const list = Effect.fn("AgentSessions.list")(function* (
         caller: Principal,

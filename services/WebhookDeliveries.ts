@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Option, Schedule as Repeat, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import type { Delivery, DeliveryFilter, Replaying } from "#domain/Delivery.ts"
+import type { Delivery, DeliveryFilter, Replaying, TooManyReplays } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
 import { type DeliveryId, type EventId, TenantId, toTypeId, WebhookId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -45,17 +45,21 @@ export class WebhookDeliveries extends Context.Service<
       id: DeliveryId
     ): Effect.Effect<
       { readonly event_id: EventId; readonly delivery_id: DeliveryId },
-      NotFound | StateTransitionInvalid
+      NotFound | StateTransitionInvalid | TooManyReplays
     >
     /**
      * Sends past events again that the subscription asks for, oldest first and behind what happens meanwhile; also those raised
-     * while it was paused. At most `maxReplayed` per call: `until` is how far this call came, where the next may begin.
+     * while it was paused. About `maxReplayed` per call: `next` is the cursor of what follows, if anything does, and `until` the moment
+     * from which on that happened.
      */
     replayAll(
       caller: Principal,
       webhook_id: WebhookId,
       which: Replaying
-    ): Effect.Effect<{ readonly queued: number; readonly until: Date }, NotFound | StateTransitionInvalid>
+    ): Effect.Effect<
+      { readonly queued: number; readonly until: Date; readonly next: bigint | null },
+      NotFound | StateTransitionInvalid | TooManyReplays
+    >
     /** Makes the first attempts of facts that nobody looked at yet, some at a time; whether there may be more. */
     readonly expand: Effect.Effect<boolean>
     /** Makes the attempts that are due, and waits until all of them ended; how many. */

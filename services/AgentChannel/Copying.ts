@@ -12,8 +12,8 @@ const batch = 2_000
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 const concerns = audience
   .map(
-    ({ holder, path, type }, place) =>
-      `(${quoted(type)}, ${quoted(holder)}, ${quoted(`{${path.join(",")}}`)}, ${place})`
+    ({ holder, path, type, unless = "" }, place) =>
+      `(${quoted(type)}, ${quoted(holder)}, ${quoted(`{${path.join(",")}}`)}, ${quoted(unless)}, ${place})`
   )
   .join(", ")
 const types = [...new Set(audience.map(({ type }) => type))]
@@ -28,7 +28,8 @@ export const make = Effect.gen(function* () {
     sql`INSERT INTO agent_events (agent_id, seq, event_id, wallet_id, created_at)
       SELECT DISTINCT ON (h.agent_id, e.seq) h.agent_id, e.seq, e.id, h.wallet_id, e.created_at
       FROM events e
-      JOIN (VALUES ${sql.literal(concerns)}) AS c (type, holder, path, place) ON c.type = e.type
+      JOIN (VALUES ${sql.literal(concerns)}) AS c (type, holder, path, unless, place) ON c.type = e.type
+        AND e.data #>> '{transfer,type}' IS DISTINCT FROM c.unless
       CROSS JOIN LATERAL (
         SELECT w.owner_id AS agent_id, w.id AS wallet_id FROM wallets w
         WHERE c.holder = 'wallet' AND w.owner_type = 'agent' AND w.tenant_id = e.tenant_id

@@ -174,15 +174,19 @@ export const make = Effect.fnUntraced(function* (node: string) {
     return new Set(rows.map(({ session_id }) => session_id))
   }, sql.withTransaction)
 
+  const hasEnded = sql`(s.revoked_at IS NOT NULL OR g.status <> 'active' OR k.status <> 'active') IS NOT FALSE`
+  const connections = sql`FROM agent_connections c LEFT JOIN credentials s ON s.id = c.session_id
+    LEFT JOIN agents g ON g.id = c.agent_id LEFT JOIN agent_auth_keys k ON k.id = c.auth_key_id`
+  const ended = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Session,
+    execute: () => sql`SELECT c.session_id ${connections} WHERE c.node = ${node} AND ${hasEnded}`
+  })
   const standing = SqlSchema.findAll({
     Request: Ids,
     Result: Standing,
     execute: (sessions) =>
-      sql`SELECT c.session_id, c.fence,
-          (s.revoked_at IS NOT NULL OR g.status <> 'active' OR k.status <> 'active') IS NOT FALSE AS ended
-        FROM agent_connections c LEFT JOIN credentials s ON s.id = c.session_id
-          LEFT JOIN agents g ON g.id = c.agent_id LEFT JOIN agent_auth_keys k ON k.id = c.auth_key_id
-        WHERE c.session_id = ANY(${sessions}::uuid[])`
+      sql`SELECT c.session_id, c.fence, ${hasEnded} AS ended ${connections} WHERE c.session_id = ANY(${sessions}::uuid[])`
   })
 
   return {
@@ -190,6 +194,8 @@ export const make = Effect.fnUntraced(function* (node: string) {
     release,
     expire,
     renew,
+    /** The connections to this process whose session has ended. */
+    ended: Effect.map(ended(undefined), (rows) => rows.map(({ session_id }) => session_id)),
     /**
      * What is true of the connections of these sessions. A session has ended when it was revoked, or its agent or key is none any
      * more; that its hour is over does not end it here.

@@ -208,6 +208,10 @@ export const make = Effect.fnUntraced(function* (
     )
     stir()
   }
+  const lookForEnded = Effect.map(presence.ended, (sessions) => {
+    for (const session of sessions) suspects.add(session)
+    if (sessions.length > 0) stir()
+  })
   yield* listen(appendedSubject, () => {
     isGrown = true
   })
@@ -228,6 +232,8 @@ export const make = Effect.fnUntraced(function* (
     },
     /** Looks again whose sessions have ended. */
     suspectAll,
+    /** The same for those alone that have. */
+    lookForEnded,
     copyAll
   }
 })

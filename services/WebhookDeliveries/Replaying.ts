@@ -1,16 +1,16 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { maxReplayed, type Replaying } from "#domain/Delivery.ts"
+import { maxReplayedAtOnce, maxReplaysWaiting, replayedOf, type Replaying, TooManyReplays } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
 import { DeliveryId, EventId, type TenantId, WebhookId } from "#domain/Ids.ts"
 import { newId } from "../NewId.ts"
 
 /** How many facts of the tenant one call looks through. */
 const mostRead = 20_000
-/** Of one instant there may be more facts than a call replays: as many as a batch of transfers makes, and these go together. */
-const mostAtOnce = 5 * maxReplayed
 /** What is replayed together is due one after the other, in milliseconds. */
 const apart = 20
+/** Facts that were written at once by several may stand so far from their place in time. */
+const margin = "1 minute"
 
 const toJson = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 
@@ -19,7 +19,9 @@ const moment = Schema.Date
 
 const RangeRequest = Schema.Struct({
   webhook_id: WebhookId.to,
+  tenant_id: Schema.String,
   after: Schema.BigInt,
+  upTo: Schema.BigInt,
   since: moment,
   until: moment,
   patterns: Schema.Array(Schema.String)
@@ -69,43 +71,45 @@ export const make = Effect.gen(function* () {
         FROM webhook_deliveries WHERE webhook_id = ${webhook_id} AND id = ${of} RETURNING event_id`
   })
   const replay = Effect.fnUntraced(function* (webhook_id: WebhookId, of: DeliveryId) {
+    yield* refuseTooMany(webhook_id)
     const id = yield* newId(DeliveryId.to)
     const now = yield* DateTime.nowAsDate
     const copied = yield* copy({ webhook_id, of, id, now })
     if (Option.isNone(copied)) return Option.none()
     yield* openLane(webhook_id, false, now)
     return Option.some({ event_id: copied.value.event_id, delivery_id: id })
-  }, Effect.orDie)
+  }, Effect.catchTags(noRefusals))
 
-  const At = Schema.Struct({ at: moment })
-  const Place = Schema.Struct({ place: Schema.BigInt })
   // The log has no index on time, and needs none: it is in the order of time, but for what was written at once by several.
-  const before = SqlSchema.findOne({
-    Request: At,
-    Result: Place,
-    execute: ({ at }) =>
-      sql`WITH RECURSIVE halves (low, high) AS (
-          SELECT 0::bigint, event_seq + 1 FROM ledger_head WHERE log = 1
+  const places = SqlSchema.findOne({
+    Request: Schema.Struct({ since: moment, until: moment }),
+    Result: Schema.Struct({ after: Schema.BigInt, upTo: Schema.BigInt }),
+    execute: ({ since, until }) =>
+      sql`WITH RECURSIVE halves (edge, at, low, high) AS (
+          SELECT edge.name, edge.at, 0::bigint, event_seq + 1 FROM ledger_head, (VALUES
+            ('after', ${since}::timestamptz - ${margin}::interval), ('up to', ${until}::timestamptz + ${margin}::interval)
+          ) AS edge (name, at) WHERE log = 1
           UNION ALL
-          SELECT CASE WHEN e.created_at < ${at}::timestamptz - interval '1 minute' THEN e.seq ELSE low END,
-            CASE WHEN e.created_at < ${at}::timestamptz - interval '1 minute' THEN high ELSE e.seq END
+          SELECT edge, at, CASE WHEN e.created_at < at THEN e.seq ELSE low END, CASE WHEN e.created_at < at THEN high ELSE e.seq END
           FROM halves JOIN events e ON e.log = 1 AND e.seq = (low + high) / 2 WHERE high - low > 1
         )
-        SELECT max(low) AS place FROM halves`
+        SELECT max(low) FILTER (WHERE edge = 'after') AS after, max(low) FILTER (WHERE edge = 'up to') AS "upTo" FROM halves`
   })
-  const wanted = ({ patterns, since, until, webhook_id }: typeof RangeRequest.Encoded) =>
-    sql`w.id = ${webhook_id} AND e.created_at >= ${since} AND e.created_at < ${until}
-      AND w.events && ${families} AND ${patterns}::text[] && ${families}
+  const within = ({ since, until }: Pick<typeof RangeRequest.Encoded, "since" | "until">) =>
+    sql`created_at >= ${since} AND created_at < ${until}`
+  const wanted = ({ patterns, webhook_id }: typeof RangeRequest.Encoded) =>
+    sql`w.id = ${webhook_id} AND w.events && ${families} AND ${patterns}::text[] && ${families}
       AND (w.endpoint_id IS NULL OR e.data -> 'payment' ->> 'endpoint_id' = w.endpoint_id::text)
       AND (e.type NOT IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') OR e.data -> 'webhook' ->> 'id' <> type_id('wh', w.id))
-      ORDER BY e.seq LIMIT ${sql.literal(String(mostAtOnce + 1))}`
+      ORDER BY e.seq LIMIT ${sql.literal(String(maxReplayedAtOnce + 1))}`
+  const stretch = ({ after, tenant_id, upTo, ...range }: typeof RangeRequest.Encoded) =>
+    sql`FROM events WHERE tenant_id = ${tenant_id} AND seq > ${after} AND seq <= ${upTo} AND ${within(range)} ORDER BY seq`
   const inLog = SqlSchema.findAll({
     Request: RangeRequest,
     Result: Found,
     execute: (request) =>
       sql`SELECT e.seq, e.created_at AS at FROM webhooks w, LATERAL (
-          SELECT seq, type, created_at, data FROM events WHERE tenant_id = w.tenant_id AND seq > ${request.after}
-          ORDER BY seq LIMIT ${sql.literal(String(mostRead))}
+          SELECT seq, type, created_at, data ${stretch(request)} LIMIT ${sql.literal(String(mostRead))}
         ) e WHERE ${wanted(request)}`
   })
   const failed = SqlSchema.findAll({
@@ -113,19 +117,34 @@ export const make = Effect.gen(function* () {
     Result: Found,
     execute: (request) =>
       sql`WITH lost AS MATERIALIZED (
-          SELECT event_seq FROM webhook_deliveries WHERE webhook_id = ${request.webhook_id} AND event_seq > ${request.after}
+          SELECT event_seq FROM webhook_deliveries
+          WHERE webhook_id = ${request.webhook_id} AND event_seq > ${request.after} AND event_seq <= ${request.upTo}
           GROUP BY event_seq
           HAVING bool_or(status = 'failed' AND next_retry_at IS NULL) AND NOT bool_or(status <> 'failed')
         )
-        SELECT e.seq, e.created_at AS at FROM webhooks w, lost JOIN events e ON e.log = 1 AND e.seq = lost.event_seq
+        SELECT e.seq, e.created_at AS at FROM webhooks w, lost
+          JOIN events e ON e.log = 1 AND e.seq = lost.event_seq AND ${within(request)}
         WHERE ${wanted(request)}`
   })
-  const reach = SqlSchema.findOneOption({
-    Request: Schema.Struct({ tenant_id: Schema.String, after: Schema.BigInt }),
-    Result: Schema.Struct({ at: moment }),
-    execute: ({ after, tenant_id }) =>
-      sql`SELECT created_at AS at FROM events WHERE tenant_id = ${tenant_id} AND seq > ${after}
-        ORDER BY seq OFFSET ${sql.literal(String(mostRead))} LIMIT 1`
+  /** The first fact that a call does not look at. */
+  const beyond = SqlSchema.findOneOption({
+    Request: RangeRequest,
+    Result: Found,
+    execute: (request) =>
+      sql`SELECT seq, created_at AS at ${stretch(request)} OFFSET ${sql.literal(String(mostRead))} LIMIT 1`
+  })
+  const waiting = SqlSchema.findOne({
+    Request: WebhookId.to,
+    Result: Schema.Struct({ replays: Schema.Int }),
+    execute: (webhook_id) =>
+      sql`SELECT count(*)::int AS replays FROM (
+          SELECT FROM webhook_deliveries WHERE webhook_id = ${webhook_id} AND status = 'pending' AND cause = 'replay'
+          LIMIT ${sql.literal(String(maxReplaysWaiting))}
+        ) AS few`
+  })
+  const refuseTooMany = Effect.fnUntraced(function* (webhook_id: WebhookId) {
+    const { replays } = yield* waiting(webhook_id)
+    if (replays >= maxReplaysWaiting) return yield* new TooManyReplays({ limit: maxReplaysWaiting })
   })
   const queue = (webhook_id: WebhookId, seqs: ReadonlyArray<bigint>, now: Date) =>
     sql`INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, attempt,
@@ -140,38 +159,35 @@ export const make = Effect.gen(function* () {
   const replayAll = Effect.fnUntraced(function* (
     webhook_id: WebhookId,
     tenant_id: TenantId,
-    { only_failed = false, since, types = ["*"], until: wantedUntil }: Replaying
+    { cursor = 0n, only_failed = false, since, types = ["*"], until: wantedUntil }: Replaying
   ) {
+    // One call after the other, or all of them would find that there is room.
+    yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('turnpike.replay', hashtext(${webhook_id})))`
+    yield* refuseTooMany(webhook_id)
     const now = yield* DateTime.nowAsDate
     // What happened just now happened before now.
-    const soon = DateTime.toDate(DateTime.add(DateTime.makeUnsafe(now), { milliseconds: 1 }))
+    const soon = later(now)
     const until = wantedUntil === undefined || wantedUntil > soon ? soon : wantedUntil
-    const { place: after } = yield* before({ at: since })
-    const find = only_failed ? failed : inLog
-    const found = yield* find({ webhook_id, after, since, until, patterns: types })
-    const { end, queued } = firstOf(found)
+    const { after, upTo } = yield* places({ since, until })
+    const begin = after > cursor ? after : cursor
+    const range = { webhook_id, tenant_id, after: begin, upTo, since, until, patterns: types }
+    const found = yield* (only_failed ? failed : inLog)(range)
+    const queued = found.slice(0, replayedOf(found)).map(({ seq }) => seq)
     if (queued.length > 0) {
       yield* queue(webhook_id, queued, now)
       yield* openLane(webhook_id, true, now)
     }
-    if (end !== undefined) return { queued: queued.length, until: end }
-    const next = only_failed ? Option.none() : yield* reach({ tenant_id, after })
-    return { queued: queued.length, until: Option.isSome(next) && next.value.at < until ? next.value.at : until }
-  }, Effect.orDie)
+    const [next, ...others] = found.slice(queued.length)
+    const rest = next === undefined && !only_failed ? Option.getOrUndefined(yield* beyond(range)) : next
+    if (rest === undefined) return { queued: queued.length, until, next: null }
+    const from = others.reduce((earliest, { at }) => (at < earliest ? at : earliest), rest.at)
+    // Whoever goes on by time alone gets on, also where an instant has more facts than a call takes.
+    return { queued: queued.length, until: from > since ? from : later(since), next: rest.seq - 1n }
+  }, Effect.catchTags(noRefusals))
 
   return { send, replay, replayAll, openLane }
 })
 
-/**
- * The first `maxReplayed` facts, and where the next call begins. Facts of one instant are not parted, or the next call would begin
- * with some of them again.
- */
-const firstOf = (found: ReadonlyArray<typeof Found.Type>): { queued: ReadonlyArray<bigint>; end: Date | undefined } => {
-  const next = found[maxReplayed]
-  if (next === undefined) return { queued: found.map(({ seq }) => seq), end: undefined }
-  const [first] = found
-  const isOneInstant = first !== undefined && first.at.getTime() === next.at.getTime()
-  const end = isOneInstant ? found.find(({ at }) => at > next.at)?.at : next.at
-  const queued = found.slice(0, mostAtOnce).filter(({ at }) => end === undefined || at < end)
-  return { queued: queued.map(({ seq }) => seq), end }
-}
+const later = (at: Date): Date => DateTime.toDate(DateTime.add(DateTime.makeUnsafe(at), { milliseconds: 1 }))
+
+const noRefusals = { SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die }

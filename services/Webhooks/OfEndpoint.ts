@@ -36,11 +36,16 @@ export const make = Effect.gen(function* () {
         ${at}, ${at}
       FROM ledger_head WHERE log = 1 FOR UPDATE`
   })
-  /** Another receiver has not failed yet. One that was active misses nothing; others begin here. */
+  /**
+   * Another receiver has not failed yet, so what was shut because one did is open again. One that was active misses nothing; others
+   * begin here. Who paused it may do so, and whoever changes an endpoint may not undo that.
+   */
   const redirect = (id: WebhookId, url: string, at: Date) =>
     sql`WITH head AS MATERIALIZED (SELECT event_seq FROM ledger_head WHERE log = 1 FOR UPDATE)
-      UPDATE webhooks SET url = ${url}, status = 'active', status_reason = NULL, failures = 0, failing_since = NULL,
-        failed_at = NULL, updated_at = ${at}, since = CASE status WHEN 'active' THEN since ELSE head.event_seq END
+      UPDATE webhooks SET url = ${url}, failures = 0, failing_since = NULL, failed_at = NULL, updated_at = ${at},
+        status = CASE status_reason WHEN 'requested' THEN status ELSE 'active' END,
+        status_reason = CASE status_reason WHEN 'requested' THEN status_reason END,
+        since = CASE status WHEN 'active' THEN since ELSE head.event_seq END
       FROM head WHERE id = ${id}`
 
   return Effect.fnUntraced(function* (endpoint: Wanted) {

@@ -38,7 +38,7 @@ export const connectAgent = HttpApiEndpoint.get("connect", "/agents/:id/connect"
         "| `task_assigned` | `{task}`: a task for this agent, whole |\n" +
         "| `task_updated` | `{task}`: a task of this agent changed, was done or is disputed |\n" +
         "| `transfer_completed` | `{transfer_id, amount, currency, direction, wallet_id, transfer}`; `direction` is `inbound` or " +
-        "`outbound`, `wallet_id` the agent's own |\n" +
+        "`outbound`, `wallet_id` the agent's own; what is paid into a stream is told to the payer alone |\n" +
         "| `approval_requested` | `{approval}` |\n" +
         "| `stream_alert` | `{stream, alert: {severity, runway_seconds}}`: a money stream that this agent pays runs short |\n" +
         "| `policy_violation` | a payment of this agent that its policy refused |\n" +

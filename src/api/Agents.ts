@@ -253,8 +253,9 @@ const sessions = HttpApiEndpoint.get("sessions", "/agents/:id/sessions", {
     documented({
       summary: "List an agent's sessions",
       description:
-        "The sessions that last, newest first: at most 100, because opening another one ends the oldest. `key_id` is the key that " +
-        "opened it. An agent lists its own.",
+        "The sessions that last, newest first: at most 100, because opening another one ends the oldest; besides, those that are " +
+        "over and whose event channel is still open. `connected` says whether it is. `key_id` is the key that opened it. An agent lists " +
+        "its own.",
       answer: {
         data: [
           {
@@ -262,6 +263,7 @@ const sessions = HttpApiEndpoint.get("sessions", "/agents/:id/sessions", {
             agent_id: agent.id,
             key_id: exampleKey.keyId,
             last_four: "mA3x",
+            connected: false,
             created_at: "2026-01-02T03:04:05.678Z",
             expires_at: "2026-01-02T04:04:05.678Z"
           }

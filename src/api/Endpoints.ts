@@ -67,12 +67,14 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "is rounded down to 0.000001, and a multiplier of 0 makes the call free. `originUrl` must be a public http or https address " +
         "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
         "arrives (the account's oldest wallet of that currency and network when left out); a `currency` or `network` beside it must be the wallet's. `timeoutMs` (100 to 120000) is how long the " +
-        "origin may take until the body of its answer begins, `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
+        "origin may take from the end of the request until the body of its answer begins; a caller may take two minutes for its request, and ten " +
+        "seconds for any part of it (408 `REQUEST_TIMEOUT`). An endpoint has at most 256 calls under way at its origin, and one payer 128 of them: " +
+        "others wait for a second, and are then answered 503, or 429, with `Retry-After`. `rateLimit` the calls a minute of one payer, `chargeOn` `success` charges answers below 400 and " +
         "`response` every answer but a 402 of the origin's own. An answer is charged when its body begins, an empty one when it " +
         "ends; what breaks off before is free. What an origin streams may then pause for `timeoutMs`, and for a minute in any case. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
         'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
-        "taken. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
-        "gateway; events leave them out. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +
+        "taken, at most the payer's own price after `volumeDiscounts`. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
+        "gateway; events leave them out, and who may not write sees their names with the value `[redacted]`. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +
         "is a subscription of its own, found by `GET /v1/webhooks?endpoint_id=`, whose secret " +
         "`POST /v1/webhooks/{id}/rotate-secret` shows.",
       body: {
@@ -92,7 +94,9 @@ const list = HttpApiEndpoint.get("list", "/endpoints", { query: pageQuery, succe
   .annotateMerge(
     documented({
       summary: "List endpoints",
-      description: "The endpoints of the caller's tenant, newest first, disabled ones included.",
+      description:
+        "The endpoints of the caller's tenant, newest first, disabled ones included. What their `forwardHeaders` say is shown to callers " +
+        "with `x402:write`, and `[redacted]` to others.",
       answer: { data: [endpoint], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } }
     })
   )
@@ -102,7 +106,9 @@ const get = HttpApiEndpoint.get("get", "/endpoints/:id", { params, success: data
   .annotateMerge(
     documented({
       summary: "Get an endpoint",
-      description: "`totalCalls` and `totalRevenue` are exact and of now. The id is a uuid or its `epd_…` form.",
+      description:
+        "`totalCalls` and `totalRevenue` are exact and of now. What `forwardHeaders` say is shown to callers with `x402:write`, and " +
+        "`[redacted]` to others. The id is a uuid or its `epd_…` form.",
       answer: { data: endpoint }
     })
   )

@@ -40,7 +40,7 @@ export const offsetOf = (query: PageQuery): number => (query.page - 1) * query.l
 const noCursor = { message: "must be a cursor that an earlier answer gave as next_cursor" }
 
 /** A place in a log, opaque to callers; `position` is the codec of what it stands for and refuses anything made up. */
-const cursor = <Position>(position: Schema.Codec<Position, string>) => {
+export const cursor = <Position>(position: Schema.Codec<Position, string>) => {
   const [decode, encode] = [Schema.decodeEffect(position), Schema.encodeSync(position)]
   return Schema.String.check(Schema.isMaxLength(200, noCursor)).pipe(
     Schema.decodeTo(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { Delivery, DeliveryStatus } from "#domain/Delivery.ts"
+import { Delivery, DeliveryStatus, TooManyReplays } from "#domain/Delivery.ts"
 import { EventType } from "#domain/Event.ts"
 import { catalogue } from "#domain/EventExamples.ts"
 import { DeliveryId, EventId, WebhookId } from "#domain/Ids.ts"
@@ -9,7 +9,7 @@ import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { ReplayDeliveries } from "#domain/Webhook.ts"
 import { Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { cursorPage, cursorQuery } from "./Pagination.ts"
+import { cursor, cursorPage, cursorQuery, Position } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 
 const read = { resource: "webhooks", action: "read" } as const
@@ -101,7 +101,7 @@ export const delivery = HttpApiEndpoint.get("delivery", "/webhooks/:id/deliverie
 export const replay = HttpApiEndpoint.post("replay", "/webhooks/:id/deliveries/:deliveryId/replay", {
   params: one,
   success: queued,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, StateTransitionInvalid, TooManyReplays)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -110,16 +110,27 @@ export const replay = HttpApiEndpoint.post("replay", "/webhooks/:id/deliveries/:
       description:
         "Sends the event of the delivery again, with the same event id and the same body, under a new delivery id and with the whole " +
         "retry schedule. Receivers that have had it know it by its event id. A `paused` webhook gets it too; for a `disabled` one 409 " +
-        "`STATE_TRANSITION_INVALID`.",
+        "`STATE_TRANSITION_INVALID`; while 10,000 replays of the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.",
       answer: sent
     })
   )
 
+const place = cursor(Position)
+
 export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay", {
   params,
-  payload: ReplayDeliveries,
-  success: Schema.Struct({ queued: Schema.Int, until: Schema.DateFromString }).pipe(HttpApiSchema.status(202)),
-  error: problems(NotFound, StateTransitionInvalid)
+  payload: Schema.Struct({
+    ...ReplayDeliveries.fields,
+    cursor: Schema.optionalKey(
+      place.annotate({ description: "`next_cursor` of the answer after which this call goes on" })
+    )
+  }),
+  success: Schema.Struct({
+    queued: Schema.Int,
+    until: Schema.DateFromString,
+    next_cursor: Schema.NullOr(place)
+  }).pipe(HttpApiSchema.status(202)),
+  error: problems(NotFound, StateTransitionInvalid, TooManyReplays)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -128,9 +139,13 @@ export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay
       description:
         "Sends again what the subscription asks for and was raised from `since` on and before `until` (now when left out), oldest " +
         "first and behind what happens meanwhile: also what was raised while it was paused or did not exist. `types` narrows it to " +
-        "types and families; `only_failed` to what was sent and never arrived. One call takes 1,000 events at most: `until` in the " +
-        "answer is how far it came, and where the next may begin. Only while the webhook is `active`, else 409 `STATE_TRANSITION_INVALID`.",
+        "types and families; `only_failed` to what was sent, never arrived and is not tried any more: what was raised while the webhook " +
+        "was paused was not sent, and is left out then. One call takes 1,000 events, of one instant all together and 5,000 at most; it may " +
+        "take fewer, also none, where others lie between. Ask again with the same body and `next_cursor` as `cursor` until that is null. " +
+        "`until` in the answer is the moment from which on the rest happened: who goes on with it as `since`, and no cursor, may have " +
+        "events of one instant twice, and of an instant with more than 5,000 not all. Only while the webhook is `active`, else 409 `STATE_TRANSITION_INVALID`; while 10,000 " +
+        "replays of the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.",
       body: { since: "2026-01-01T00:00:00Z", types: ["transfer.*"], only_failed: true },
-      answer: { queued: 12, until: "2026-01-02T03:04:05.678Z" }
+      answer: { queued: 12, until: "2026-01-02T03:04:05.678Z", next_cursor: null }
     })
   )

@@ -96,7 +96,8 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
         "active` begins again, also after the webhook was paused or disabled by itself: it then has no failures, and gets the " +
         "events that are committed from then on. Those raised meanwhile are kept and can be replayed. A `disabled` webhook cannot " +
         "be paused: 409 `STATE_TRANSITION_INVALID`. `url` and `events` of an endpoint's subscription are the endpoint's: 409 " +
-        "`WEBHOOK_OF_ENDPOINT`; `PATCH` its `webhookUrl`.",
+        "`WEBHOOK_OF_ENDPOINT`; `PATCH` its `webhookUrl`, which opens one again that was paused or disabled by itself, and leaves one " +
+        "paused that was paused here.",
       body: { events: ["transfer.*", "refund.*"], status: "active" },
       answer: { ...webhook, events: ["transfer.*", "refund.*"] }
     })

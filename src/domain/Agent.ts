@@ -172,6 +172,7 @@ export const AgentSession = Schema.Struct({
   agent_id: AgentId,
   key_id: AuthKeyId,
   last_four: Schema.String,
+  connected: Schema.Boolean,
   created_at: Schema.DateFromString,
   expires_at: Schema.DateFromString
 }).annotate({ identifier: "AgentSession" })

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import type { EventType } from "./Event.ts"
 import { AgentId, EventId, fromTypeId, SessionId, toTypeId } from "./Ids.ts"
+import type { TransferType } from "./Transfer.ts"
 
 /** What is known of an agent's connections. */
 export const AgentLiveness = Schema.Struct({
@@ -37,14 +38,15 @@ export type ReconnectReason = "max_duration" | "shutdown" | "session_ended" | "l
 export type ResyncReason = "malformed" | "unknown" | "expired"
 
 /**
- * Which facts concern which agents: the owner of the wallet, or the agent, that the data names at the path. Of two that name the
- * same agent the first counts.
+ * Which facts concern which agents: the owner of the wallet, or the agent, that the data names at the path, unless it is about a
+ * transfer of that type. Of two that name the same agent the first counts.
  */
 export const audience: ReadonlyArray<{
   readonly type: EventType
   readonly name: ChannelEventName
   readonly holder: "wallet" | "agent"
   readonly path: readonly [string, ...ReadonlyArray<string>]
+  readonly unless?: TransferType
 }> = [
   {
     type: "transfer.completed",
@@ -52,7 +54,14 @@ export const audience: ReadonlyArray<{
     holder: "wallet",
     path: ["transfer", "from_wallet_id"]
   },
-  { type: "transfer.completed", name: "transfer_completed", holder: "wallet", path: ["transfer", "to_wallet_id"] },
+  // What goes into a stream has not arrived: the payer may cancel, and the recipient withdraws what is its own by another transfer.
+  {
+    type: "transfer.completed",
+    name: "transfer_completed",
+    holder: "wallet",
+    path: ["transfer", "to_wallet_id"],
+    unless: "stream_start"
+  },
   { type: "stream.alert", name: "stream_alert", holder: "wallet", path: ["stream", "from_wallet_id"] },
   { type: "approval.requested", name: "approval_requested", holder: "agent", path: ["approval", "agent_id"] },
   { type: "agent.key_rotated", name: "key_rotated", holder: "agent", path: ["agent_id"] },

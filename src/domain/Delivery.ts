@@ -85,7 +85,41 @@ export interface Replaying {
   readonly types?: ReadonlyArray<string> | undefined
   /** Only what was sent and never arrived. */
   readonly only_failed?: boolean | undefined
+  /** The place in the log that an earlier call came to: what follows it. */
+  readonly cursor?: bigint | undefined
 }
 
-/** How many events one call replays at most. */
+/** How many events one call replays, and how many at most: those of one instant are not parted, and a batch makes thousands. */
 export const maxReplayed = 1000
+export const maxReplayedAtOnce = 5 * maxReplayed
+
+/** While so many replays of a subscription wait to be sent, no more are taken. */
+export const maxReplaysWaiting = 10_000
+
+export class TooManyReplays extends Schema.TaggedError<TooManyReplays>()(
+  "TOO_MANY_REPLAYS",
+  { limit: Schema.Int },
+  { httpApiStatus: 422, title: "The webhook has as many replays to send as it may have: go on when some of them were" }
+) {}
+
+/**
+ * How many of these facts, which are in the order of the log, one call replays: as many as it may, up to a place where all before it
+ * happened before all after it, so that whoever goes on by time gets none of them twice. Without such a place they are parted.
+ */
+export const replayedOf = (found: ReadonlyArray<{ readonly at: Date }>): number => {
+  if (found.length <= maxReplayed) return found.length
+  let earliest = Number.POSITIVE_INFINITY
+  const after = found.map(() => earliest)
+  for (let place = found.length - 1; place >= 0; place--) {
+    after[place] = earliest
+    earliest = Math.min(earliest, found[place]?.at.getTime() ?? earliest)
+  }
+  let latest = Number.NEGATIVE_INFINITY
+  let count = 0
+  for (const [place, { at }] of found.slice(0, maxReplayedAtOnce).entries()) {
+    if (place >= maxReplayed && count > 0) break
+    latest = Math.max(latest, at.getTime())
+    if (latest < (after[place] ?? latest)) count = place + 1
+  }
+  return count > 0 ? count : maxReplayedAtOnce
+}

@@ -5,6 +5,7 @@ import { AccountUuid, EndpointId, TenantId, WalletId } from "./Ids.ts"
 import { Currency } from "./Money.ts"
 import { Network } from "./Network.ts"
 import { maxOriginUrlLength } from "./OriginUrl.ts"
+import { grants } from "./Principal.ts"
 import { name, text } from "./Text.ts"
 
 export const EndpointMethod = Schema.Literals(["GET", "POST", "PUT", "DELETE", "PATCH", "ANY"])
@@ -29,7 +30,9 @@ const Schemes = Schema.Array(EndpointScheme).check(
 const EndpointName = name(255)
 const Description = text(1000)
 const Url = Schema.String.check(Schema.isMaxLength(maxOriginUrlLength))
-const TimeoutMs = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 120_000 }))
+/** Milliseconds. */
+export const longestTimeoutMs = 120_000
+const TimeoutMs = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: longestTimeoutMs }))
 const RateLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 
 /** The protected path at the origin. A last segment `*` matches the rest. */
@@ -156,3 +159,10 @@ export class NoReceivingWallet extends Schema.TaggedError<NoReceivingWallet>()(
   { account_id: Schema.String, currency: Schema.String, network: Schema.String },
   { httpApiStatus: 422, title: "The account has no wallet to receive payments" }
 ) {}
+
+/** The endpoint as a caller with these scopes is shown it: what is forwarded may be keys to the origin, which who only reads needs not. */
+export const shownTo = (scopes: ReadonlyArray<string>, endpoint: Endpoint): Endpoint => {
+  if (grants(scopes, "x402", "write")) return endpoint
+  const names = Object.keys(endpoint.forwardHeaders)
+  return { ...endpoint, forwardHeaders: Object.fromEntries(names.map((name) => [name, "[redacted]"])) }
+}

@@ -31,7 +31,10 @@ const kinds: { readonly [type in EventType]: Kind } = {
     "A transfer was ordered. One that ends at once has its `transfer.completed` or `transfer.failed` as the next event, which may arrive before it.",
     { transfer: { ...transfer, ...open, updated_at: transfer.created_at } }
   ],
-  "transfer.completed": ["The money of a transfer has arrived.", { transfer }],
+  "transfer.completed": [
+    "The money of a transfer has arrived: that of a `stream_start` in the stream, not in `to_wallet_id`, which gets it by `stream_withdraw`.",
+    { transfer }
+  ],
   "transfer.failed": [
     "A transfer moved nothing; `failure_reason` says why.",
     { transfer: { ...transfer, status: "failed", failure_reason: "insufficient_funds", completed_at: null } }

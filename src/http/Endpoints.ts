@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
+import { shownTo } from "#domain/Endpoint.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
 import { Statistics } from "#services/Statistics.ts"
@@ -22,11 +23,14 @@ export const layer = HttpApiBuilder.group(
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const range = { limit: query.limit, offset: offsetOf(query) }
-        const found = yield* endpoints.list(yield* CurrentPrincipal, range)
-        return pageOf(query, found.endpoints, found.total)
+        const caller = yield* CurrentPrincipal
+        const found = yield* endpoints.list(caller, range)
+        const shown = found.endpoints.map((endpoint) => shownTo(caller.scopes, endpoint))
+        return pageOf(query, shown, found.total)
       }),
       get: Effect.fnUntraced(function* ({ params }) {
-        return { data: yield* endpoints.get(yield* CurrentPrincipal, params.id) }
+        const caller = yield* CurrentPrincipal
+        return { data: shownTo(caller.scopes, yield* endpoints.get(caller, params.id)) }
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
         return { data: yield* endpoints.update(yield* CurrentPrincipal, params.id, payload) }

@@ -52,7 +52,8 @@ export const layer = HttpApiBuilder.group(
         return yield* deliveries.replay(yield* CurrentPrincipal, params.id, params.deliveryId)
       }),
       replayAll: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* deliveries.replayAll(yield* CurrentPrincipal, params.id, payload)
+        const { next, ...replayed } = yield* deliveries.replayAll(yield* CurrentPrincipal, params.id, payload)
+        return { ...replayed, next_cursor: next }
       })
     })
   })

@@ -1,5 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
+import { maxReplayed, maxReplayedAtOnce, replayedOf } from "#domain/Delivery.ts"
 import { nextAttempt, retryAfterOf, retrySchedule, streakAfter } from "#domain/DeliverySchedule.ts"
 import { EventType } from "#domain/Event.ts"
 import { patternsOf } from "#domain/Webhook.ts"
@@ -143,4 +144,28 @@ describe("a signature", () => {
 
 it("no type of event has more than three parts: the statements that look for its families know no more", () => {
   for (const type of EventType.literals) assert.isAtMost(patternsOf(type).length, 4, type)
+})
+
+describe("what one call replays", () => {
+  /** So many facts at each of these moments, in the order of the log. */
+  const facts = (...instants: ReadonlyArray<readonly [count: number, at: number]>) =>
+    instants.flatMap(([count, at]) => Array.from({ length: count }, () => ({ at: new Date(at) })))
+
+  it("is everything, if that is not too much", () => {
+    assert.strictEqual(replayedOf([]), 0)
+    assert.strictEqual(replayedOf(facts([maxReplayed, 1])), maxReplayed)
+  })
+
+  it("parts no instant, as long as there are not too many of it", () => {
+    assert.strictEqual(replayedOf(facts([600, 1], [600, 2])), 600)
+    assert.strictEqual(replayedOf(facts([1_700, 1], [1, 2])), 1_700)
+    assert.strictEqual(replayedOf(facts([1, 1], [2_000, 2])), 1)
+    assert.strictEqual(replayedOf(facts([maxReplayedAtOnce + 1, 1])), maxReplayedAtOnce)
+  })
+
+  it("ends where all that follow happened later, also when the log is not in the order of time", () => {
+    assert.strictEqual(replayedOf(facts([500, 1], [100, 3], [1, 2], [600, 4])), 601)
+    assert.strictEqual(replayedOf(facts([1_001, 5], [1, 1])), 1_002)
+    assert.strictEqual(replayedOf(facts([500, 1], [100, 3], [500, 2], [600, 4])), 500)
+  })
 })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
+import { Credentials } from "#services/Credentials.ts"
 import { buyer, paidCall, seller, send, server, tenant, wallet } from "./GatewayHarness.ts"
 
 const api = Effect.fnUntraced(function* () {
@@ -82,6 +83,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the endpoin
       for (const basePrice of [0.000101, 999_999]) {
         assert.strictEqual((yield* call("POST", "", { ...weather, basePrice })).status, 201)
       }
+    })
+  )
+
+  it.effect("what is forwarded to the origin is shown to who may change it, and its names to who may look", () =>
+    Effect.gen(function* () {
+      const { call, principal } = yield* api()
+      const forwardHeaders = { Authorization: "Bearer only-ours", "x-key": "secret" }
+      const { id } = (yield* call("POST", "", { ...weather, forwardHeaders })).json
+      const { issue } = yield* Credentials
+      const seenWith = Effect.fnUntraced(function* (scope: string) {
+        const { key } = yield* issue({ tenant_id: principal.tenant_id, kind: "api_key", name: "k", scopes: [scope] })
+        const read = (path: string) =>
+          send(`/v1/x402/endpoints${path}`, { method: "GET", headers: { authorization: `Bearer ${key}` } })
+        const [one, all] = [yield* read(`/${id}`), yield* read("")]
+        assert.deepStrictEqual(all.json.data, [one.json.data])
+        return one.json.data.forwardHeaders
+      })
+      for (const scope of ["*:*", "x402:*"]) assert.deepStrictEqual(yield* seenWith(scope), forwardHeaders, scope)
+      const names = { Authorization: "[redacted]", "x-key": "[redacted]" }
+      assert.deepStrictEqual(yield* seenWith("x402:read"), names)
     })
   )
 

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
+import { maxReplayedAtOnce } from "#domain/Delivery.ts"
 import { EventType } from "#domain/Event.ts"
 import { Credentials } from "#services/Credentials.ts"
+import { EventLog } from "#services/EventLog.ts"
 import { newUuid } from "#services/NewId.ts"
 import { operations } from "./Description.ts"
 import { type Answer, origin, send, server, tenant } from "./GatewayHarness.ts"
@@ -118,6 +120,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("webhooks ov
           "since"
         ])
       }
+      for (const cursor of ["x", "MA", 1]) {
+        const refused = yield* ask("POST", `/${id}/replay`, { since: "2026-01-01T00:00:00Z", cursor })
+        assert.deepStrictEqual(whatIsWrong(refused), [400, "INVALID_REQUEST", "cursor"])
+      }
       for (const query of ["status=gone", "event_type=transfer.*", "since=yesterday", "until=tomorrow", "cursor=x"]) {
         assert.strictEqual((yield* ask("GET", `/${id}/deliveries?${query}`)).status, 400, query)
       }
@@ -208,6 +214,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("webhooks ov
       const before = yield* ask("GET", `/${id}/deliveries/${sent[0]}`)
       assert.deepStrictEqual([again.status, again.json.event_id], [202, before.json.event_id])
       assert.notInclude(sent, again.json.delivery_id)
+    })
+  )
+
+  it.effect("a replay of more than goes at once is gone on with from the cursor that it answers", () =>
+    Effect.gen(function* () {
+      const { ask, principal, subscribe } = yield* client
+      const { id } = yield* subscribe()
+      const { append } = yield* EventLog
+      const { tenant_id } = principal
+      const since = (yield* DateTime.nowAsDate).toISOString()
+      const fact = { tenant_id, type: "transfer.created", data: {} } as const
+      yield* append(Array.from({ length: maxReplayedAtOnce + 1 }, () => fact))
+      const first = yield* ask("POST", `/${id}/replay`, { since })
+      assert.deepStrictEqual([first.status, first.json.queued], [202, maxReplayedAtOnce], first.body)
+      assert.isAbove(Date.parse(first.json.until), Date.parse(since))
+      const rest = yield* ask("POST", `/${id}/replay`, { since, cursor: first.json.next_cursor })
+      assert.deepInclude(rest.json, { queued: 1, next_cursor: null })
     })
   )
 

@@ -81,6 +81,38 @@ layer(Test, { timeout: "60 seconds" })("an event channel", (it) => {
     })
   )
 
+  it.effect("tells the payer alone of what goes into a stream, and the recipient of what it withdraws", () =>
+    Effect.gen(function* () {
+      const channel = yield* AgentChannel
+      const { append } = yield* EventLog
+      const one = yield* resident
+      const { client } = yield* connect(channel, one)
+      const [wallet, nobody] = [toTypeId("wal", one.data.wallet_id), toTypeId("wal", newUuid())]
+      const completed = (type: string, from_wallet_id: string, to_wallet_id: string): EventDraft => ({
+        tenant_id: one.caller.tenant_id,
+        type: "transfer.completed",
+        data: { transfer: { type, from_wallet_id, to_wallet_id } }
+      })
+      yield* append([
+        completed("stream_start", nobody, wallet),
+        completed("stream_start", wallet, nobody),
+        completed("stream_start", wallet, wallet),
+        completed("stream_withdraw", nobody, wallet)
+      ])
+      yield* tell(one, "last")
+      yield* until(
+        "the last was told",
+        Effect.sync(() => client.names.includes("task_assigned"))
+      )
+      assert.deepStrictEqual(
+        client.facts.map(({ data, event }) =>
+          event === "task_assigned" ? event : `${data.transfer.type} ${data.direction}`
+        ),
+        ["stream_start outbound", "stream_start outbound", "stream_withdraw inbound", "task_assigned"]
+      )
+    })
+  )
+
   it.effect("of an agent with several sessions is each told the same", () =>
     Effect.gen(function* () {
       const channel = yield* AgentChannel

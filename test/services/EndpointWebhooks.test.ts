@@ -133,6 +133,27 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
     })
   )
 
+  it.effect("stays paused for who asked for that, wherever it moves", () =>
+    Effect.gen(function* () {
+      const { caller, endpoints, register } = yield* selling
+      const webhooks = yield* Webhooks
+      const { received, url } = yield* receiver()
+      const { id } = yield* register("https://example.com/hooks")
+      const [webhook] = yield* ofEndpoint(caller, id)
+      assert.exists(webhook)
+      yield* webhooks.update(caller, webhook.id, { status: "paused" })
+      yield* endpoints.update(caller, id, { webhookUrl: url })
+      yield* paid(caller, id)
+      yield* deliver
+      assert.deepInclude((yield* ofEndpoint(caller, id))[0], { url, status: "paused", status_reason: "requested" })
+      assert.strictEqual(received.length, 0)
+      yield* webhooks.update(caller, webhook.id, { status: "active" })
+      yield* paid(caller, id)
+      yield* deliver
+      assert.strictEqual(received.length, 1)
+    })
+  )
+
   it.effect("is sent again what it was sent, on demand, and that of no other endpoint", () =>
     Effect.gen(function* () {
       const { caller, register } = yield* selling

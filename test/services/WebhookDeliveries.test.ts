@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll } from "vitest"
 import { createHmac } from "node:crypto"
+import type { TooManyReplays } from "#domain/Delivery.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import type { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
@@ -189,7 +190,7 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
       const del = delivery?.id
       assert.isDefined(del)
       if (del === undefined) return
-      const refused: ReadonlyArray<Effect.Effect<unknown, NotFound | StateTransitionInvalid>> = [
+      const refused: ReadonlyArray<Effect.Effect<unknown, NotFound | StateTransitionInvalid | TooManyReplays>> = [
         list(other.caller, id, { limit: 1 }),
         get(other.caller, id, del),
         get(other.caller, other.id, del),

@@ -1,0 +1,94 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { maxReplayedAtOnce, maxReplaysWaiting } from "#domain/Delivery.ts"
+import type { EventType } from "#domain/Event.ts"
+import type { WebhookId } from "#domain/Ids.ts"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { attempts, expandAll, happen, subscribe, testLayer } from "./WebhookDeliveriesHarness.ts"
+
+const nobody = "http://127.0.0.1:1/hooks"
+const times = (count: number, type: EventType) => Array.from({ length: count }, () => type)
+const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+
+/** A subscription to transfers, and what happens to its tenant at one instant. */
+const subscribedTo = Effect.fnUntraced(function* (...facts: ReadonlyArray<EventType>) {
+  const { caller, id } = yield* subscribe(nobody, { events: ["transfer.*"] })
+  const since = yield* now
+  yield* happen(caller, facts)
+  yield* TestClock.adjust("1 second")
+  return { caller, id, since }
+})
+
+/** How many different events are to be sent again, and how many times. */
+const replayed = Effect.fnUntraced(function* (id: WebhookId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] =
+    yield* sql`SELECT count(DISTINCT event_id)::int AS events, count(*)::int AS times FROM webhook_deliveries
+    WHERE webhook_id = ${id} AND cause = 'replay'`
+  return row
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("replaying past events", (it) => {
+  it.effect("begins at `since`, however much happened in the minute before it", () =>
+    Effect.gen(function* () {
+      const { caller, id } = yield* subscribedTo(...times(20_001, "transfer.created"))
+      const since = yield* now
+      yield* happen(caller, ["transfer.completed"])
+      yield* TestClock.adjust("1 second")
+      const { replayAll } = yield* WebhookDeliveries
+      const until = yield* now
+      assert.deepStrictEqual(yield* replayAll(caller, id, { since, until }), { queued: 1, until, next: null })
+    })
+  )
+
+  it.effect(
+    "gets on where others have more events of one instant than a call looks through, by cursor and by time",
+    () =>
+      Effect.gen(function* () {
+        const { caller, id, since } = yield* subscribedTo(...times(20_000, "refund.created"), "transfer.completed")
+        yield* happen(caller, ["transfer.completed"])
+        const { replayAll } = yield* WebhookDeliveries
+        const first = yield* replayAll(caller, id, { since })
+        assert.deepInclude(first, { queued: 0, until: new Date(since.getTime() + 1) })
+        assert.deepInclude(yield* replayAll(caller, id, { since: first.until }), { queued: 1, next: null })
+        const rest = yield* replayAll(caller, id, { since, cursor: first.next ?? undefined })
+        assert.deepInclude(rest, { queued: 2, next: null })
+      })
+  )
+
+  it.effect("takes of one instant with more events than go at once each once, call by call", () =>
+    Effect.gen(function* () {
+      const { caller, id, since } = yield* subscribedTo(...times(maxReplayedAtOnce + 1, "transfer.created"))
+      yield* happen(caller, ["transfer.completed"])
+      const { replayAll } = yield* WebhookDeliveries
+      const first = yield* replayAll(caller, id, { since })
+      assert.deepInclude(first, { queued: maxReplayedAtOnce, until: new Date(since.getTime() + 1) })
+      const rest = yield* replayAll(caller, id, { since, cursor: first.next ?? undefined })
+      assert.deepInclude(rest, { queued: 2, next: null })
+      const all = maxReplayedAtOnce + 2
+      assert.deepStrictEqual(yield* replayed(id), { events: all, times: all })
+    })
+  )
+
+  it.effect("ends when as many replays of a webhook wait as may, also for those who ask at once", () =>
+    Effect.gen(function* () {
+      const { caller, id, since } = yield* subscribedTo(...times(maxReplayedAtOnce, "transfer.created"))
+      yield* expandAll
+      const { replay, replayAll } = yield* WebhookDeliveries
+      const asking = times(4, "transfer.created").map(() => Effect.result(replayAll(caller, id, { since })))
+      const [taken, refused] = [yield* Effect.all(asking, { concurrency: 4 }), "TOO_MANY_REPLAYS"]
+      const tags = taken.map((one) => (Result.isFailure(one) ? one.failure._tag : one.success.queued)).sort()
+      assert.deepStrictEqual(tags, [maxReplayedAtOnce, maxReplayedAtOnce, refused, refused])
+      assert.deepStrictEqual(yield* replayed(id), { events: maxReplayedAtOnce, times: maxReplaysWaiting })
+      const [delivery] = yield* attempts(caller, id)
+      if (delivery === undefined) return assert.fail("there is none")
+      assert.strictEqual((yield* Effect.flip(replay(caller, id, delivery.id)))._tag, refused)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id} AND cause = 'replay' AND event_seq =
+        (SELECT min(event_seq) FROM webhook_deliveries WHERE webhook_id = ${id} AND cause = 'replay')`
+      yield* replay(caller, id, delivery.id)
+    })
+  )
+})
