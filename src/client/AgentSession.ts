@@ -1,6 +1,6 @@
-import { isObject } from "./Encoding.ts"
+import { binary, fromBase64, isObject, utf8, isText } from "./Encoding.ts"
 import { operation, type Transport } from "./Transport.ts"
-import { TurnpikeError } from "./TurnpikeError.ts"
+import { failure } from "./TurnpikeError.ts"
 
 /** How an agent proves who it is. */
 export type AgentProof =
@@ -22,27 +22,17 @@ type Signature = string | Uint8Array | ArrayBuffer
 /** What a seed needs before it to be a PKCS#8 key, the only form in which WebCrypto takes one. */
 const privateHead = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
 
-const bytesOf = (base64: string): ReadonlyArray<number> => {
-  try {
-    return Array.from(atob(base64.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0))
-  } catch {
-    return []
-  }
-}
-
 const base64Of = (signature: Signature): string =>
-  typeof signature === "string"
-    ? signature
-    : btoa(Array.from(new Uint8Array(signature), (byte) => String.fromCharCode(byte)).join(""))
+  isText(signature) ? signature : btoa(binary(new Uint8Array(signature)))
 
 /** Signs what it is given; throws at once when the key is none. */
 export const signer = ({ privateKey, sign }: AgentProof): ((challenge: string) => Promise<string>) => {
   if (typeof sign === "function") return async (challenge) => base64Of(await sign(challenge))
-  if (typeof privateKey !== "string") {
+  if (!isText(privateKey)) {
     if (!isObject(privateKey)) throw new TypeError("agentChannel needs privateKey or sign")
     return (challenge) => signedBy(privateKey, challenge)
   }
-  const seed = bytesOf(privateKey)
+  const seed = fromBase64(privateKey.replaceAll("-", "+").replaceAll("_", "/"))
   if (seed.length !== 32) throw new TypeError("privateKey must be the 32 bytes of the seed in base64")
   const bytes = Uint8Array.from([...privateHead, ...seed])
   let key: Promise<WebKey> | undefined
@@ -53,7 +43,7 @@ export const signer = ({ privateKey, sign }: AgentProof): ((challenge: string) =
 }
 
 const signedBy = async (key: WebKey, challenge: string): Promise<string> =>
-  base64Of(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(challenge)))
+  base64Of(await crypto.subtle.sign("Ed25519", key, utf8(challenge)))
 
 /** Opens a session for the agent: its token. */
 export const logIn = async (
@@ -70,11 +60,11 @@ export const logIn = async (
   return textIn(await call("authenticate", { challenge, signature: await sign(challenge) }), "sessionToken")
 }
 
-const strange = (message: string) => new TurnpikeError({ code: "INVALID_ANSWER", message, status: 200 })
+const strange = (message: string) => failure("INVALID_ANSWER", message, undefined, 200)
 
 const textIn = (answer: unknown, name: string): string => {
   const value = isObject(answer) ? answer[name] : undefined
   // It becomes a header.
-  if (typeof value === "string" && /^[\x21-\x7e]{1,1000}$/.test(value)) return value
+  if (isText(value) && /^[\x21-\x7e]{1,1000}$/.test(value)) return value
   throw strange(`The server's answer has no ${name}`)
 }

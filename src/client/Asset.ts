@@ -1,3 +1,4 @@
+import { isText } from "./Encoding.ts"
 /** A token with 6 decimals. `name` and `version` are what its EIP-712 signatures are bound to. */
 export interface Asset {
   /** CAIP-2, such as `eip155:8453`. */
@@ -39,7 +40,13 @@ export const knownAssets: ReadonlyArray<Asset> = [
   asset("eip155:8453", "EURC", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42")
 ]
 
-export const isAddress = (text: unknown): text is `0x${string}` =>
-  typeof text === "string" && /^0x[0-9a-fA-F]{40}$/.test(text)
+/** EURC of Solana, where only wallets pay. */
+const eurcMint = "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr"
+
+/** The currency that a token seems to be. Where it is another the Turnpike refuses: a wallet pays only what it was told of. */
+export const currencyOf = (address: string): string =>
+  knownAssets.find((known) => sameAddress(known.address, address))?.currency ?? (address === eurcMint ? "EURC" : "USDC")
+
+export const isAddress = (text: unknown): text is `0x${string}` => isText(text) && /^0x[0-9a-fA-F]{40}$/.test(text)
 
 export const sameAddress = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase()

@@ -33,7 +33,7 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: Req
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(init.headers ?? original?.headers)
   // Every attempt reads a copy: of a request, the first to be read would be the last.
-  const copy = () => (original === undefined ? input : original.clone())
+  const copy = () => (original ? original.clone() : input)
   const signal = init.signal ?? original?.signal
   const plain = new Request(original?.url ?? input, { method: init.method ?? original?.method ?? "GET" })
   return {

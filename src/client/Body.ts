@@ -1,5 +1,5 @@
 import { parseJson, type Json } from "./Encoding.ts"
-import { orAborted } from "./Time.ts"
+import { either, orAborted } from "./Time.ts"
 
 /** How much of an answer is read to understand it. */
 const mostBytes = 65_536
@@ -10,24 +10,32 @@ export const readBounded = async (
   signal: AbortSignal | undefined,
   millis: number
 ): Promise<string | undefined> => {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return ""
-  const decoder = new TextDecoder()
-  const late = AbortSignal.timeout(millis)
-  const until = signal === undefined ? late : AbortSignal.any([signal, late])
-  let text = ""
-  let size = 0
   try {
-    for (;;) {
-      const { done, value } = await orAborted(reader.read(), until)
-      if (done) return text + decoder.decode()
-      size += value.length
-      if (size > mostBytes) return undefined
-      text += decoder.decode(value, { stream: true })
-    }
+    const bytes = await bytesIn(response.body, mostBytes, either(signal, AbortSignal.timeout(millis)))
+    return bytes && new TextDecoder().decode(bytes)
   } catch {
     signal?.throwIfAborted()
     return undefined
+  }
+}
+
+/** What a body has; undefined when that is more than `most` bytes. Stops reading then. */
+export const bytesIn = async (
+  body: Response["body"],
+  most: number,
+  signal?: AbortSignal
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const reader = body?.getReader()
+  const chunks: Array<Uint8Array<ArrayBuffer>> = []
+  try {
+    for (let size = 0; reader; ) {
+      const { done, value } = await orAborted(reader.read(), signal)
+      if (done) break
+      chunks.push(value)
+      size += value.length
+      if (size > most) return undefined
+    }
+    return new Uint8Array(await new Blob(chunks).arrayBuffer())
   } finally {
     discard(reader)
   }

@@ -24,7 +24,7 @@ export const boundedQueue = <Item>(mostItems: number, mostWeight: number): Bound
   const nothing = (): Promise<Result> => {
     const failed = failure
     failure = undefined
-    return failed === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(failed.error)
+    return failed ? Promise.reject(failed.error) : Promise.resolve({ done: true, value: undefined })
   }
   const isFull = () => !ended && (items.length >= mostItems || weight >= mostWeight)
   const freed = () => {
@@ -36,7 +36,7 @@ export const boundedQueue = <Item>(mostItems: number, mostWeight: number): Bound
   const put = (item: Item, heavy: number): Promise<void> => {
     if (ended) return Promise.resolve()
     const taker = takers.shift()
-    if (taker !== undefined) taker.resolve({ done: false, value: item })
+    if (taker) taker.resolve({ done: false, value: item })
     else {
       items.push({ item, weight: heavy })
       weight += heavy
@@ -48,8 +48,8 @@ export const boundedQueue = <Item>(mostItems: number, mostWeight: number): Bound
 
   const take = (): Promise<Result> => {
     const first = items.shift()
-    if (first === undefined && ended) return nothing()
-    if (first === undefined) {
+    if (!first && ended) return nothing()
+    if (!first) {
       const taker = deferred<Result>()
       takers.push(taker)
       return taker.promise

@@ -1,5 +1,5 @@
 import { formatDecimal, parseDecimal } from "./Micros.ts"
-import { PaymentError } from "./PaymentError.ts"
+import { PaymentError, type PaymentErrorCode } from "./PaymentError.ts"
 import { today } from "./Time.ts"
 
 /**
@@ -59,21 +59,15 @@ export interface Reservation {
 /** Sets the price aside, or throws a `PaymentError`: the cap per call comes first. */
 export const reserve = async (caps: Caps, micros: bigint, currency: string): Promise<Reservation> => {
   const amount = formatDecimal(micros)
-  if (micros > caps.perCall) {
-    const maximum = formatDecimal(caps.perCall)
-    throw new PaymentError("ABOVE_MAX_PER_CALL", `The call costs ${amount} ${currency}; maxPerCall is ${maximum}`, {
+  const above = (code: PaymentErrorCode, name: string, most: bigint) => {
+    const maximum = formatDecimal(most)
+    return new PaymentError(code, `${amount} ${currency} more would be above ${name}, which is ${maximum}`, {
       details: { amount, maximum, currency }
     })
   }
+  if (micros > caps.perCall) throw above("ABOVE_MAX_PER_CALL", "maxPerCall", caps.perCall)
   const key = spendingKey(currency)
-  if (!(await caps.store.reserve(key, micros, caps.perDay))) {
-    const maximum = formatDecimal(caps.perDay)
-    throw new PaymentError(
-      "ABOVE_MAX_PER_DAY",
-      `With ${amount} ${currency} more, today's calls would cost more than maxPerDay, which is ${maximum}`,
-      { details: { amount, maximum, currency } }
-    )
-  }
+  if (!(await caps.store.reserve(key, micros, caps.perDay))) throw above("ABOVE_MAX_PER_DAY", "maxPerDay", caps.perDay)
   let open = true
   return {
     settle: async (charged) => {

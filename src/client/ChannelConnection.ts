@@ -2,7 +2,7 @@ import { discard } from "./Body.ts"
 import { eventFrames, type Frame } from "./EventFrames.ts"
 import { now, orAborted } from "./Time.ts"
 import type { Transport } from "./Transport.ts"
-import { refusalIn, TurnpikeError } from "./TurnpikeError.ts"
+import { failure, refusalIn, TurnpikeError } from "./TurnpikeError.ts"
 
 /** One open connection of an agent's event channel. */
 export interface Connection {
@@ -27,9 +27,7 @@ export interface Connecting {
 }
 
 const broken = (cause: unknown) =>
-  cause instanceof TurnpikeError
-    ? cause
-    : new TurnpikeError({ code: "NETWORK_ERROR", message: "The connection to the server broke", cause })
+  cause instanceof TurnpikeError ? cause : failure("NETWORK_ERROR", "The connection broke", cause)
 
 /** Opens the channel, and resumes it after `lastEventId`. Throws `TurnpikeError` when that cannot be done. */
 export const connect = async (about: Connecting): Promise<Connection> => {
@@ -68,11 +66,14 @@ export const connect = async (about: Connecting): Promise<Connection> => {
   if (about.lastEventId !== undefined) headers.set("last-event-id", about.lastEventId)
   const init: RequestInit = { headers, redirect: "error", signal: controller.signal }
   const response = await within(transport.timeoutMs, transport.fetch(url, init))
-  const wrong = await wrongIn(response, controller.signal, transport.timeoutMs)
-  if (wrong !== undefined || response.body === null) {
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
+  if (!response.ok || !isStream || !response.body) {
+    const wrong = response.ok
+      ? failure("INVALID_ANSWER", "The answer is no stream of events", undefined, response.status)
+      : await refusalIn(response, controller.signal, transport.timeoutMs)
     close()
     discard(response.body)
-    throw wrong ?? noStream(response)
+    throw wrong
   }
 
   const opened = now()
@@ -85,20 +86,10 @@ export const connect = async (about: Connecting): Promise<Connection> => {
     try {
       return frames.push(value)
     } catch (cause) {
-      const message = "The server sent an event that is too large"
-      throw new TurnpikeError({ code: "INVALID_ANSWER", message, status: 200, cause })
+      throw failure("INVALID_ANSWER", "An event is too large", cause, 200)
     }
   }
   return { read, retry: frames.retry, age: () => now() - opened, close }
 }
 
-const late = () => new TurnpikeError({ code: "TIMEOUT", message: "The server said nothing for too long" })
-
-const noStream = ({ status }: Response) =>
-  new TurnpikeError({ code: "INVALID_ANSWER", message: "The answer is no stream of events", status })
-
-const wrongIn = async (response: Response, signal: AbortSignal, millis: number): Promise<TurnpikeError | undefined> => {
-  if (!response.ok) return refusalIn(response, signal, millis)
-  const type = response.headers.get("content-type") ?? ""
-  return /^text\/event-stream\b/i.test(type) ? undefined : noStream(response)
-}
+const late = () => failure("TIMEOUT", "The server said nothing for too long")

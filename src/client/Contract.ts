@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import type { HttpApi, HttpApiEndpoint } from "effect/http-api"
 import type { Api } from "#api/Api.ts"
 import type { JsonValue } from "./Encoding.ts"
-import type { CallOptions, Route } from "./Transport.ts"
+import type { CallOptions } from "./Transport.ts"
 
 // All that the client knows of the contract passes through this file, which ContractInFull.ts writes out for the package.
 export type { ChannelEventName } from "#domain/Channel.ts"
@@ -21,11 +21,6 @@ type Endless = "agent_channel.connect"
 type Answering<Group extends keyof Contract> = {
   [Name in keyof Contract[Group]]: `${Group}.${Name & string}` extends Endless ? never : Name
 }[keyof Contract[Group]]
-
-/** Every operation of the contract that answers must be in the table, and nothing else. */
-export type Table = {
-  readonly [Group in keyof Contract]: { readonly [Name in Answering<Group>]: Route }
-}
 
 type IsAny<Type> = 0 extends 1 & Type ? true : false
 

@@ -24,26 +24,33 @@ export const parseJson = (text: string): Json | undefined => {
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-export const textOr = <Other>(value: unknown, other: Other): string | Other =>
-  typeof value === "string" ? value : other
+export const isText = (value: unknown): value is string => typeof value === "string"
+
+export const textOr = <Other>(value: unknown, other: Other): string | Other => (isText(value) ? value : other)
 
 /** A stranger's words, short enough for a message and without control characters. */
 export const quoted = (value: unknown): string => textOr(value, "").slice(0, 200).replace(/\p{C}/gu, " ")
 
-/** The JSON object behind base64, as headers of x402 carry it; undefined when it is none or too long. */
-export const readHeader = (value: string | null): Json | undefined => {
-  if (value === null || value.length > 16_384) return undefined
+/** The bytes behind base64; none when it is no base64. */
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => {
   try {
-    const bytes = Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
-    return parseJson(new TextDecoder().decode(bytes))
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
   } catch {
-    return undefined
+    return new Uint8Array()
   }
 }
 
+/** One character for each byte, as headers take them. */
+export const binary = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+
+export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+
+/** The JSON object behind base64, as headers of x402 carry it; undefined when it is none or too long. */
+export const readHeader = (value: string | null): Json | undefined =>
+  value === null || value.length > 16_384 ? undefined : parseJson(new TextDecoder().decode(fromBase64(value)))
+
 /** Base64 of JSON in UTF-8. */
-export const writeHeader = (value: Json): string =>
-  btoa(Array.from(new TextEncoder().encode(JSON.stringify(value)), (byte) => String.fromCharCode(byte)).join(""))
+export const writeHeader = (value: Json): string => btoa(binary(utf8(JSON.stringify(value))))
 
 /** Random bytes in hex. */
 export const randomHex = (bytes: number): string =>

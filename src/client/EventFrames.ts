@@ -64,12 +64,12 @@ export const eventFrames = (): EventFrames => {
     let start = 0
     for (const end of text.matchAll(/\r\n|\r|\n/g)) {
       const frame = line(rest + text.slice(start, end.index))
-      if (frame !== undefined) frames.push(frame)
+      if (frame) frames.push(frame)
       rest = ""
       start = end.index + end[0].length
     }
     rest += text.slice(start)
-    if (size + rest.length > mostCharacters) throw new RangeError("An event of the stream is too large")
+    if (size + rest.length > mostCharacters) throw new RangeError("too large")
     return frames
   }
 

@@ -2,7 +2,7 @@ import { type ChannelEvent, eventOf, resumable } from "./ChannelEvent.ts"
 import type { Connection } from "./ChannelConnection.ts"
 import type { Frame } from "./EventFrames.ts"
 import { pause } from "./Time.ts"
-import { TurnpikeError } from "./TurnpikeError.ts"
+import { failure, TurnpikeError } from "./TurnpikeError.ts"
 
 /** An attempt that is about to be made again. */
 export interface Retry {
@@ -60,6 +60,8 @@ export const listen = async (about: Listening): Promise<never> => {
   let lastEventId = about.lastEventId
   let token: string | undefined
   let failures = 0
+  /** Whether the connection is the next one of another, and has brought nothing yet. */
+  let isMoved = false
   let refusals = 0
   let retryMs = usualRetryMs
 
@@ -106,15 +108,20 @@ export const listen = async (about: Listening): Promise<never> => {
 
   const standing = (connection: Connection) => {
     retryMs = Math.max(100, connection.retry() ?? retryMs)
-    if (connection.age() >= goodAfterMs) failures = 0
+    if (connection.age() >= goodAfterMs) isFine()
+  }
+
+  const isFine = () => {
+    failures = 0
+    isMoved = false
   }
 
   /** The connection after one that the server wants to close. Not all agents come at once. */
   const handOver = async (connection: Connection): Promise<Connection> => {
     standing(connection)
-    if (failures > 0) await failed(ended())
+    if (isMoved || failures > 0) await failed(ended())
     else await pause(jittered(Math.min(retryMs, usualRetryMs, about.maxRetryDelayMs)), signal)
-    failures += 1
+    isMoved = true
     return open()
   }
 
@@ -128,7 +135,7 @@ export const listen = async (about: Listening): Promise<never> => {
     const event = eventOf(frame)
     // That of a `resync` is a place and no event.
     if (event.id !== undefined && event.type !== "resync" && !isNew(event.id)) return
-    failures = 0
+    isFine()
     lastEventId = event.id ?? lastEventId
     await put(event, frame.data.length)
   }
@@ -136,26 +143,34 @@ export const listen = async (about: Listening): Promise<never> => {
   /** Hands on what a connection brings until it ends, or until the one after it is open: answers that one. */
   const follow = async (connection: Connection): Promise<Connection> => {
     let next: Promise<Connection> | undefined
+    let opening: Promise<Step> | undefined
+    let step = stepOf(connection)
     for (;;) {
-      const step = stepOf(connection)
-      const { end, frames, opened } = await (next === undefined ? step : Promise.race([step, next.then(asStep)]))
-      if (opened !== undefined) return opened
-      for (const frame of frames ?? []) {
+      const { end, frames, opened } = await (opening ? Promise.race([step, opening]) : step)
+      if (opened) return opened
+      if (end) {
+        if (next) return next
+        standing(connection)
+        await failed(end)
+        return open()
+      }
+      if (!frames) {
+        // There will be no next one, and this one is still there.
+        next = undefined
+        opening = undefined
+        continue
+      }
+      for (const frame of frames) {
         if (frame.event === "reconnect_required") {
           next ??= handOver(connection)
-          // Whoever waits for it hears of it; nobody may be waiting yet.
-          next.catch(() => undefined)
+          opening ??= next.then(asStep, () => ({}))
         } else if (frame.event === "superseded") {
-          if (next === undefined) throw superseded()
+          if (!next) throw superseded()
           return next
         } else if (frame.event === "connected") greeted(frame)
         else if (frame.event !== "heartbeat") await deliver(frame)
       }
-      if (end === undefined) continue
-      if (next !== undefined) return next
-      standing(connection)
-      await failed(end)
-      return open()
+      step = stepOf(connection)
     }
   }
 
@@ -176,7 +191,7 @@ const asStep = (opened: Connection): Step => ({ opened })
 
 const stepOf = (connection: Connection): Promise<Step> =>
   connection.read().then(
-    (frames) => (frames === undefined ? { end: ended() } : { frames }),
+    (frames) => (frames ? { frames } : { end: ended() }),
     (error) => {
       if (error instanceof TurnpikeError) return { end: error }
       throw error
@@ -186,7 +201,6 @@ const stepOf = (connection: Connection): Promise<Step> =>
 // @effect-diagnostics-next-line globalRandom:off
 const jittered = (millis: number) => millis * (0.5 + Math.random() / 2)
 
-const ended = () => new TurnpikeError({ code: "NETWORK_ERROR", message: "The server ended the connection" })
+const ended = () => failure("NETWORK_ERROR", "The server ended the connection")
 
-const superseded = () =>
-  new TurnpikeError({ code: "SUPERSEDED", message: "Another connection of the same session took over" })
+const superseded = () => failure("SUPERSEDED", "Another connection of the session took over")

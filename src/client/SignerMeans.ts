@@ -1,5 +1,5 @@
 import { type Asset, isAddress, networkName, sameAddress } from "./Asset.ts"
-import { isObject, type Json, quoted, randomHex, readHeader, textOr, writeHeader } from "./Encoding.ts"
+import { isObject, type Json, quoted, randomHex, readHeader, textOr, writeHeader, isText } from "./Encoding.ts"
 import type { Challenge, Means, Payable, Payment } from "./Means.ts"
 import { formatDecimal, parseMicros } from "./Micros.ts"
 import { PaymentError } from "./PaymentError.ts"
@@ -69,41 +69,42 @@ export const signerMeans = (options: SignerOptions): Means => {
 
   /** The offer as it can be paid here, or why it cannot. */
   const judge = (offer: unknown): Accepted | string => {
-    if (!isObject(offer)) return "it is no object"
+    if (!isObject(offer)) return "no object"
     const { amount, asset: token, maxTimeoutSeconds: seconds, network, payTo, scheme } = offer
-    const extra = isObject(offer["extra"]) ? offer["extra"] : {}
-    const transfer = extra["assetTransferMethod"] ?? "eip3009"
-    const flow = extra["paymentFlow"] ?? "authorization"
-    if (scheme !== "exact" || transfer !== "eip3009" || flow !== "authorization") {
-      return `the scheme is not supported: ${quoted(scheme)}`
+    const { assetTransferMethod = "eip3009", paymentFlow = "authorization" } = Object(offer["extra"])
+    if (scheme !== "exact" || assetTransferMethod !== "eip3009" || paymentFlow !== "authorization") {
+      return `scheme: ${quoted(scheme)}`
     }
-    if (typeof network !== "string" || !networks.includes(networkName(network))) {
-      return `the network is not allowed: ${quoted(network)}`
+    if (!isText(network) || !networks.includes(networkName(network))) {
+      return `network: ${quoted(network)}`
     }
     const asset = assets.find((known) => known.network === network && sameAddress(known.address, textOr(token, "")))
-    if (asset === undefined) return `the asset is not allowed: ${quoted(token)}`
+    if (!asset) return `asset: ${quoted(token)}`
     const micros = parseMicros(amount)
-    if (micros === undefined) return `the amount is no whole number: ${quoted(amount)}`
-    if (!isAddress(payTo)) return `the receiver is no address: ${quoted(payTo)}`
-    if (typeof seconds !== "number" || !(seconds >= 1)) return "it does not say how long it may take"
+    if (micros === undefined) return `amount: ${quoted(amount)}`
+    if (!isAddress(payTo)) return `payTo: ${quoted(payTo)}`
+    if (typeof seconds !== "number" || !(seconds >= 1)) return "maxTimeoutSeconds"
     return { offer, asset, micros, payTo, seconds: Math.min(Math.floor(seconds), longestSeconds) }
   }
 
   const read = ({ headers, method, url }: Challenge): Payable => {
     const required = readHeader(headers.get("payment-required"))
     const accepts = required?.["accepts"]
-    if (required === undefined || required["x402Version"] !== 2 || !Array.isArray(accepts)) {
+    if (required?.["x402Version"] !== 2 || !Array.isArray(accepts)) {
       throw new PaymentError("INVALID_CHALLENGE", "The 402 has no PAYMENT-REQUIRED header of x402 version 2")
     }
     const judged = accepts.slice(0, mostOffers).map(judge)
     const accepted = judged.find((one) => typeof one === "object")
-    if (accepted === undefined) {
-      throw new PaymentError("NO_PAYABLE_OFFER", `Nothing the 402 offers can be paid: ${judged.join("; ")}`, {
-        details: { reasons: judged }
-      })
+    if (!accepted) {
+      throw new PaymentError(
+        "NO_PAYABLE_OFFER",
+        `Nothing the 402 offers can be paid, because of ${judged.join("; ")}`,
+        {
+          details: { reasons: judged }
+        }
+      )
     }
     const { asset, micros, payTo } = accepted
-    const resource = isObject(required["resource"]) ? required["resource"] : {}
     return {
       offer: {
         url,
@@ -114,7 +115,7 @@ export const signerMeans = (options: SignerOptions): Means => {
         network: networkName(asset.network),
         payTo,
         asset: asset.address,
-        description: textOr(resource["description"], undefined)
+        description: textOr(Object(required["resource"]).description, undefined)
       },
       micros,
       pay: (signal) => sign(accepted, required, signal)
@@ -144,13 +145,12 @@ export const signerMeans = (options: SignerOptions): Means => {
       throw new PaymentError("PAY_REFUSED", "The signer did not sign", { cause })
     })
     if (!/^0x[0-9a-fA-F]{2,8192}$/.test(signature)) throw new PaymentError("PAY_REFUSED", "The signature is no hex")
-    const { from, nonce, to } = message
-    const [value, validAfter, validBefore] = [message.value, message.validAfter, message.validBefore].map(String)
+    const validBefore = String(message.validBefore)
     const proof = {
       x402Version: 2,
       resource: required["resource"],
       accepted: accepted.offer,
-      payload: { signature, authorization: { from, to, value, validAfter, validBefore, nonce } },
+      payload: { signature, authorization: { ...message, value: String(micros), validAfter: "0", validBefore } },
       extensions: required["extensions"]
     }
     return { headers: { "payment-signature": writeHeader(proof) }, paymentId: undefined, micros }

@@ -17,6 +17,10 @@ export const orAborted = <A>(work: A | PromiseLike<A>, signal: AbortSignal | und
       .finally(() => signal?.removeEventListener("abort", stop))
   })
 
+/** Aborted as soon as one of them is. */
+export const either = (signal: AbortSignal | undefined, other: AbortSignal): AbortSignal =>
+  signal ? AbortSignal.any([signal, other]) : other
+
 /** Waits, unless the signal is aborted first. */
 export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> => {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -52,5 +56,5 @@ export const deferred = <A>(): Deferred<A> => {
   const promise = new Promise<A>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  return { promise, resolve: (value) => settle?.resolve(value), reject: (reason) => settle?.reject(reason) }
+  return Object.assign({ promise }, settle)
 }

@@ -1,7 +1,7 @@
 import { discard } from "./Body.ts"
-import { isObject, randomHex } from "./Encoding.ts"
-import { backoff, pause } from "./Time.ts"
-import { refusalIn, TurnpikeError } from "./TurnpikeError.ts"
+import { binary, isObject, type Json, randomHex, utf8 } from "./Encoding.ts"
+import { backoff, either, pause } from "./Time.ts"
+import { failure, refusalIn, TurnpikeError } from "./TurnpikeError.ts"
 
 /** How calls are made. */
 export interface Calling {
@@ -45,7 +45,7 @@ export const calling = (options: CallingOptions): Calling => ({
 /** The options with their defaults; throws when `baseUrl` is no plain address. */
 export const transport = (options: TransportOptions): Transport => {
   const url = new URL(options.baseUrl)
-  if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+  if (!/^https?:$/.test(url.protocol) || url.username + url.search + url.hash !== "") {
     throw new TypeError(`baseUrl must be a plain http or https address, not ${options.baseUrl}`)
   }
   return {
@@ -55,8 +55,8 @@ export const transport = (options: TransportOptions): Transport => {
   }
 }
 
-/** Method, path, and whether the operation takes an idempotency key, so that repeating it is safe. */
-export type Route = readonly [method: string, path: string, idempotent?: "idempotent"]
+/** Method, path, and whether the operation takes an idempotency key, so that repeating it is safe, or answers text and no JSON. */
+export type Route = readonly [method: string, path: string, kind?: string | undefined]
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
@@ -76,17 +76,17 @@ export interface Parts {
 
 /** A function that makes the call, repeats it where that is safe, and gives the parsed answer or throws `TurnpikeError`. */
 export const operation =
-  (transport: Transport, [method, path, idempotent]: Route) =>
+  (transport: Transport, [method, path, kind]: Route) =>
   async (parts: Parts = {}, options: CallOptions = {}): Promise<unknown> => {
     const url = address(transport.baseUrl, path, parts)
-    const init: RequestInit = {
-      method,
-      redirect: "error",
-      ...content(transport, parts, idempotent && (options.idempotencyKey ?? ""))
-    }
-    const repeatable = method === "GET" || idempotent !== undefined
+    const isKeyed = kind === "key"
+    const isText = kind === "text"
+    const { body, headers } = content(transport, parts, isKeyed ? (options.idempotencyKey ?? "") : undefined)
+    headers.set("accept", isText ? "*/*" : "application/json")
+    const init: RequestInit = { method, redirect: "error", headers, body }
+    const repeatable = method === "GET" || isKeyed
     for (let attempt = 1; ; attempt++) {
-      const outcome = await once(transport, url, init, options)
+      const outcome = await once(transport, url, init, options, isText)
       if (!(outcome instanceof TurnpikeError)) return outcome.answer
       const again = outcome.status === 429 || (repeatable && isPassing(outcome))
       const asked = outcome.retryAfter === undefined ? undefined : outcome.retryAfter * 1000
@@ -98,8 +98,13 @@ export const operation =
 const isPassing = ({ status }: TurnpikeError) => status === 0 || (status >= 502 && status <= 504)
 
 const address = (baseUrl: string, path: string, { params = {}, query = {} }: Parts): string => {
-  const values = new Map(Object.entries(params))
-  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(values.get(name))))
+  const values: Json = { ...params }
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = String(values[name] ?? "")
+    // Of an address `fetch` folds these away: it would be that of another operation.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} must be an id, not "${value}"`)
+    return encodeURIComponent(value)
+  })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))
@@ -107,22 +112,18 @@ const address = (baseUrl: string, path: string, { params = {}, query = {} }: Par
   return `${baseUrl}${filled}${search.size === 0 ? "" : `?${search}`}`
 }
 
-/** Headers take one character for each byte; what is read at the other end is UTF-8. */
-const utf8 = (text: string): string =>
-  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
-
 /** Headers and body. `key` is the idempotency key, empty when one is to be made up; undefined when there is none to send. */
 const content = (transport: Transport, parts: Parts, key: string | undefined) => {
-  const headers = new Headers({ accept: "application/json" })
+  const headers = new Headers()
   for (const [name, value] of Object.entries(parts.headers ?? {}))
-    if (value !== undefined) headers.set(name, utf8(String(value)))
+    if (value !== undefined) headers.set(name, binary(utf8(String(value))))
   if (transport.apiKey !== undefined) headers.set("authorization", `Bearer ${transport.apiKey}`)
   const { payload } = parts
   const named = headers.has("x-idempotency-key") || (isObject(payload) && payload["idempotency_key"] !== undefined)
   if (key !== undefined && !named && !headers.has("idempotency-key")) {
-    headers.set("idempotency-key", key === "" ? randomHex(16) : utf8(key))
+    headers.set("idempotency-key", key === "" ? randomHex(16) : binary(utf8(key)))
   }
-  if (payload === undefined) return { headers }
+  if (payload === undefined) return { headers, body: null }
   headers.set("content-type", "application/json")
   return { headers, body: JSON.stringify(payload) }
 }
@@ -132,14 +133,15 @@ const once = async (
   transport: Transport,
   url: string,
   init: RequestInit,
-  options: CallOptions
+  options: CallOptions,
+  isText: boolean
 ): Promise<{ readonly answer: unknown } | TurnpikeError> => {
   const { signal } = options
   signal?.throwIfAborted()
   const millis = options.timeoutMs ?? transport.timeoutMs
   const late = AbortSignal.timeout(millis)
   try {
-    const until = signal === undefined ? late : AbortSignal.any([signal, late])
+    const until = either(signal, late)
     const response = await transport.fetch(url, { ...init, signal: until })
     if (!response.ok) {
       const refusal = await refusalIn(response, until, millis)
@@ -147,12 +149,13 @@ const once = async (
       return refusal
     }
     const text = await response.text()
+    if (isText) return { answer: text }
     return text === "" ? { answer: undefined } : parsed(text, response)
   } catch (cause) {
     signal?.throwIfAborted()
     return late.aborted
-      ? new TurnpikeError({ code: "TIMEOUT", message: "The server did not answer in time", cause })
-      : new TurnpikeError({ code: "NETWORK_ERROR", message: "The server could not be reached", cause })
+      ? failure("TIMEOUT", "The server did not answer in time", cause)
+      : failure("NETWORK_ERROR", "The server could not be reached", cause)
   }
 }
 

@@ -1,3 +1,4 @@
+import { isText } from "./Encoding.ts"
 import type { Turnpike } from "./Contract.ts"
 import { operations } from "./Operations.ts"
 import { type CallOptions, operation, type Parts, type Route, transport, type TransportOptions } from "./Transport.ts"
@@ -15,7 +16,7 @@ type Call = (parts?: Parts, options?: CallOptions) => Promise<unknown>
 /** The items of all pages: by cursor where the list has one, else by page number. */
 async function* all(call: Call, parts: Parts = {}, options: CallOptions = {}): AsyncGenerator<unknown, void, void> {
   let query: object | undefined = parts.query ?? {}
-  while (query !== undefined) {
+  while (query) {
     const { data, pagination } = Object(await call({ ...parts, query }, options))
     yield* data
     query = following(query, pagination, data.length)
@@ -24,16 +25,31 @@ async function* all(call: Call, parts: Parts = {}, options: CallOptions = {}): A
 
 const following = (query: object, pagination: { [name: string]: unknown }, items: number): object | undefined => {
   const { next_cursor: cursor, page, totalPages } = pagination
-  if (typeof cursor === "string") return { ...query, cursor }
+  if (isText(cursor)) return { ...query, cursor }
   const isMore = typeof page === "number" && typeof totalPages === "number" && page < totalPages && items > 0
   return isMore ? { ...query, page: page + 1 } : undefined
+}
+
+/** The operations of a group by name, from its line of the table. */
+const routesIn = (line: string): { readonly [name: string]: Route } => {
+  const [start = "", ...words] = line.replace("*", "GET list get/:id").split(" ")
+  const prefix = start.replace(/^\w/, "/v1/$&")
+  const routes: { [name: string]: Route } = {}
+  let method = ""
+  let kind: string | undefined
+  for (const word of words) {
+    const [first = "", ...rest] = word.split("/")
+    if (/^[A-Z]/.test(first)) [method = "", kind] = first.split("+")
+    else routes[first] = [method, [prefix, ...rest].join("/").replace(/\/$/, `/${first}`), kind]
+  }
+  return routes
 }
 
 /** The API of the Turnpike at `baseUrl`, with a function for every operation. */
 export const turnpike = (options: TurnpikeOptions): Turnpike => {
   const calls = transport(options)
-  const groups = Object.entries<{ readonly [name: string]: Route }>(operations).map(([group, routes]) => {
-    const methods = Object.entries(routes).map(([name, route]) => {
+  const groups = Object.entries(operations).map(([group, line]) => {
+    const methods = Object.entries(routesIn(line)).map(([name, route]) => {
       const call = operation(calls, route)
       return [name, Object.assign(call, { all: (parts?: Parts, about?: CallOptions) => all(call, parts, about) })]
     })

@@ -1,4 +1,4 @@
-import { isObject, quoted } from "./Encoding.ts"
+import { isObject, quoted, isText } from "./Encoding.ts"
 import { peekJson } from "./Body.ts"
 import { retryAfter } from "./Time.ts"
 
@@ -9,12 +9,12 @@ import { retryAfter } from "./Time.ts"
 // @effect-diagnostics-next-line extendsNativeError:off
 export class TurnpikeError extends Error {
   override readonly name = "TurnpikeError"
-  readonly code: string
-  readonly status: number
-  readonly requestId: string | undefined
-  readonly details: { readonly [name: string]: unknown }
+  declare readonly code: string
+  declare readonly status: number
+  declare readonly requestId: string | undefined
+  declare readonly details: { readonly [name: string]: unknown }
   /** Seconds after which the call may be made again. */
-  readonly retryAfter: number | undefined
+  declare readonly retryAfter: number | undefined
 
   constructor(about: {
     readonly code: string
@@ -25,14 +25,15 @@ export class TurnpikeError extends Error {
     readonly retryAfter?: number | undefined
     readonly cause?: unknown
   }) {
-    super(about.message, about.cause === undefined ? undefined : { cause: about.cause })
-    this.code = about.code
-    this.status = about.status ?? 0
-    this.requestId = about.requestId
-    this.details = about.details ?? {}
-    this.retryAfter = about.retryAfter
+    const { cause, message, ...said } = about
+    super(message, cause === undefined ? undefined : { cause })
+    Object.assign(this, { status: 0, details: {}, ...said })
   }
 }
+
+/** That no answer came, or none of this API: what the API does not say itself. */
+export const failure = (code: string, message: string, cause?: unknown, status = 0): TurnpikeError =>
+  new TurnpikeError({ code, message, status, cause })
 
 /** The refusal in an answer that is not a success. */
 export const refusalIn = async (response: Response, signal: AbortSignal, millis: number): Promise<TurnpikeError> => {
@@ -42,7 +43,7 @@ export const refusalIn = async (response: Response, signal: AbortSignal, millis:
   const code = problem?.["code"]
   const details = problem?.["details"]
   return new TurnpikeError({
-    code: typeof code === "string" ? code : "INVALID_ANSWER",
+    code: isText(code) ? code : "INVALID_ANSWER",
     message: quoted(problem?.["detail"]) || quoted(problem?.["title"]) || `The server answered ${status}`,
     status,
     requestId: response.headers.get("x-request-id") ?? undefined,

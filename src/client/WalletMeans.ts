@@ -1,7 +1,7 @@
-import { knownCurrencies, networkName } from "./Asset.ts"
-import { isObject, quoted, textOr } from "./Encoding.ts"
+import { currencyOf, knownCurrencies, networkName } from "./Asset.ts"
+import { type Json, quoted, readHeader, textOr, isText } from "./Encoding.ts"
 import type { Challenge, Means, Offer, Payable, Payment } from "./Means.ts"
-import { formatDecimal, parseDecimal } from "./Micros.ts"
+import { formatDecimal, parseDecimal, parseMicros } from "./Micros.ts"
 import { PaymentError } from "./PaymentError.ts"
 import { operation, type Transport } from "./Transport.ts"
 import { TurnpikeError } from "./TurnpikeError.ts"
@@ -15,31 +15,31 @@ export interface WalletOptions {
 /** Pays from a wallet of a Turnpike: the price is held there, and the answer is a proof to show. */
 export const walletMeans = (options: WalletOptions): Means => {
   const { networks, transport, wallet } = options
-  const pay = operation(transport, ["POST", "/v1/x402/pay", "idempotent"])
+  const pay = operation(transport, ["POST", "/v1/x402/pay", "key"])
   // The key is sent here and nowhere else, whatever a 402 says.
   const payUrl = `${transport.baseUrl}/v1/x402/pay`
 
-  const read = ({ body, method, url }: Challenge): Payable => {
-    const request = body?.["payment_request_id"]
+  const read = ({ body: sent, headers, method, url }: Challenge): Payable => {
+    const body = sent ?? bodyIn(headers, transport.baseUrl)
+    const by = sent ? "payment_request_id" : "url"
+    const request = body?.[by]
     const micros = parseDecimal(body?.["price"])
-    if (body === undefined || typeof request !== "string" || request.length > 200 || micros === undefined) {
-      throw new PaymentError("INVALID_CHALLENGE", "The 402 does not say what to pay to a Turnpike wallet, and how much")
+    const receiver = quoted(body?.["receiver"])
+    if (!body || !isText(request) || request.length > 4096 || micros === undefined || !receiver) {
+      throw new PaymentError("INVALID_CHALLENGE", "The 402 does not say what to pay to whom")
     }
     const { currency, network } = body
-    if (typeof currency !== "string" || !knownCurrencies.includes(currency)) {
+    if (!isText(currency) || !knownCurrencies.includes(currency)) {
       throw new PaymentError("NO_PAYABLE_OFFER", `The currency is not known: ${quoted(currency)}`)
     }
-    if (typeof network !== "string" || !networks.includes(networkName(network))) {
+    if (!isText(network) || !networks.includes(networkName(network))) {
       throw new PaymentError("NO_PAYABLE_OFFER", `The network is not allowed: ${quoted(network)}`)
     }
     const asked = body["pay_url"]
-    if (typeof asked !== "string" || !URL.canParse(asked) || new URL(asked).href !== new URL(payUrl).href) {
+    if (!isText(asked) || !URL.canParse(asked) || new URL(asked).href !== new URL(payUrl).href) {
       throw new PaymentError("FOREIGN_PAY_URL", `The 402 wants to be paid at ${quoted(asked)}, not at ${payUrl}`)
     }
-    const receiver = quoted(body["receiver"])
-    if (receiver === "") throw new PaymentError("INVALID_CHALLENGE", "The 402 does not say who is paid")
-    const [first] = Array.isArray(body["accepts"]) ? body["accepts"] : []
-    const { asset, description, resource } = isObject(first) ? first : {}
+    const { asset, description, resource } = firstOf(body["accepts"])
     // What is shown is what is asked for: the Turnpike knows what the request is for, and this 402 may be somebody else's.
     const terms = {
       receiver,
@@ -49,26 +49,17 @@ export const walletMeans = (options: WalletOptions): Means => {
       asset: textOr(asset, undefined),
       description: textOr(description, undefined)
     }
-    const offer: Offer = {
-      url,
-      gatewayUrl: terms.gateway_url,
-      method,
-      amount: formatDecimal(micros),
-      currency,
-      network: terms.network,
-      payTo: receiver,
-      asset: terms.asset,
-      description: terms.description
-    }
+    const { gateway_url: gatewayUrl, receiver: payTo, ...shown } = terms
+    const offer: Offer = { ...shown, url, gatewayUrl, method, amount: formatDecimal(micros), payTo }
     // The API takes no maximum of nothing.
     const max_amount = formatDecimal(micros > 0n ? micros : 1n)
-    const payload = { payment_request_id: request, from_wallet_id: wallet, max_amount, terms }
+    const payload = { [by]: request, from_wallet_id: wallet, max_amount, terms }
     return { offer, micros, pay: async (signal) => proofIn(await askedFor(payload, signal), micros, terms) }
   }
 
   const askedFor = async (payload: object, signal: AbortSignal | undefined) => {
     try {
-      return await pay({ payload }, { signal, idempotencyKey: undefined })
+      return await pay({ payload }, { signal })
     } catch (error) {
       if (!(error instanceof TurnpikeError)) throw error
       throw new PaymentError("PAY_REFUSED", `The wallet did not pay: ${error.message}`, {
@@ -79,6 +70,20 @@ export const walletMeans = (options: WalletOptions): Means => {
   }
 
   return { read, believed: new URL(payUrl).origin }
+}
+
+const firstOf = (list: unknown): Json => Object(Array.isArray(list) ? list[0] : undefined)
+
+/** What the body of a 402 says, from its header: an answer to HEAD has no other. It names no payment request, but the endpoint. */
+const bodyIn = (headers: Headers, baseUrl: string): Json | undefined => {
+  const required = readHeader(headers.get("payment-required"))
+  const { amount, asset, network, payTo: receiver } = firstOf(required?.["accepts"])
+  const { description, url } = Object(required?.["resource"])
+  const micros = parseMicros(amount)
+  const price = micros === undefined ? undefined : formatDecimal(micros)
+  const accepts = [{ asset, description, resource: url }]
+  const pay_url = textOr(url, "").startsWith(`${baseUrl}/`) ? `${baseUrl}/v1/x402/pay` : url
+  return required && { price, currency: currencyOf(textOr(asset, "")), network, receiver, url, pay_url, accepts }
 }
 
 /** The proof, if it is of what was asked for: a Turnpike that does not know `terms` would have paid whatever the request is for. */
@@ -92,8 +97,8 @@ const proofIn = (paid: unknown, asked: bigint, terms: { readonly [name: string]:
     ([name, wanted]) =>
       wanted === undefined || (name === "description" ? textOr(of[name], "").startsWith(wanted) : of[name] === wanted)
   )
-  if (proof === undefined || micros === undefined || micros > asked || answer.currency !== terms["currency"] || !isSo) {
-    throw new PaymentError("PAY_REFUSED", "The answer to the payment is not a proof of it, and is not used")
+  if (!proof || micros === undefined || micros > asked || answer.currency !== terms["currency"] || !isSo) {
+    throw new PaymentError("PAY_REFUSED", "The answer to the payment is no proof of it")
   }
   return { headers: { "x-payment-proof": proof }, paymentId: textOr(answer.id, undefined), micros }
 }

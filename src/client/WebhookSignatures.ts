@@ -1,3 +1,4 @@
+import { fromBase64, utf8 } from "./Encoding.ts"
 import { WebhookVerificationError } from "./WebhookVerificationError.ts"
 
 /** One signature that came with a delivery: it is right when it is the HMAC-SHA256 of `text` and the body under `key`. */
@@ -7,8 +8,8 @@ export interface Candidate {
   /** What is signed before the body. */
   readonly prefix: string
   readonly mac: Uint8Array<ArrayBuffer>
-  /** How the secret becomes a key; undefined when it cannot. */
-  readonly key: (secret: string) => Uint8Array<ArrayBuffer> | undefined
+  /** How the secret becomes a key; an empty one when it cannot. */
+  readonly key: (secret: string) => Uint8Array<ArrayBuffer>
 }
 
 /** However a framework keeps them, in any case: `Headers`, an object, or a list of pairs. */
@@ -20,8 +21,6 @@ export type WebhookHeaders =
 const mostCharacters = 4096
 const mostSignatures = 10
 
-const encoder = new TextEncoder()
-
 /** The value of a header, however the framework keeps them; undefined when it is not there. */
 const headerOf = (headers: WebhookHeaders, wanted: string): string | undefined => {
   const entries = isListed(headers) ? [...headers] : Object.entries(headers)
@@ -31,49 +30,36 @@ const headerOf = (headers: WebhookHeaders, wanted: string): string | undefined =
 
 const isListed = (headers: WebhookHeaders): headers is Iterable<readonly [string, string]> => Symbol.iterator in headers
 
-const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> | undefined =>
-  /^[\da-f]{64}$/i.test(text)
-    ? Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-    : undefined
-
-const bytesOfBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
-  try {
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
-  } catch {
-    return undefined
-  }
-}
+/** The bytes behind hex; none when it is not that of 32. */
+const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(/^[\da-f]{64}$/i.test(text) ? (text.match(/../g) ?? []) : [], (pair) => Number.parseInt(pair, 16))
 
 const seconds = (text: string | undefined): number | undefined =>
   /^\d{1,11}$/.test(text ?? "") ? Number(text) : undefined
 
-/** `t=…,v1=…[,v1=…]`, keyed with the whole secret. Undefined when it is not to be read. */
-const serviceSignatures = (value: string): ReadonlyArray<Candidate> | undefined => {
+/** `t=…,v1=…[,v1=…]`, keyed with the whole secret. None when it is not to be read. */
+const serviceSignatures = (value = ""): ReadonlyArray<Candidate> => {
   const parts = value.split(",").map((part) => part.trim())
   const valuesOf = (name: string) =>
     parts.flatMap((part) => (part.startsWith(`${name}=`) ? part.slice(name.length + 1) : []))
   const [time, ...more] = valuesOf("t")
   const timestamp = seconds(time)
   // Two times would leave open which one is signed.
-  if (timestamp === undefined || more.length > 0) return undefined
+  if (timestamp === undefined || more.length > 0) return []
   return valuesOf("v1").flatMap((text) => {
     const mac = bytesOfHex(text)
-    return mac === undefined ? [] : [{ timestamp, prefix: `${time}.`, mac, key: encoder.encode.bind(encoder) }]
+    return mac.length === 32 ? [{ timestamp, prefix: `${time}.`, mac, key: utf8 }] : []
   })
 }
 
-/** `v1,…[ v1,…]` of Standard Webhooks, keyed with what the secret spells. Undefined when it is not to be read. */
-const standardSignatures = (
-  value: string,
-  id: string | undefined,
-  time: string | undefined
-): ReadonlyArray<Candidate> | undefined => {
+/** `v1,…[ v1,…]` of Standard Webhooks, keyed with what the secret spells. None when it is not to be read. */
+const standardSignatures = (value = "", id: string | undefined, time: string | undefined): ReadonlyArray<Candidate> => {
   const timestamp = seconds(time)
-  if (timestamp === undefined || id === undefined || id === "" || id.length > mostCharacters) return undefined
+  if (timestamp === undefined || id === undefined || id === "" || id.length > mostCharacters) return []
   return value.split(" ").flatMap((part) => {
-    const mac = part.startsWith("v1,") ? bytesOfBase64(part.slice(3)) : undefined
-    const key = (secret: string) => bytesOfBase64(secret.slice("whsec_".length))
-    return mac?.length === 32 ? [{ timestamp, prefix: `${id}.${time}.`, mac, key }] : []
+    const mac = fromBase64(part.startsWith("v1,") ? part.slice(3) : "")
+    const key = (secret: string) => fromBase64(secret.slice("whsec_".length))
+    return mac.length === 32 ? [{ timestamp, prefix: `${id}.${time}.`, mac, key }] : []
   })
 }
 
@@ -87,18 +73,15 @@ export const candidatesIn = (headers: WebhookHeaders): ReadonlyArray<Candidate> 
   const time = headerOf(headers, "webhook-timestamp")
   const found = values.some((value) => value.length > mostCharacters)
     ? []
-    : [
-        ...((service !== undefined && serviceSignatures(service)) || []),
-        ...((standard !== undefined && standardSignatures(standard, id, time)) || [])
-      ]
+    : [...serviceSignatures(service), ...standardSignatures(standard, id, time)]
   if (found.length === 0 || found.length > mostSignatures) throw new WebhookVerificationError("malformed_signature")
   return found
 }
 
 const isSigned = async (candidate: Candidate, secret: string, body: Uint8Array): Promise<boolean> => {
   const bytes = candidate.key(secret)
-  if (bytes === undefined || bytes.length === 0) return false
-  const prefix = encoder.encode(candidate.prefix)
+  if (bytes.length === 0) return false
+  const prefix = utf8(candidate.prefix)
   const signed = new Uint8Array(prefix.length + body.length)
   signed.set(prefix)
   signed.set(body, prefix.length)
@@ -112,7 +95,8 @@ export const signedAmong = async (
   secrets: ReadonlyArray<string>,
   body: Uint8Array
 ): Promise<ReadonlyArray<Candidate>> => {
-  const tries = candidates.flatMap((candidate) => secrets.map((secret) => ({ candidate, secret })))
-  const verdicts = await Promise.all(tries.map(({ candidate, secret }) => isSigned(candidate, secret, body)))
-  return tries.flatMap(({ candidate }, index) => (verdicts[index] ? [candidate] : []))
+  const tries = candidates.flatMap((candidate) =>
+    secrets.map(async (secret) => ((await isSigned(candidate, secret, body)) ? [candidate] : []))
+  )
+  return (await Promise.all(tries)).flat()
 }

@@ -45,7 +45,8 @@ const mostCharacters = 1024 * 1024
  */
 export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
   const { agentId, heartbeatTimeoutMs: silenceMs = 95_000, lastEventId, signal } = options
-  const { baseUrl, fetch, timeoutMs } = options
+  const { baseUrl, fetch, maxRetryDelayMs = 30_000, onConnect, onRetry, timeoutMs } = options
+  const { retries = Number.POSITIVE_INFINITY } = options
   const calls = transport({ baseUrl, fetch, timeoutMs, retries: 0 })
   const sign = signer(options)
   if (lastEventId !== undefined && resumable(lastEventId) === undefined) {
@@ -70,10 +71,10 @@ export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
           connect({ transport: calls, agentId, token, lastEventId: last, silenceMs, signal: until }),
         put: queue.put,
         lastEventId,
-        retries: options.retries ?? Number.POSITIVE_INFINITY,
-        maxRetryDelayMs: options.maxRetryDelayMs ?? 30_000,
-        onConnect: options.onConnect,
-        onRetry: options.onRetry,
+        retries,
+        maxRetryDelayMs,
+        onConnect,
+        onRetry,
         signal: until
       })
     } catch (error) {

@@ -2,7 +2,7 @@ import { type Asset, knownAssets, knownNetworks, networkName } from "./Asset.ts"
 import { type Attempts, attempts } from "./Attempts.ts"
 import { discard, peekJson, readBounded } from "./Body.ts"
 import { cap, type Caps, memoryStore, type Reservation, reserve, type SpendingStore } from "./Budget.ts"
-import { isObject, type Json, parseJson, quoted, readHeader } from "./Encoding.ts"
+import { type Json, parseJson, quoted, readHeader } from "./Encoding.ts"
 import type { Means, Offer, Payable, Payment } from "./Means.ts"
 import { formatDecimal, parseDecimal } from "./Micros.ts"
 import { PaymentError } from "./PaymentError.ts"
@@ -106,11 +106,11 @@ const pay = async (settings: Settings, call: Attempts, first: Response): Promise
   const reserving = reserve(caps, micros, offer.currency)
   try {
     await orAborted(reserving, signal)
-    if (rules.approve !== undefined && (await orAborted(rules.approve(offer), signal)) !== true) {
-      throw new PaymentError("NOT_APPROVED", `The call costs ${offer.amount} ${offer.currency}, and was not approved`)
+    if (rules.approve && (await orAborted(rules.approve(offer), signal)) !== true) {
+      throw new PaymentError("NOT_APPROVED", `${offer.amount} ${offer.currency} was not approved`)
     }
     const { free, payment } = await paid(settings, call, payable)
-    if (payment === undefined) return free
+    if (!payment) return free
     return await show(settings, call, { url, money: await reserving, payable, payment })
   } finally {
     // What was shown to a server is settled by now: this is for what ended before.
@@ -123,15 +123,13 @@ const pay = async (settings: Settings, call: Attempts, first: Response): Promise
 const placeToPay = (call: Attempts, first: Response): string => {
   if (call.isOnce) {
     discard(first.body)
-    const message =
-      "The call costs money, and its body is a stream that cannot be sent again: pass a string, bytes, a Blob or a form"
-    throw new PaymentError("BODY_NOT_REPLAYABLE", message)
+    throw new PaymentError("BODY_NOT_REPLAYABLE", "The body is a stream, which cannot be sent again")
   }
   const url = first.redirected ? first.url : call.url
   const moved = new URL(url).origin !== new URL(call.url).origin || !["GET", "HEAD"].includes(call.method)
   if (first.redirected && moved) {
     discard(first.body)
-    throw new PaymentError("REDIRECTED", `The call was redirected to ${url}, which asks for money: call it there`)
+    throw new PaymentError("REDIRECTED", `It is ${url} that asks for money: call that`)
   }
   return url
 }
@@ -165,12 +163,13 @@ const paid = async (settings: Settings, call: Attempts, payable: Payable): Promi
   return { payment: await renewed.pay(call.signal) }
 }
 
-const refuseChange = ({ offer: before }: Payable, { offer: after }: Payable) => {
-  const names = ["amount", "currency", "network", "payTo", "gatewayUrl", "asset", "description"] as const
-  const changed = names.find((name) => before[name] !== after[name])
+const refuseChange = (before: Payable, after: Payable) => {
+  const was: Json = { ...before.offer }
+  const is: Json = { ...after.offer }
+  const changed = Object.keys(is).find((name) => was[name] !== is[name])
   if (changed === undefined) return
-  const message = `The ${changed} was ${quoted(before[changed])} and is now ${quoted(after[changed])}`
-  throw new PaymentError("PRICE_CHANGED", message, { details: { before, after } })
+  const message = `The ${changed} was ${quoted(was[changed])} and is now ${quoted(is[changed])}`
+  throw new PaymentError("PRICE_CHANGED", message, { details: { before: was, after: is } })
 }
 
 interface Showing {
@@ -182,10 +181,13 @@ interface Showing {
 
 /** Shows the proof until there is an answer; always the same proof, so that however often it arrives it is one payment. */
 const show = async (settings: Settings, call: Attempts, showing: Showing): Promise<Response> => {
-  const { maxRetryDelayMs, retries, timeoutMs } = settings
+  const { maxRetryDelayMs, retries } = settings
   const { money, payable, payment } = showing
+  const details = { paymentId: payment.paymentId }
   // Until an answer says otherwise, all of it may be taken.
   let charged = payment.micros
+  // Whether an attempt before may have been charged.
+  let isOpen = false
   let receipt: Receipt | undefined
   try {
     for (let attempt = 1; ; attempt++) {
@@ -194,30 +196,24 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
       const answer = await call.sendPaid(showing.url, payment.headers).catch((cause: unknown) => {
         call.signal?.throwIfAborted()
         if (!last) return undefined
-        throw new PaymentError("OUTCOME_UNKNOWN", "The call was paid for, and no answer came", {
-          details: { paymentId: payment.paymentId },
-          cause
-        })
+        throw new PaymentError("OUTCOME_UNKNOWN", "The call was paid for, and no answer came", { details, cause })
       })
       // Browsers show neither where it leads nor what was charged for it.
       if (answer?.type === "opaqueredirect") {
-        throw new PaymentError(
-          "PAID_REDIRECT",
-          "The call was paid for, and the answer is a redirect that cannot be read",
-          {
-            details: { paymentId: payment.paymentId }
-          }
-        )
+        throw new PaymentError("PAID_REDIRECT", "The call was paid for, and its redirect cannot be read", { details })
       }
-      if (answer !== undefined) {
-        const { status } = answer
-        const problem = status === 409 || status >= 500 ? await peekJson(answer, call.signal, timeoutMs) : undefined
-        if (last || !isPassing(answer, problem, maxRetryDelayMs)) {
-          charged = chargedBy(settings.means, answer, problem, payment.micros)
+      if (!answer) isOpen = true
+      else {
+        const isFree = isBelieved(settings.means, answer) && tookNothing(answer)
+        if (last || !isPassing(answer, maxRetryDelayMs)) {
+          // What this attempt did not take, one before it may have taken.
+          charged = (await statedBy(settings, call, answer)) ?? (isFree && !isOpen ? 0n : charged)
+          if (charged > payment.micros) charged = payment.micros
           receipt = receiptOf(answer)
-          if (status === 402) throw await notAccepted(settings, call, payable, answer)
+          if (answer.status === 402) throw await notAccepted(settings, call, payable, answer)
           return answer
         }
+        isOpen ||= !isFree
         discard(answer.body)
       }
       const asked = answer && retryAfter(answer)
@@ -227,47 +223,52 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
     await money.settle(charged)
     const { offer } = payable
     if (charged > 0n) {
-      tell(settings.rules, { offer, paymentId: payment.paymentId, amount: formatDecimal(charged), receipt })
+      tell(settings.rules, { ...details, offer, amount: formatDecimal(charged), receipt })
     }
   }
 }
 
 const tell = ({ onPayment }: Rules, spent: Spent) => {
-  if (onPayment !== undefined) {
-    Promise.resolve(spent)
-      .then(onPayment)
-      .catch(() => undefined)
-  }
+  Promise.resolve(spent)
+    .then(onPayment)
+    .catch(() => undefined)
 }
+
+/** The code of a refusal that is the gateway's own: what an origin answers cannot have this header. */
+const codeOf = ({ headers }: Response) => headers.get("x-service-error")
 
 /**
  * Worth showing the same proof again: another attempt is still under way, or somebody behind the gateway is in trouble, and
  * not for longer than a caller waits.
  */
-const isPassing = (answer: Response, problem: Json | undefined, patience: number): boolean => {
+const isPassing = (answer: Response, patience: number): boolean => {
   const { status } = answer
-  if (status === 409) return problem?.["code"] === "PAYMENT_IN_PROGRESS"
-  return status >= 502 && status <= 504 && receiptOf(answer) === undefined && (retryAfter(answer) ?? 0) <= patience
+  if (status === 409) return codeOf(answer) === "PAYMENT_IN_PROGRESS"
+  return status >= 502 && status <= 504 && !receiptOf(answer) && (retryAfter(answer) ?? 0) <= patience
 }
 
-/** Codes of a Turnpike that leave open whether the money was taken. */
-const open: ReadonlyArray<unknown> = ["PAYMENT_IN_PROGRESS", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"]
+const isBelieved = ({ believed }: Means, { url }: Response): boolean =>
+  URL.canParse(url) && new URL(url).origin === believed
 
-/** What was taken of `most`, as far as the answer can be believed. */
-const chargedBy = (means: Means, answer: Response, problem: Json | undefined, most: bigint): bigint => {
-  if (means.believed === undefined || !URL.canParse(answer.url) || new URL(answer.url).origin !== means.believed) {
-    return most
-  }
+/**
+ * Whether a Turnpike says that this attempt took nothing: it asks for money, passes on what it did not charge, or refuses the call
+ * for what the request, the endpoint or the origin is. Other refusals leave that open, and so does what is not its own word: what
+ * stands before it and lost its answer does not know.
+ */
+const tookNothing = (answer: Response): boolean => {
+  const { headers, status } = answer
+  if (receiptOf(answer)) return false
+  const code = codeOf(answer)
+  if (code !== null) return (status < 500 && status !== 409) || /^(ENDPOINT|ORIGIN)_/.test(code)
+  return headers.has("payment-required") || headers.get("x-payment-amount") === "0.00"
+}
+
+/** What a Turnpike says the payment cost, whichever attempt took it; undefined when it does not say. */
+const statedBy = async ({ means, timeoutMs }: Settings, { signal }: Attempts, answer: Response) => {
+  if (!isBelieved(means, answer)) return undefined
   const receipt = receiptOf(answer)
-  const code = problem?.["code"]
-  const details = problem?.["details"]
-  // A receipt is the gateway's own word. What the body says may be the seller's, who is not to say what was charged.
-  const stated = code === "PAYMENT_ALREADY_USED" && isObject(details) ? details["charged"] : undefined
-  const charged = parseDecimal(receipt === undefined ? stated : receipt.amount)
-  if (charged !== undefined) return charged < most ? charged : most
-  // What stands before a Turnpike and lost its answer does not know what became of the payment.
-  const isLost = answer.status >= 500 && !answer.headers.has("x-environment")
-  return receipt !== undefined || answer.status < 400 || isLost || open.includes(code) ? most : 0n
+  if (receipt || codeOf(answer) !== "PAYMENT_ALREADY_USED") return parseDecimal(receipt?.amount)
+  return parseDecimal(Object((await peekJson(answer, signal, timeoutMs))?.["details"]).charged)
 }
 
 /** The server asked for money again; it has had its chance. */
@@ -284,7 +285,7 @@ const notAccepted = async (
     return error
   })
   const reason = quoted(settled?.["errorReason"]) || quoted(required?.["error"]) || "no reason given"
-  const after = isObject(again) && "offer" in again ? again["offer"] : undefined
+  const { offer: after } = Object(again)
   return new PaymentError("PAYMENT_NOT_ACCEPTED", `The server did not accept the payment: ${reason}`, {
     details: { reason, before: payable.offer, after }
   })

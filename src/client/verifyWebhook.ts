@@ -1,5 +1,5 @@
-import { discard } from "./Body.ts"
-import { isObject, type Json, parseJson } from "./Encoding.ts"
+import { bytesIn } from "./Body.ts"
+import { isObject, type Json, parseJson, utf8, isText } from "./Encoding.ts"
 import { now } from "./Time.ts"
 import type { WebhookEvent } from "./WebhookEvent.ts"
 import { candidatesIn, signedAmong, type WebhookHeaders } from "./WebhookSignatures.ts"
@@ -46,8 +46,8 @@ export const verifyWebhook = async (options: VerifyWebhookOptions): Promise<Webh
 }
 
 const secretsIn = (secret: string | ReadonlyArray<string>): ReadonlyArray<string> => {
-  const secrets = typeof secret === "string" ? [secret] : [...(secret ?? [])]
-  const areRight = secrets.every((one) => typeof one === "string" && /^whsec_\S+$/.test(one))
+  const secrets = isText(secret) ? [secret] : [...(secret ?? [])]
+  const areRight = secrets.every((one) => isText(one) && /^whsec_\S+$/.test(one))
   if (areRight && secrets.length > 0 && secrets.length <= mostSecrets) return secrets
   throw new TypeError(`secret must be the whsec_… text of the subscription, or 1 to ${mostSecrets} of them`)
 }
@@ -60,7 +60,7 @@ const isBuffer = (body: unknown): body is ArrayBuffer => Object.prototype.toStri
 const headersOf = (body: unknown): WebhookHeaders => (isRequest(body) ? body.headers : {})
 
 const bytesOf = async (body: VerifyWebhookOptions["body"]): Promise<Uint8Array> => {
-  if (typeof body === "string") return new TextEncoder().encode(body)
+  if (isText(body)) return utf8(body)
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
   if (isRequest(body)) {
     if (body.bodyUsed) throw new WebhookVerificationError("not_text")
@@ -71,25 +71,15 @@ const bytesOf = async (body: VerifyWebhookOptions["body"]): Promise<Uint8Array> 
 }
 
 const readAll = async ({ body }: Request): Promise<Uint8Array> => {
-  const reader = body?.getReader()
-  const chunks: Array<Uint8Array<ArrayBuffer>> = []
-  for (let size = 0; reader !== undefined; ) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    size += value.length
-    if (size > mostBytes) {
-      discard(reader)
-      throw new WebhookVerificationError("body_too_large")
-    }
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+  const bytes = await bytesIn(body, mostBytes)
+  if (bytes) return bytes
+  throw new WebhookVerificationError("body_too_large")
 }
 
 const texts = ["id", "type", "created_at", "tenant_id", "environment"]
 
 const isEvent = (event: Json | undefined): event is Json & WebhookEvent =>
-  event !== undefined && texts.every((name) => typeof event[name] === "string") && isObject(event["data"])
+  event !== undefined && texts.every((name) => isText(event[name])) && isObject(event["data"])
 
 const eventIn = (body: Uint8Array): WebhookEvent => {
   const event = parseJson(textOf(body))

@@ -189,6 +189,43 @@ describe("a connection that the server wants to close", () => {
     assert.strictEqual(server.asked.at(-1), "connect sess_1 after evt_2")
   })
 
+  it("costs no retry: the new one has all of them", async () => {
+    const server = await platform(
+      (connection, attempt) => {
+        connection.say(`evt_${attempt}`, "task_assigned")
+        connection.say(undefined, "reconnect_required")
+      },
+      {
+        before: (attempt, response) => {
+          if (attempt === 2) response.writeHead(503).end()
+          return attempt !== 2
+        }
+      }
+    )
+    assert.deepStrictEqual(await next(channelOf(server, { retries: 1 }), 2), ["evt_1", "evt_3"])
+  })
+
+  it("goes on being heard when the new one is given up", async () => {
+    let first: Connection | undefined
+    const server = await platform(
+      (connection) => {
+        first = connection
+        connection.say("evt_1", "task_assigned")
+        connection.say(undefined, "reconnect_required")
+      },
+      {
+        before: (attempt, response) => {
+          if (attempt > 1) response.writeHead(503).end(() => first?.say("evt_2", "task_assigned"))
+          return attempt === 1
+        }
+      }
+    )
+    const channel = channelOf(server, { retries: 0 })
+    assert.deepStrictEqual(await next(channel, 2), ["evt_1", "evt_2"])
+    first?.end()
+    assert.strictEqual((await failure(channel)).code, "NETWORK_ERROR")
+  })
+
   it("may be the only one there is: an endless row of them does not become a storm", async () => {
     const server = await platform((connection) => connection.say(undefined, "reconnect_required"))
     const delays: Array<number> = []

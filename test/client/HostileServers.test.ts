@@ -40,6 +40,22 @@ describe("a 402 that cannot be trusted", () => {
     assert.lengthOf(bank.seen, 0)
   })
 
+  it("without a body, whose header names an endpoint of another Turnpike, is not paid", async () => {
+    const bank = await bankThat()
+    const required = {
+      x402Version: 2,
+      resource: { url: terms.gateway_url, description: terms.description },
+      accepts: [
+        { scheme: "exact", network: "eip155:84532", amount: "10000", asset: terms.asset, payTo: terms.receiver }
+      ]
+    }
+    const shop = await stranger((_, response) =>
+      response.writeHead(402, { "payment-required": Buffer.from(JSON.stringify(required)).toString("base64") }).end()
+    )
+    assert.strictEqual((await refusal(agentOf(bank)(shop.url, { method: "HEAD" }))).code, "FOREIGN_PAY_URL")
+    assert.lengthOf(bank.seen, 0)
+  })
+
   it("that wants to be paid by its own host never sees the key", async () => {
     const bank = await bankThat()
     const thief = await stranger((request, response) =>
@@ -180,7 +196,7 @@ describe("a payment that is still in use", () => {
     let shown = 0
     const shop = await stranger(({ headers }, response) => {
       if (headers["x-payment-proof"] === undefined) return json(response, 402, challenge(bank.url))
-      if (++shown < 3) return json(response, 409, { code: "PAYMENT_IN_PROGRESS" }, { "retry-after": "60" })
+      if (++shown < 3) return json(response, 409, {}, { "x-service-error": "PAYMENT_IN_PROGRESS", "retry-after": "60" })
       return response.end("served")
     })
     assert.strictEqual(await (await agentOf(bank)(shop.url)).text(), "served")
@@ -191,7 +207,7 @@ describe("a payment that is still in use", () => {
     const shop = await stranger(({ headers }, response) =>
       headers["x-payment-proof"] === undefined
         ? json(response, 402, challenge(bank.url))
-        : json(response, 409, { code: "PAYMENT_ALREADY_USED" })
+        : json(response, 409, { code: "PAYMENT_ALREADY_USED" }, { "x-service-error": "PAYMENT_ALREADY_USED" })
     )
     assert.strictEqual((await agentOf(bank)(shop.url)).status, 409)
     assert.lengthOf(shop.seen, 2)

@@ -3,31 +3,63 @@ import { HttpApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { operationOf } from "../http/Description.ts"
 
-type Routes = Record<string, ReadonlyArray<string>>
+interface Operation {
+  readonly name: string
+  /** The method, and what is special about the operation. */
+  readonly kind: string
+  readonly path: string
+}
 
 /** Operations whose answer never ends: no function of the client gives it. */
 const endless = ["agent_channel.connect"]
 
-/** Method and path of every operation of the contract that answers, and whether it takes an idempotency key. */
+const isText = (id: string) =>
+  Object.entries(operationOf(id).responses).some(
+    ([status, media]) => status.startsWith("2") && Object.keys(media).some((type) => !/\bjson\b/.test(type))
+  )
+
+/** Every operation of the contract that answers, by group. */
 export const contract = () => {
-  const groups: Record<string, Routes> = {}
+  const groups: Record<string, ReadonlyArray<Operation>> = {}
   HttpApi.reflect(Api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      const { identifier, method, path } = endpoint
-      if (endless.includes(`${group.identifier}.${identifier}`)) return
-      const { headers } = operationOf(`${group.identifier}.${identifier}`)
-      const idempotent = headers.includes("idempotency-key") ? ["idempotent"] : []
-      groups[group.identifier] = { ...groups[group.identifier], [identifier]: [method, path, ...idempotent] }
+      const { identifier: name, method, path } = endpoint
+      const id = `${group.identifier}.${name}`
+      if (endless.includes(id)) return
+      const special = operationOf(id).headers.includes("idempotency-key") ? "+key" : isText(id) ? "+text" : ""
+      groups[group.identifier] = [...(groups[group.identifier] ?? []), { name, kind: method + special, path }]
     }
   })
   return groups
 }
 
+/** What all these paths begin with, in whole segments. */
+const beginning = (paths: ReadonlyArray<string>): string => {
+  const segments = (paths[0] ?? "").split("/")
+  while (!paths.every((path) => `${path}/`.startsWith(`${segments.join("/")}/`))) segments.pop()
+  return segments.join("/")
+}
+
+/** The rest of a path, without the name of the operation where it ends in that. */
+const ending = (rest: string, name: string): string =>
+  rest.endsWith(`/${name}`) ? rest.slice(0, rest.length - name.length) : rest
+
+const line = (group: ReadonlyArray<Operation>): string => {
+  const prefix = beginning(group.map(({ path }) => path))
+  const words = [...new Set(group.map(({ kind }) => kind))].flatMap((kind) => [
+    kind,
+    ...group.filter((one) => one.kind === kind).map(({ name, path }) => name + ending(path.slice(prefix.length), name))
+  ])
+  return [prefix.replace(/^\/v1\//, ""), ...words].join(" ").replace("GET list get/:id", "*")
+}
+
+/** As the formatter would have them. */
 const table = () => {
-  const routes = (one: Routes) =>
-    Object.entries(one).map(([name, route]) => `    ${name}: ${JSON.stringify(route).replaceAll(",", ", ")}`)
-  const groups = Object.entries(contract()).map(([group, one]) => `  ${group}: {\n${routes(one).join(",\n")}\n  }`)
+  const groups = Object.entries(contract()).map(([name, group]) => {
+    const [before, text] = [`  ${name}:`, JSON.stringify(line(group))]
+    return before.length + text.length < 119 ? `${before} ${text}` : `${before}\n    ${text}`
+  })
   return `{\n${groups.join(",\n")}\n}`
 }
 
@@ -36,7 +68,7 @@ const file = new URL("../../src/client/Operations.ts", import.meta.url)
 /** The client's table as it is, and as it would be written from the contract. */
 export const tables = () => {
   const present = readFileSync(file, "utf8")
-  return { present, wanted: present.replace(/(?<= operations = )\{[\s\S]*\}(?= as const)/, table()) }
+  return { present, wanted: present.replace(/(?<= = )\{[\s\S]*\}/, table()) }
 }
 
 if (import.meta.main) writeFileSync(file, tables().wanted)

@@ -36,11 +36,11 @@ describe("the package of the client", () => {
     assert.sameMembers(others, ["LICENSE", "README.md", "package.json", "client.js", "effect.js"])
   })
 
-  it("is smaller than 36 KB", () => {
-    assert.isBelow(readFileSync(join(plain.installed, "client.js")).length, 36_000)
+  it("is smaller than 30 KB", () => {
+    assert.isBelow(readFileSync(join(plain.installed, "client.js")).length, 30_000)
   })
 
-  it("brings less than 30 KB to who pays and calls the API", async () => {
+  it("brings less than 21 KB to who pays and calls the API", async () => {
     const entry = "entry"
     const names = `export { payingFetch, turnpike } from ${JSON.stringify(join(plain.installed, "client.js"))}`
     const bundle = await rolldown({
@@ -51,7 +51,7 @@ describe("the package of the client", () => {
       ]
     })
     const { output } = await bundle.generate({ format: "esm", minify: true })
-    assert.isBelow(Buffer.byteLength(output[0].code), 30_000)
+    assert.isBelow(Buffer.byteLength(output[0].code), 21_000)
   })
 
   it("stands on web standards alone", () => {

@@ -75,6 +75,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a fetch tha
     })
   )
 
+  it.effect("pays for a HEAD, whose 402 has no body, what its header asks for", () =>
+    Effect.gen(function* () {
+      const { agent, paying, shop, url } = yield* scene((_, response) => response.end("sunny"), {
+        method: "ANY",
+        description: "The weather"
+      })
+      const offers: Array<Offer> = []
+      const fetch = payingFetch({ ...paying, approve: (offer) => offers.push(offer) === 1 })
+      const response = yield* Effect.promise(() => fetch(url, { method: "HEAD" }))
+      assert.deepStrictEqual([response.status, receiptOf(response)?.amount], [200, "0.01"])
+      const { gatewayUrl, paymentAddress: payTo, network } = shop.endpoint
+      const shown = { gatewayUrl, payTo, network, amount: "0.01", currency: "USDC", description: "The weather" }
+      assert.deepInclude(offers[0], shown)
+      assert.strictEqual(yield* charged(agent.purse, unit), 10_000n)
+    })
+  )
+
   it.effect("refuses a body that can be sent once only, before it pays", () =>
     Effect.gen(function* () {
       const { agent, paying, url } = yield* scene((_, response) => response.end(), { method: "POST" })

@@ -18,10 +18,24 @@ describe("the client's operations", () => {
     assert.strictEqual(present, wanted)
   })
 
-  it("are all there, each under its group", () => {
-    const api = Object(turnpike({ baseUrl: "http://localhost", apiKey: "k" }))
-    for (const [group, routes] of Object.entries(contract())) {
-      for (const name of Object.keys(routes)) assert.isFunction(api[group][name], `${group}.${name}`)
+  it("call what the contract says, each under its group", async () => {
+    const called: Array<string> = []
+    const fetch = async (url: unknown, init?: RequestInit) => {
+      called.push(`${init?.method} ${decodeURIComponent(String(url).slice("http://localhost".length))}`)
+      return new Response("{}")
+    }
+    const api = Object(turnpike({ baseUrl: "http://localhost", fetch }))
+    const names = ["id", "domain", "sessionId", "deliveryId"]
+    const params = Object.fromEntries(names.map((name) => [name, `:${name}`]))
+    for (const [group, operations] of Object.entries(contract())) {
+      assert.hasAllKeys(
+        api[group],
+        operations.map(({ name }) => name)
+      )
+      for (const { kind, name, path } of operations) {
+        await api[group][name]({ params })
+        assert.strictEqual(called.pop(), `${kind.replace(/\+.*/, "")} ${path}`, `${group}.${name}`)
+      }
     }
   })
 })
@@ -46,6 +60,19 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the typed c
         assert.isUndefined(await api.api_keys.revoke({ params: { id: key } }))
         assert.deepStrictEqual(await api.system.live(), { status: "live" })
       })
+    })
+  )
+
+  it.effect("answers as text what the contract says is no JSON", () =>
+    Effect.gen(function* () {
+      const { api, baseUrl } = yield* client
+      const badge = yield* Effect.promise(() =>
+        turnpike({ baseUrl }).badges.badge({ params: { domain: "a-shop.com" } })
+      )
+      assert.match(badge, /^<svg [\s\S]*not scanned/)
+      const id = "019f0000-0000-7000-8000-000000000000"
+      const absent = yield* Effect.promise(() => failure(api.scanner_reports.scan({ params: { id } })))
+      assert.deepInclude(absent, { code: "NOT_FOUND", status: 404 })
     })
   )
 
@@ -187,5 +214,9 @@ describe("a call of the API", () => {
     const server = await busy(404)
     await failure(quick(server.url).wallets.get({ params: { id: "../accounts?x=1#" } }))
     assert.strictEqual(server.seen[0]?.path, "/v1/wallets/..%2Faccounts%3Fx%3D1%23")
+    for (const id of ["..", ".", ""]) {
+      assert.instanceOf(await failure(quick(server.url).wallets.get({ params: { id } })), TypeError)
+    }
+    assert.lengthOf(server.seen, 1)
   })
 })
