@@ -27,7 +27,7 @@ const shownIn = (tab: Tab.Tab, url: URL): Effect.Effect<ShownPage | { readonly f
 
 const visitOf = (tab: Tab.Tab): BrowserVisit => ({
   show: (url) => shownIn(tab, url),
-  rail: BrowserRail.make(tab),
+  rail: (shopper) => BrowserRail.make(tab, shopper),
   requests: tab.requests,
   isBroken: tab.isBroken
 })
@@ -42,7 +42,7 @@ const without = (reason: string): BrowserVisit => {
     payment: Effect.succeed({ ...why, methods: [] }),
     cleanUp: Effect.void
   }
-  return { show: () => Effect.succeed({ failure: reason }), rail, requests: () => [], isBroken: () => true }
+  return { show: () => Effect.succeed({ failure: reason }), rail: () => rail, requests: () => [], isBroken: () => true }
 }
 
 type NewContext = (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>

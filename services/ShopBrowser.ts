@@ -1,5 +1,6 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { RequestMade } from "#domain/Scan.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
 import type { Rail } from "./ShoppingEngine/Rail.ts"
 import type { Site, Visit } from "./SiteVisits.ts"
 
@@ -13,7 +14,8 @@ export interface ShownPage {
 /** A shop in a browser of its own: a rail, and pages as people see them. */
 export interface BrowserVisit {
   show(url: URL): Effect.Effect<ShownPage | { readonly failure: string }>
-  readonly rail: Rail
+  /** The rail on which this person shops. */
+  readonly rail: (shopper: TestShopper) => Rail
   /** What its pages and their scripts asked so far, as far as a record has room. */
   readonly requests: () => ReadonlyArray<RequestMade>
   /** The browser itself could not be had or has ended, which is our own trouble, and says nothing about the site. */

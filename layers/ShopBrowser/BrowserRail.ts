@@ -3,8 +3,10 @@ import { orderUncertain, unknown } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import type { CartOutcome, CheckoutOutcome, PaymentOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { realTime } from "#services/RealTime.ts"
-import { addToCart } from "./CartStep.ts"
-import { checkOut, type Doubt } from "./CheckoutStep.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
+import { addToCart, type CartDone } from "./CartStep.ts"
+import { checkOut } from "./CheckoutStep.ts"
+import type { Doubt } from "./CheckoutWalk.ts"
 import type { BrowserFailed } from "./Chromium.ts"
 import { readPayment } from "./PaymentStep.ts"
 import { find, press } from "./Press.ts"
@@ -30,17 +32,19 @@ export const bounded = Effect.fnUntraced(function* <A, B>(
   )
 })
 
-/** Shops in a tab as a person would, by the roles and names of what can be seen. */
-export const make = (tab: Tab): Rail => {
-  const state: { cart: URL | undefined; currency: string | null; reached: boolean } = {
+/** Shops in a tab as this person would, by the roles and names of what can be seen. */
+export const make = (tab: Tab, shopper: TestShopper): Rail => {
+  const state: { cart: URL | undefined; told: CartDone["told"]; currency: string | null; reached: boolean } = {
     cart: undefined,
+    told: { thing: "", pages: [] },
     currency: null,
     reached: false
   }
   const cart: Rail["cart"] = (candidate) =>
     bounded(
-      Effect.map(addToCart(tab, candidate), ({ outcome, page }) => {
+      Effect.map(addToCart(tab, candidate, shopper), ({ outcome, page, told }) => {
         state.cart = page
+        state.told = told
         state.currency = candidate.currency
         return outcome
       }),
@@ -48,12 +52,12 @@ export const make = (tab: Tab): Rail => {
     )
 
   const checkout = Effect.suspend(() => {
-    const { cart, currency } = state
+    const { cart, told } = state
     const notTried: CheckoutOutcome = { ...unknown("Not tried: nothing is in the cart."), total: null }
     if (cart === undefined) return Effect.succeed(notTried)
     const doubt: Doubt = { isOpen: false }
     return bounded(
-      Effect.tap(checkOut(tab, cart, currency, doubt), ({ status }) =>
+      Effect.tap(checkOut(tab, cart, { shopper, told, doubt }), ({ status }) =>
         Effect.sync(() => {
           state.reached = status === "passed"
         })

@@ -2,12 +2,13 @@ import { Effect } from "effect"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { buyingAtOnce, orderingForm } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
-import { shopperFor } from "#domain/TestShopper.ts"
 import type { BlockerId } from "#domain/ShoppingTest.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
 import { failed, orderTakenAt, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import { untick } from "./Boxes.ts"
 import { type CartSeen, openCart } from "./CartPage.ts"
-import { choose } from "./Choices.ts"
+import { choose, type Eagerness } from "./Choices.ts"
 import { pressThrough, putAway } from "./Covers.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { choiceWanted, languages, soldOut } from "./Names.ts"
@@ -18,9 +19,21 @@ import type { Tab } from "./Tab.ts"
 export interface CartDone {
   readonly outcome: CartOutcome
   readonly page: URL | undefined
+  /** What was put into it, and what the pages said of it. */
+  readonly told: { readonly thing: string; readonly pages: ReadonlyArray<string> }
 }
 
+/** What stays ticked is sent with everything else, so nothing is sent. */
+export const tickedStill = (label: string): StepOutcome =>
+  unknown(`"${label}" is ticked and stays ticked, and a test asks for nothing beside the purchase.`, snippet(label))
+
 const priced = (outcome: StepOutcome, price: string | null = null): CartOutcome => ({ ...outcome, price })
+
+const none = (outcome: StepOutcome): CartDone => ({
+  outcome: priced(outcome),
+  page: undefined,
+  told: { thing: "", pages: [] }
+})
 
 /** What a page says of a press that put nothing into the cart. */
 const whyNot = (before: Look, after: Look, chosen: ReadonlyArray<string>, made: string): StepOutcome => {
@@ -78,56 +91,84 @@ const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<stri
   return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, changed), price)
 }
 
-/** Loads the product's page, chooses, adds, and reads the cart back from its own page. */
-export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
-  const none = (outcome: StepOutcome): CartDone => ({ outcome: priced(outcome), page: undefined })
-  if (candidate.url === undefined) return none(unknown("The product has no page to be opened."))
-  const status = yield* tab.goTo(candidate.url)
+/** How an attempt ended, and how many groups of options it left alone that may have been a choice. */
+interface Attempt {
+  readonly done: CartDone
+  readonly left: number
+}
+
+/** What a page says that may stand for what was not chosen. */
+const mayWantChoice: ReadonlySet<BlockerId> = new Set(["variant_required", "add_to_cart_failed"])
+
+const attempt = Effect.fnUntraced(function* (
+  tab: Tab,
+  candidate: Candidate,
+  url: URL,
+  shopper: TestShopper,
+  eagerness: Eagerness
+) {
+  const ended = (outcome: StepOutcome, left = 0): Attempt => ({ done: none(outcome), left })
+  const status = yield* tab.goTo(url)
   const before = yield* look(tab)
   const refused = refusal("cart", status, before)
-  if (refused !== undefined) return none(refused)
+  if (refused !== undefined) return ended(refused)
   if (status >= 400)
-    return none(unknown(`The product's page answered the browser with ${status}.`, snippet(before.text)))
+    return ended(unknown(`The product's page answered the browser with ${status}.`, snippet(before.text)))
   if (isLogin(before)) {
-    return none(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
+    return ended(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
   yield* putAway(tab.page)
   const button = yield* find(tab.page, "addToCart")
-  if (button === undefined) return none(captcha("cart", before) ?? noControl(before))
-  const chosen = yield* choose(tab, button.control, candidate)
+  if (button === undefined) return ended(captcha("cart", before) ?? noControl(before))
+  const { chosen, left } = yield* choose(tab, button.control, candidate, eagerness)
+  const extra = yield* untick(tab)
+  if (extra !== undefined) return ended(tickedStill(extra))
   // A choice may have drawn the page anew.
   const ready = (yield* find(tab.page, "addToCart")) ?? button
   if (!ready.enabled) {
     const seen = yield* look(tab)
     const gone = soldOut.exec(seen.text)
     const id = gone === null ? "variant_required" : "out_of_stock"
-    return none(
-      failed("cart", id, "The control that adds to the cart stays disabled.", snippet(gone?.[0] ?? seen.text))
-    )
+    const why = failed("cart", id, "The control that adds to the cart stays disabled.", snippet(gone?.[0] ?? seen.text))
+    return ended(why, left)
   }
   if (orderingForm(before.facts, yield* namesOf(ready.control), "add_to_cart") !== undefined)
-    return none(unknown("To press the control that adds to the cart may be to order, so a test does not."))
+    return ended(unknown("To press the control that adds to the cart may be to order, so a test does not."))
   const madeBefore = tab.writes().length
   const stoppedBefore = tab.ordersStopped()
-  if (!(yield* pressThrough(tab.page, ready.control))) return none(unknown("The control may not be pressed."))
+  if (!(yield* pressThrough(tab.page, ready.control))) return ended(unknown("The control may not be pressed."))
   yield* tab.quiet
   if (tab.ordersStopped() > stoppedBefore && tab.writes().length === madeBefore)
-    return none(unknown("What the control sends may be an order, so it was stopped."))
+    return ended(unknown("What the control sends may be an order, so it was stopped."))
   const after = yield* look(tab)
   const taken = orderTaken(before.text, after.text, { leadsOn: true })
-  if (taken !== undefined) return none(orderTakenAt("cart", taken, shopperFor(candidate.currency)))
+  if (taken !== undefined) return ended(orderTakenAt("cart", taken, shopper))
   const made = tab
     .writes()
     .slice(madeBefore)
     .map(({ method, status: answered, url }) => `${method} ${url.pathname} ${answered}`)
   const seen = yield* openCart(tab, after, candidate)
   if (seen === undefined)
-    return none(
+    return ended(
       unknown("No page of the shop shows the product beside its price, or an empty cart.", snippet(made.join(", ")))
     )
   if (seen.isLogin)
-    return none(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
-  if (seen.line === undefined) return none(whyNot(before, after, chosen, made.join(", ")))
-  const done: CartDone = { outcome: inCart(candidate, seen, chosen), page: seen.look.url }
-  return done
+    return ended(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
+  if (seen.line === undefined) return ended(whyNot(before, after, chosen, made.join(", ")), left)
+  const told = { thing: candidate.name, pages: [before.text, seen.look.text] }
+  const done: CartDone = { outcome: inCart(candidate, seen, chosen), page: seen.look.url, told }
+  return { done, left }
+})
+
+/**
+ * Loads the product's page, chooses, adds, and reads the cart back from its own page. What only may be a choice of the product is chosen
+ * when nothing was added without it.
+ */
+export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, shopper: TestShopper) {
+  const { url } = candidate
+  if (url === undefined) return none(unknown("The product has no page to be opened."))
+  const first = yield* attempt(tab, candidate, url, shopper, "plainly")
+  const isWanting = first.done.outcome.blockers.some(({ id }) => mayWantChoice.has(id))
+  if (first.left === 0 || !isWanting) return first.done
+  return (yield* attempt(tab, candidate, url, shopper, "maybe")).done
 })

@@ -202,6 +202,18 @@ const inList = Effect.fnUntraced(function* (field: Field, wanted: ReadonlyArray<
   return true
 })
 
+/** What a list offers, by value and by words. */
+export const offeredIn = ({ control, kind }: Field) =>
+  kind === "list"
+    ? ask(() =>
+        control
+          .locator("option:not([disabled])")
+          .evaluateAll((all: ReadonlyArray<{ readonly value: string; readonly textContent: string | null }>) =>
+            all.slice(0, 400).flatMap(({ textContent, value }) => [value, textContent ?? ""])
+          )
+      )
+    : Effect.succeed([])
+
 /** A menu that is drawn by scripts: opened, then the option of that name, else the first. */
 const inMenu = Effect.fnUntraced(function* (tab: Tab, field: Field, wanted: ReadonlyArray<string>) {
   yield* ask(() => field.control.click())

@@ -1,11 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { challengeOf } from "#domain/page/Challenge.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Step } from "#domain/ShoppingTest.ts"
 import { failed, snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import type { StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { BrowserFailed } from "./Chromium.ts"
-import { htmlOf, textOf } from "./Drawn.ts"
+import { htmlOf, shownHtmlOf, textOf } from "./Drawn.ts"
 import type { Tab } from "./Tab.ts"
 
 /** A page as it stands now. */
@@ -27,6 +27,13 @@ export const look = Effect.fnUntraced(function* (tab: Tab) {
   )
   const seen: Look = { url, html, facts, text }
   return seen
+})
+
+/**
+ * What a page says where it can be seen: a checkout often holds all its steps, and shows one. Undefined when it cannot be read.
+ */
+export const shownOf = Effect.fnUntraced(function* (tab: Tab, { url }: Look) {
+  return Option.getOrUndefined(yield* Effect.option(tab.pages.page(yield* shownHtmlOf(tab.page), url)))
 })
 
 const loginPath = /\/(?:log[-_]?in|sign[-_]?in|signin|account\/(?:log|sign|auth)|customer\/account\/log|auth\/log)/i

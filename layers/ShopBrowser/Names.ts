@@ -92,6 +92,10 @@ export const allowed = {
 
 export type Purpose = keyof typeof allowed
 
+/** Ways to pay that lead past the shop's own checkout. */
+export const express =
+  /pay\s?pal|(?:apple|google|amazon|shop|samsung|meta|link|after|click\s?to)[\s-]?pay\b|\bg\s?pay\b|klarna|clearpay|\baffirm\b|venmo|sezzle|\bsofort\b|bizum|\btwint\b|\bswish\b|\bvipps\b|mobilepay|paydirekt|alipay|wechat\s?pay|paytm|mercado\s?pago|paysafe|\bblik\b|\bbitpay\b|coinbase/i
+
 /** What a page calls its cart. */
 export const cart = any(
   "\\b(?:cart|bag|basket|trolley)\\b",

@@ -3,7 +3,7 @@ import { countedOf, paymentSigns, type PaymentSigns } from "#domain/page/Payment
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { classed, judged } from "#services/ShoppingEngine/Payments.ts"
 import { ask } from "./Chromium.ts"
-import { type Look, look } from "./Look.ts"
+import { type Look, look, shownOf } from "./Look.ts"
 import { isShipping, nameIn } from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -17,22 +17,51 @@ interface Frame {
 const cardFrame =
   /secure (?:card|payment|credit)|card (?:number|payment)|kreditkarte|js\.stripe\.com|adyen|braintree|checkout\.com\/frames/i
 
+interface Element {
+  readonly clientHeight: number
+  readonly parentElement: Element | null
+  readonly ownerDocument: {
+    readonly defaultView: { getComputedStyle(of: Element): { readonly display: string; readonly overflowY: string } }
+  }
+}
+/** Runs in the page. Whether something stands in a box that is folded to nothing: what is read by its role is there all the same. */
+const isFolded = (element: Element): boolean => {
+  for (let box = element.parentElement; box !== null; box = box.parentElement) {
+    if (box.clientHeight > 0) continue
+    const { display, overflowY } = box.ownerDocument.defaultView.getComputedStyle(box)
+    if (display === "block" && overflowY !== "visible") return true
+  }
+  return false
+}
+
+/** What the page's HTML says of paying, where it can be seen. */
+const inSight = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const inHtml = paymentSigns(seen.facts)
+  if (inHtml.choices.length === 0 && inHtml.none === undefined) return inHtml
+  const shown = yield* shownOf(tab, seen)
+  const { choices, none } = shown === undefined ? { choices: [], none: undefined } : paymentSigns(shown)
+  return { ...inHtml, choices, none }
+})
+
 /** Reads the ways to pay off a page as it stands. Nothing is pressed. */
 export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const radios = tab.page.getByRole("radio")
   const names: Array<string> = []
   const count = Math.min(yield* ask(() => radios.count()), most)
-  for (let index = 0; index < count; index++) names.push(yield* nameIn(radios.nth(index)))
+  for (let index = 0; index < count; index++) {
+    const radio = radios.nth(index)
+    if (!(yield* ask(() => radio.evaluate(isFolded)))) names.push(yield* nameIn(radio))
+  }
   // Of the choices on a checkout page only those count that are known to be ways to pay.
   const choices = [...classed(names.filter((name) => name !== "" && !isShipping(name))).marks]
   const frames = yield* ask(() =>
     tab.page
-      .locator("iframe")
+      .locator("iframe:visible")
       .evaluateAll((all: ReadonlyArray<Frame>) => all.slice(0, 50).map(({ src, title }) => `${title} ${src}`))
   )
   const frame = frames.find((text) => cardFrame.test(text))
   if (frame !== undefined) choices.push({ method: "card", class: "agent", marker: frame.slice(0, 160) })
-  const inHtml = paymentSigns(seen.facts)
+  const inHtml = yield* inSight(tab, seen)
   const found: PaymentSigns = { ...inHtml, choices: [...choices, ...inHtml.choices] }
   return found
 })

@@ -3,11 +3,16 @@ import type { Frame, Locator, Page } from "playwright-core"
 import { mayOrder } from "#domain/OrderingWords.ts"
 import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
 import { allowed, type Purpose } from "./Names.ts"
+import { isAside } from "./OptionNames.ts"
 
 /** An option of a product has a short name, and none that a command would have. */
 const command =
   /^\s*[+\-−–]\s*$|wish|favou?rit|compare|share|guide|chart|zoom|next|previous|more|log ?in|sign ?in|close|menu|search|review|notify|cart|bag|basket|panier|warenkorb/i
-const isOption = (name: string) => name.length > 0 && name.length <= 40 && !command.test(name)
+/** An answer to a question is none either. */
+const answer =
+  /^\W*(?:yes|no|like|ja|nein|oui|non|sí|sì|si|sim|não|nee|nej|nei|kyllä|ei|tak|nie|ano|ne|evet|hayır|да|нет|はい|いいえ|是|否|예|아니요)\W*$/iu
+const isOption = (name: string) =>
+  name.length > 0 && name.length <= 40 && !command.test(name) && !answer.test(name) && !isAside(name)
 
 /** Whether a control of this name may place an order or pay: by the same words as for forms. */
 export const isOrder = (name: string): boolean => mayOrder(name)
@@ -33,11 +38,16 @@ export const namesOf = (control: Locator): Effect.Effect<ReadonlyArray<string>, 
 /** Looked at of each kind of control. */
 const mostControls = 12
 
+/** Whether a control of these names is one of those that are looked for. */
+export type Accepts = (control: Locator, names: ReadonlyArray<string>) => Effect.Effect<boolean, BrowserFailed>
+const anyOne: Accepts = () => Effect.succeed(true)
+
 /** The first control that may be pressed for this and can be seen; one that is disabled only when no other is there. */
 export const find = Effect.fnUntraced(function* (
   within: Page | Frame | Locator,
   purpose: Purpose,
-  roles: ReadonlyArray<"button" | "link"> = ["button", "link"]
+  roles: ReadonlyArray<"button" | "link"> = ["button", "link"],
+  accepts: Accepts = anyOne
 ) {
   let disabled: Locator | undefined
   for (const role of roles) {
@@ -45,7 +55,9 @@ export const find = Effect.fnUntraced(function* (
     const count = Math.min(yield* ask(() => found.count()), mostControls)
     for (let index = 0; index < count; index++) {
       const control = found.nth(index)
-      if (!(yield* ask(() => control.isVisible())) || !mayPress(yield* namesOf(control), purpose)) continue
+      if (!(yield* ask(() => control.isVisible()))) continue
+      const names = yield* namesOf(control)
+      if (!mayPress(names, purpose) || !(yield* accepts(control, names))) continue
       if (yield* ask(() => control.isEnabled())) return { control, enabled: true }
       disabled ??= control
     }

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { isExtra } from "#domain/AsideWords.ts"
 import { paymentFingerprints } from "#domain/page/Payments.ts"
 import { ask } from "./Chromium.ts"
 import { textOf } from "./Drawn.ts"
@@ -18,6 +19,9 @@ const pays = /pay|zahl|paiement|pago|betal|card|billing|same as|different|addres
 const saysNone =
   /(?:no|there (?:are|is) no) (?:available )?(?:shipping|delivery)(?: \w+)? ?(?:methods?|options?|rates?)?(?: (?:are|is))? ?(?:available|found|for (?:this|your))|(?:do(?:es)? not|don't|doesn't|cannot|can't|unable to) (?:ship|deliver) to|kein(?:e)? versand(?:art|option|methode)\w* (?:verfügbar|gefunden)|aucun(?:e)? (?:mode de livraison|option de livraison)|no hay (?:métodos|opciones) de envío/i
 const most = 20
+
+/** What a page says when nothing is shipped to where somebody lives. */
+export const noneSaid = (text: string): string | undefined => saysNone.exec(text)?.[0]
 
 /** What a choice is called, as the tree of roles has it. */
 export const nameIn = Effect.fnUntraced(function* (radio: Locator) {
@@ -41,7 +45,7 @@ export const choose = Effect.fnUntraced(function* (tab: Tab) {
     const [inputName, value] = yield* ask(() => Promise.all([radio.getAttribute("name"), radio.getAttribute("id")]))
     const name = yield* nameIn(radio)
     const attributes = `${inputName ?? ""} ${value ?? ""}`
-    if (!isShipping(name, attributes) || isOrder(name)) continue
+    if (!isShipping(name, attributes) || isOrder(name) || isExtra(attributes)) continue
     offered.push({ radio, name, checked: yield* ask(() => radio.isChecked()) })
   }
   const [first] = offered
@@ -52,6 +56,6 @@ export const choose = Effect.fnUntraced(function* (tab: Tab) {
     yield* tab.quiet
   }
   const text = offered.length > 0 ? "" : yield* textOf(tab.page)
-  const found: Shipping = { options: offered.map(({ name }) => name), none: saysNone.exec(text)?.[0] }
+  const found: Shipping = { options: offered.map(({ name }) => name), none: noneSaid(text) }
   return found
 })

@@ -72,6 +72,15 @@ const isLookedAt = (method: string, url: URL, from: string | undefined): boolean
   return method === "GET" && before !== null && isReviewPage(before, url)
 }
 
+/** Where a change holds goods in a store, votes, follows, gives or signs up for letters: nothing that a test needs. */
+const asideAddress =
+  /(?:^|[/_-])(?:news-?letters?|subscrib(?:e|ers?)|donat(?:e|ions?)|votes?|polls?|helpful|follow|(?:store|shop|filial\w*)[-_]?(?:holds?|reserv\w*)|notify[-_]?me|back[-_]in[-_]stock)(?:[/_.-]|$)/i
+const isAside = ({ method, url }: Leaving): boolean =>
+  method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && asideAddress.test(url.pathname)
+
+/** What must not leave, by whatever chain of redirects. */
+const mustStay = (leaving: Leaving): boolean => isOrder(leaving) || isAside(leaving)
+
 const ignore = () => {}
 
 const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
@@ -84,6 +93,7 @@ const stopped = (request: Request, count: number): "unwanted" | "order" | undefi
     from: request.headers()["referer"]
   }
   if (isOrder({ ...leaving, isDocument: request.isNavigationRequest() })) return "order"
+  if (isAside({ ...leaving, isDocument: false })) return "unwanted"
   if (count > mostRequests || unwanted.has(request.resourceType()) || isTracker(url.hostname)) return "unwanted"
   return undefined
 }
@@ -181,7 +191,7 @@ export const open = Effect.fnUntraced(function* (
   )
   yield* ask(() => context.addInitScript({ content: withoutSockets }))
   const page = yield* ask(() => context.newPage())
-  yield* watchDetours(context, page, isOrder)
+  yield* watchDetours(context, page, mustStay)
   context.on("page", (other) => void other.close().then(ignore, ignore))
 
   const quiet = Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { isPriceSaid } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
 import type { NoAnswer, SiteAnswer, SiteRequest } from "../SiteVisits.ts"
 import type { Errand, JsonAnswer } from "./Errand.ts"
-import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+import { evidenceOf, failed, inTrouble, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
 import type { Candidate, CartOutcome, CheckoutOutcome, StepOutcome } from "./Rail.ts"
 
 /** A line of a cart as an interface reads it back. */
@@ -78,14 +78,17 @@ export interface PageSeen {
   readonly facts: PageFacts
 }
 
-/** An answer as a page. One that takes more to read than we give it says nothing about the shop. */
+/** An answer as a page. One that takes more to read than we give it says nothing about the shop; `isCut` says of one that it goes on. */
 export const pageIn = (errand: Errand, answer: SiteAnswer): Effect.Effect<PageSeen | StepOutcome> =>
   Effect.match(errand.pages.page(answer.document, answer.url), {
-    onSuccess: (facts): PageSeen | StepOutcome => ({ answer, facts }),
+    onSuccess: (facts): PageSeen | StepOutcome => ({
+      answer,
+      facts: answer.isTruncated ? { ...facts, isCut: true } : facts
+    }),
     onFailure: ({ message }) => unknown(`${answer.url.pathname} could not be read. ${message}`, evidenceOf(answer))
   })
 
-/** A page that a step needs, or why it cannot be worked with. */
+/** A page that a step needs, or why it cannot be worked with. A server in trouble says nothing about how its shop is otherwise. */
 export const pageFor = (
   step: Step,
   errand: Errand,
@@ -95,7 +98,8 @@ export const pageFor = (
   Effect.flatMap(errand.look(url, options), (outcome) => {
     const refused = refusedBy(step, outcome)
     if (refused !== undefined) return Effect.succeed(refused)
-    return outcome._tag === "NoAnswer" ? Effect.succeed(unanswered(step, outcome)) : pageIn(errand, outcome)
+    if (outcome._tag === "NoAnswer") return Effect.succeed(unanswered(step, outcome))
+    return outcome.status >= 500 ? Effect.succeed(inTrouble(outcome)) : pageIn(errand, outcome)
   })
 
 /** What stands between a buyer and a page of the checkout: a login, or a captcha to solve. */

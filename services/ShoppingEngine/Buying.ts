@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import type { Candidate, Offered } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, ShopRail, Step } from "#domain/ShoppingTest.ts"
 import type { StepTried } from "#domain/ShoppingVerdict.ts"
-import { shopperFor, type ShopperChosen, shopperOf } from "#domain/TestShopper.ts"
+import { type ShopperChosen, shopperOf, type TestShopper } from "#domain/TestShopper.ts"
 import * as BigCommerceRail from "./BigCommerceRail.ts"
 import type { Storefront } from "./Discovery.ts"
 import * as EverShopRail from "./EverShopRail.ts"
@@ -18,8 +18,8 @@ import * as WooRail from "./WooRail.ts"
 /** Steps on a rail, in order; only the last may not have passed. */
 type Attempt = ReadonlyArray<StepTried>
 
-/** A browser's rail, or why there is none. */
-export type BrowserRail = { readonly rail: Rail } | { readonly missing: string }
+/** A browser's rail for a shopper, or why there is none. */
+export type BrowserRail = { readonly rail: (shopper: TestShopper) => Rail } | { readonly missing: string }
 
 /**
  * What stops one way of asking and may not stop another: the thing itself is there. The last of the ways is a browser, so without its
@@ -207,10 +207,7 @@ export const buy = Effect.fnUntraced(function* (
   }
   const opened = offered.candidate.url === undefined ? { missing: "the product has no page" } : yield* browser
   if ("rail" in opened) {
-    // It goes by the currency alone.
-    const there = shopperFor(currency)
-    const isAtHome = shopper.isAtHome && there.country === shopper.shopper.country
-    const shown = yield* attemptOn(opened.rail, offered.candidate, planned, { shopper: there, isAtHome })
+    const shown = yield* attemptOn(opened.rail(shopper.shopper), offered.candidate, planned, shopper)
     return withBrowser(attempts, shown)
   }
   const [first] = planned

@@ -216,7 +216,7 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const offers = fromUcp.length > 0 ? fromUcp : fromPlatform
 
   if (offers.length === 0 && open.length === 0) {
-    return { ...stopped(nothing(urls, home, warnings)), home, platform, allows: allowed }
+    return { ...stopped(nothing(urls, home, warnings, troubled(errand))), home, platform, allows: allowed }
   }
   const what = [
     ...(offers.length > 0
@@ -245,8 +245,23 @@ export const ageGate = ({ walls }: PageFacts): string | undefined => {
     : `The home page asks how old its visitor is (${age.marker}) and shows no product before, and a test does not answer that.`
 }
 
+/** What the server of a shop could not give, however often it was asked: products may be there. */
+const troubled = (errand: Errand): string | undefined => {
+  const last = new Map(errand.requests().map(({ status, url }) => [url, status]))
+  const found = [...last].find(
+    ([url, status]) =>
+      (status ?? 0) >= 500 && !/^\/(?:turnpike-|robots\.txt|\.well-known\/)/.test(URL.parse(url)?.pathname ?? "")
+  )
+  return found && `${URL.parse(found[0])?.pathname} answers ${found[1]}`
+}
+
 /** Why there is nothing to buy: robots.txt forbids it, only scripts may know, or it is not there. */
-const nothing = (urls: ReadonlyArray<URL>, home: PageSeen, warnings: ReadonlyArray<Blocker>): StepOutcome => {
+const nothing = (
+  urls: ReadonlyArray<URL>,
+  home: PageSeen,
+  warnings: ReadonlyArray<Blocker>,
+  trouble: string | undefined
+): StepOutcome => {
   if (urls.length > 0) {
     const detail = `robots.txt disallows all ${urls.length} product pages that we know.`
     return failed("discovery", "robots_disallowed", detail, snippet(urls[0]?.href), warnings)
@@ -258,6 +273,12 @@ const nothing = (urls: ReadonlyArray<URL>, home: PageSeen, warnings: ReadonlyArr
   }
   const gate = ageGate(home.facts)
   if (gate !== undefined) return unknown(gate, snippet(home.facts.visibleText), warnings)
+  if (home.facts.isCut) {
+    const detail =
+      "The home page is longer than we read, and up to there nothing leads to a product; nor does a sitemap or an interface."
+    return unknown(detail, snippet(home.facts.visibleText), warnings)
+  }
+  if (trouble !== undefined) return unknown(`No product was found, and ${trouble}.`, null, warnings)
   const detail = "Neither a sitemap nor links nor an interface leads to a product."
   return failed("discovery", "no_products_found", detail, snippet(home.facts.visibleText), warnings)
 }

@@ -16,6 +16,14 @@ export interface ErrandLimits {
 /** Failures of the network that one more try may mend. */
 const passing: ReadonlySet<NoAnswer["reason"]> = new Set(["unreachable", "timeout", "bad_response"])
 
+/** Whether one more try may mend it: the network failed, or a server in trouble did not say when to come back. */
+const maySucceed = (outcome: SiteOutcome): boolean =>
+  outcome._tag === "NoAnswer"
+    ? passing.has(outcome.reason)
+    : [500, 502, 503, 504].includes(outcome.status) &&
+      outcome.challenge === undefined &&
+      !outcome.headers.has("retry-after")
+
 const noAnswer = (reason: NoAnswer["reason"], detail: string): NoAnswer => ({ _tag: "NoAnswer", reason, detail, ms: 0 })
 
 /** `from` is the shop's page that led to an address: some review pages are looked at only from there. */
@@ -37,7 +45,7 @@ export interface JsonAnswer<A> {
 export interface Errand extends Visit {
   /** What reads the documents that it gets. */
   readonly pages: PageReading["Service"]
-  /** GET, with one more try after a failure of the network. */
+  /** GET, with one more try after a failure of the network or of the server. */
   look(url: string | URL, options?: LookOptions): Effect.Effect<SiteOutcome>
   /** GET or a call with effects, answered by JSON. */
   json<A>(schema: Schema.Decoder<A>, request: SiteRequest): Effect.Effect<JsonAnswer<A> | NoAnswer>
@@ -92,7 +100,7 @@ export const make = (visit: Visit, limits: ErrandLimits, pages: PageReading["Ser
     const look: Errand["look"] = (url, { from, ...options } = {}) => {
       const request = { ...options, url }
       return Effect.flatMap(ask(request, from), (outcome) =>
-        outcome._tag === "NoAnswer" && passing.has(outcome.reason) ? ask(request, from) : Effect.succeed(outcome)
+        maySucceed(outcome) ? ask(request, from) : Effect.succeed(outcome)
       )
     }
 

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
-import { asksToPay, asksWhereTo, isOfShop, mayTakeOrder, serves } from "#domain/FormConduct.ts"
-import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { asksToPay, isOfShop, mayTakeOrder } from "#domain/FormConduct.ts"
+import { fulfilmentOf } from "#domain/Fulfilment.ts"
+import { type Fulfilment, isEnoughToOrder } from "#domain/NextStep.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { alwaysOrders } from "#domain/OrderingWords.ts"
-import { fill, type FilledForm, isField, roleOf } from "#domain/ShopperForm.ts"
+import { fill, type FilledForm, isField } from "#domain/ShopperForm.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
@@ -14,12 +15,12 @@ import {
   formsFor,
   guestLink,
   heldBack,
-  isCartPath,
   labelOf,
   type Pressable,
   requestFor,
   totalOn
 } from "./FormPages.ts"
+import { cameBack, guestUnsent, hasAddressRoles, isNewsletter, noShipping, stuckAt, unrecognised } from "./FormEnds.ts"
 import {
   failed,
   heldBackAt,
@@ -29,25 +30,17 @@ import {
   snippet,
   unanswered,
   unknown,
+  unwantedIn,
   warning
 } from "./Outcomes.ts"
-import { begun, ended, type Journey, noteLabels, type Walked } from "./Journey.ts"
-import type { StepOutcome } from "./Rail.ts"
+import { begun, type Bought, ended, type Journey, noteLabels, type Walked } from "./Journey.ts"
 
 /** How many pages a checkout may have before the payment. */
 const maxPages = 6
 
-const noShipping =
-  /no (?:shipping|delivery) (?:options?|methods?|rates?)[^.]{0,60}(?:available|found)?|(?:cannot|can't|do not|don't) (?:ship|deliver) to[^.]{0,60}|no shipping available|keine versandart/i
-const alertText =
-  /(?:could not|couldn't|cannot|unable to|is not|isn't|not a|please enter a|invalid|ungültig)[^.]{0,40}(?:address|verif|valid|zip|post(?:al )?code|deliver)[^.]{0,60}/i
-
 /** The page itself lets choose how to pay; many load a provider's script everywhere, also where an order has been taken. */
 const offersToPay = (facts: PageFacts): boolean => facts.forms.some(asksToPay) || paymentOffer(facts).isStated
 const isPaying = (facts: PageFacts): boolean => offersToPay(facts) || paymentOffer(facts).methods.length > 0
-
-const hasAddressRoles = ({ roles }: FilledForm): boolean =>
-  (["email", "tel", "postal-code", "street-address", "address-line1"] as const).some((role) => roles.has(role))
 
 /** A page's form for contact, address or shipping, with what it would send. */
 const nextForm = (seen: PageSeen, shopper: TestShopper): { pressable: Pressable; filled: FilledForm } | undefined => {
@@ -61,18 +54,6 @@ const nextForm = (seen: PageSeen, shopper: TestShopper): { pressable: Pressable;
 /** A form that asks for the address or for how to ship. */
 const isStep = (form: ReturnType<typeof nextForm>): form is Exclude<typeof form, undefined> =>
   form !== undefined && (hasAddressRoles(form.filled) || form.filled.roles.has("shipping"))
-
-/** Fields that nobody can name: too many of them, or nothing that a checkout must ask for. */
-const unrecognised = (seen: PageSeen): StepOutcome | undefined => {
-  const fields = seen.facts.forms.flatMap((form) => (form.role === "search" ? [] : form.controls.filter(isField)))
-  const asking = fields.filter(({ tag, type }) => tag === "input" && !/search|radio|checkbox|number/.test(type))
-  if (asking.length === 0) return undefined
-  const named = asking.filter((field) => roleOf(field) !== undefined || /^cc-/.test(field.autocomplete ?? ""))
-  if (named.length > 0) return undefined
-  const names = asking.slice(0, 8).map((field) => field.name ?? field.id ?? "?")
-  const detail = `None of the ${asking.length} fields of the checkout says what it asks for: ${names.join(", ")}.`
-  return failed("checkout", "checkout_form_unrecognized", detail, snippet(names.join(", ")))
-}
 
 /** The payment is in sight: the checkout is done, if what it had to ask was asked. */
 const arrived = (seen: PageSeen, journey: Journey, shopper: TestShopper): Walked => {
@@ -103,13 +84,19 @@ type Way =
   | { readonly held: string }
 
 /** The way on for guests, once; undefined when there is none. */
-const aroundLogin = (errand: Errand, seen: PageSeen, shopper: TestShopper, journey: Journey): Way | undefined => {
+const aroundLogin = (
+  errand: Errand,
+  seen: PageSeen,
+  shopper: TestShopper,
+  journey: Journey,
+  goods: Fulfilment
+): Way | undefined => {
   const filled = formsFor(seen.facts, "guest").map((form) => ({
     ...form,
     filled: fill(form.form, form.button, shopper)
   }))
   const mayTake = ({ filled: { roles }, form, label }: (typeof filled)[number]) =>
-    mayTakeOrder([...journey.given, ...roles], label, seen.facts, form)
+    mayTakeOrder([...journey.given, ...roles], label, seen.facts, form, goods)
   const form = filled.find((one) => !mayTake(one))
   const link = guestLink(seen.facts)
   if (journey.filled.has("guest")) return undefined
@@ -121,82 +108,6 @@ const aroundLogin = (errand: Errand, seen: PageSeen, shopper: TestShopper, journ
       given: [...form.filled.roles]
     }
   return link && { coming: errand.look(link, { from: seen.answer.url }), given: [] }
-}
-
-/** Newsletters have nothing to do with a checkout. */
-const isNewsletter = (label: string): boolean => /subscri|newsletter|abonn|suscri|iscriv|inschrij/i.test(label)
-
-/** Ours to refuse: a form that may be the order itself. It says nothing about the shop. */
-const unsent = ({ facts }: PageSeen, { hasAddress }: Pick<Journey, "hasAddress">): StepOutcome | undefined => {
-  const held = heldBack(
-    facts,
-    (form, button) =>
-      !form.controls.some(({ type }) => type === "password") &&
-      !isNewsletter(labelOf(button)) &&
-      (hasAddress || asksWhereTo(form) || serves(form, labelOf(button), "go_on"))
-  )
-  // A button whose words nobody here knows is not pressed either.
-  const other = facts.forms
-    .filter((form) => asksWhereTo(form) && !asksToPay(form) && !form.controls.some(({ type }) => type === "password"))
-    .flatMap(({ controls }) => controls.filter(({ disabled, type }) => type === "submit" && !disabled))[0]
-  const button = held ?? other
-  return button === undefined ? undefined : heldBackAt(labelOf(button))
-}
-
-/** The same of a way for guests. */
-const guestUnsent = ({ facts }: PageSeen): StepOutcome | undefined => {
-  const held = heldBack(facts, (form, button) => serves(form, labelOf(button), "guest"))
-  // A button whose words nobody here knows is not pressed either.
-  const other = facts.forms
-    .filter((form) => asksWhereTo(form) && !asksToPay(form) && !form.controls.some(({ type }) => type === "password"))
-    .flatMap(({ controls }) => controls.filter(({ disabled, type }) => type === "submit" && !disabled))[0]
-  const button = held ?? other
-  return button === undefined ? undefined : heldBackAt(labelOf(button))
-}
-
-/** Why a page leads nowhere. */
-const stuckAt = (seen: PageSeen, journey: Journey): StepOutcome => {
-  const { answer, facts } = seen
-  const text = snippet(facts.visibleText)
-  const refused = noShipping.exec(facts.visibleText)?.[0]
-  if (refused !== undefined)
-    return failed("checkout", "no_shipping_option", `The checkout says: ${refused}.`, snippet(refused))
-  const refusedByUs = unsent(seen, journey)
-  if (refusedByUs !== undefined) return refusedByUs
-  const unnamed = unrecognised(seen)
-  if (unnamed !== undefined) return unnamed
-  if (facts.clientOnly !== null || facts.scripts.length > 0) {
-    const detail = `${answer.url.pathname} shows its form only to scripts.`
-    return failed("checkout", "javascript_wall", detail, snippet(facts.clientOnly?.marker) ?? text)
-  }
-  if (journey.hasAddress) return unknown(`What ${answer.url.pathname} asks for is not known.`, text)
-  const where = isCartPath(answer.url) ? "sends us back to the cart" : `has no form that can be sent (${answer.status})`
-  return failed("checkout", "checkout_form_unrecognized", `The checkout ${where}.`, text)
-}
-
-/** A form that came back: what it says is wrong. */
-const cameBack = (seen: PageSeen, filled: FilledForm): StepOutcome => {
-  const text = seen.facts.visibleText
-  const refused = noShipping.exec(text)?.[0]
-  if (refused !== undefined || (filled.roles.has("shipping") && !hasAddressRoles(filled))) {
-    const detail = refused === undefined ? "No way of shipping is taken." : `The checkout says: ${refused}.`
-    return failed("checkout", "no_shipping_option", detail, snippet(refused ?? text))
-  }
-  const said = alertText.exec(text)?.[0]
-  if (filled.unrecognised.some(({ required }) => required)) {
-    const names = filled.unrecognised.map(labelOf).join(", ")
-    return failed(
-      "checkout",
-      "checkout_form_unrecognized",
-      `Required fields are not known: ${names}.`,
-      snippet(said ?? text)
-    )
-  }
-  if (said !== undefined) return failed("checkout", "address_rejected", `The checkout says: ${said}.`, snippet(said))
-  const silent = "The form with a valid address comes back, and the page does not say why"
-  return seen.facts.scripts.length > 0
-    ? failed("checkout", "javascript_wall", `${silent}; its scripts may do what a form does not.`, snippet(text))
-    : failed("checkout", "address_rejected", `${silent}.`, snippet(text))
 }
 
 /** What a form asks for and where: steps of a checkout often share an address, and differ in their fields. */
@@ -237,10 +148,12 @@ const moveOn = (
   journey: Journey,
   last: FilledForm | undefined
 ): Move => {
+  journey.texts.push(seen.facts.visibleText)
+  const goods = fulfilmentOf(journey.thing, journey.texts)
   const wall = wallOf("checkout", seen)
   if (wall !== undefined) {
     const isAccount = wall.blockers.some(({ id }) => id === "account_required")
-    const way = isAccount ? aroundLogin(errand, seen, shopper, journey) : undefined
+    const way = isAccount ? aroundLogin(errand, seen, shopper, journey, goods) : undefined
     if (way !== undefined) return around(way, journey)
     return ended((isAccount ? guestUnsent(seen) : undefined) ?? wall, journey)
   }
@@ -252,26 +165,33 @@ const moveOn = (
   if (last !== undefined && form !== undefined && journey.filled.has(key)) return ended(cameBack(seen, last), journey)
   if (!isStep(form)) {
     if (isPaying(seen.facts)) return arrived(seen, journey, shopper)
-    const way = aroundLogin(errand, seen, shopper, journey)
+    const way = aroundLogin(errand, seen, shopper, journey, goods)
     return way === undefined ? ended(stuckAt(seen, journey), journey) : around(way, journey)
   }
   const { filled, pressable } = form
   const given = [...journey.given, ...filled.roles]
-  if (mayTakeOrder(given, pressable.label, seen.facts, pressable.form))
+  if (mayTakeOrder(given, pressable.label, seen.facts, pressable.form, goods))
     return ended(heldBackAt(pressable.label), journey)
+  if (filled.unwanted.length > 0) return ended(unwantedIn(filled), journey)
   for (const role of filled.roles) journey.given.add(role)
   journey.filled.add(key)
   journey.hasAddress ||= hasAddressRoles(filled)
   journey.hasSent = true
-  journey.isOpen = isEnoughToOrder(given)
+  journey.isOpen = isEnoughToOrder(given, goods)
   noteLabels(filled, journey)
   return { coming: errand.submitJudged(requestFor(pressable, filled, seen.answer.url)), sent: filled }
 }
 
 /** Goes from the cart to the payment by the checkout's own forms, and stops there. */
-export const walk = Effect.fnUntraced(function* (errand: Errand, shopper: TestShopper, cart: PageSeen | undefined) {
-  const journey = begun()
+export const walk = Effect.fnUntraced(function* (
+  errand: Errand,
+  shopper: TestShopper,
+  cart: PageSeen | undefined,
+  thing: Bought
+) {
+  const journey = begun(thing)
   if (cart === undefined) return ended(unknown("There is no cart."), journey)
+  journey.texts.push(cart.facts.visibleText)
   let before = cart.facts.visibleText
   let next = yield* pageFor("checkout", errand, checkoutAddress(cart.facts), { from: cart.answer.url })
   let sent: FilledForm | undefined

@@ -6,24 +6,26 @@ import { buyingAtOnce } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
-import { isPriceSaid, wordsOf } from "#domain/ProductChoice.ts"
+import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
+import { signsOf } from "./CartSigns.ts"
 import type { Errand } from "./Errand.ts"
 import * as FormCheckout from "./FormCheckout.ts"
+import { addingForms, cartAddress, formsFor, labelOf, type Pressable, priceAfter, requestFor } from "./FormPages.ts"
 import {
-  addingForms,
-  cartAddress,
-  formsFor,
-  labelOf,
-  occurrences,
-  type Pressable,
-  priceAfter,
-  requestFor
-} from "./FormPages.ts"
-import { failed, orderTakenAt, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+  failed,
+  orderTakenAt,
+  passed,
+  refusedBy,
+  snippet,
+  unanswered,
+  unknown,
+  unwantedIn,
+  warning
+} from "./Outcomes.ts"
 import { judgedPage } from "./Payments.ts"
 import type { Candidate, CartOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
 
@@ -79,6 +81,11 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
     )
   }
   const sold = soldOut.exec(besideHeading(facts))?.[0]
+  if (sold === undefined && facts.isCut)
+    return unknown(
+      "The page is longer than we read, and up to there nothing adds to the cart.",
+      snippet(facts.visibleText)
+    )
   const detail =
     sold === undefined ? "The page has neither a form nor a button that adds to the cart." : `The page says: ${sold}.`
   return sold === undefined && facts.scripts.length > 0
@@ -86,22 +93,28 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
     : failed("cart", "add_to_cart_failed", detail, snippet(sold ?? facts.visibleText))
 }
 
+interface Adding {
+  readonly request: SiteRequest
+  readonly quantity: number
+}
+
 /** The request that puts the product into the cart, by a form or by a link; or why there is none. */
-const wayToAdd = (seen: PageSeen, candidate: Candidate, shopper: TestShopper): SiteRequest | StepOutcome => {
+const wayToAdd = (seen: PageSeen, candidate: Candidate, shopper: TestShopper): Adding | StepOutcome => {
   const pressable = addingForm(seen, candidate)
   const found = addToCart(seen.facts)
   if (pressable === undefined) {
     const url = found?.kind === "link" ? URL.parse(found.action ?? "") : null
     return url !== null && url.host === seen.answer.url.host && mayAsk({ method: "GET", url, body: undefined })
-      ? { method: "GET", url }
+      ? { request: { method: "GET", url }, quantity: 1 }
       : formless(seen)
   }
-  const filled = fill(pressable.form, pressable.button, shopper)
+  const filled = fill(pressable.form, pressable.button, shopper, "add_to_cart")
+  if (filled.unwanted.length > 0) return unwantedIn(filled)
   if (filled.exhausted.length > 0) {
     const detail = `Of "${filled.exhausted.map(labelOf).join(", ")}" nothing can be chosen.`
     return failed("cart", "variant_required", detail, snippet(pressable.label))
   }
-  return requestFor(pressable, filled, seen.answer.url)
+  return { request: requestFor(pressable, filled, seen.answer.url), quantity: filled.quantity }
 }
 
 /** A form without an address that, sent as HTML says, only shows its page again: a script of that page is what acts on its button. */
@@ -132,6 +145,11 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
     )
   }
   const isEmpty = empty.exec(cart.facts.visibleText)?.[0]
+  if (isEmpty === undefined && cart.facts.isCut)
+    return unknown(
+      "The cart's page is longer than we read, and up to there it does not show the item.",
+      snippet(cart.facts.visibleText)
+    )
   if (isEmpty === undefined && (cart.facts.clientOnly !== null || cart.facts.scripts.length > 0)) {
     const detail = "The cart shows what it holds only to scripts."
     return failed("cart", "javascript_wall", detail, snippet(cart.facts.visibleText))
@@ -140,45 +158,11 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
   return failed("cart", "add_to_cart_failed", detail, snippet(isEmpty ?? cart.facts.visibleText))
 }
 
-/** What shows that a cart holds a product: how often it is there, and what it is called there. */
-interface Sign {
-  readonly count: (facts: PageFacts) => number
-  readonly calling: (facts: PageFacts) => string
-}
-
-/**
- * By what a cart may show a product: its name, the heading or the SKU of its page, or a link to that page. Structured data often has a
- * longer name than the shop's own pages.
- */
-const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): ReadonlyArray<Sign> => {
-  const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
-  const { host, pathname, search } = answer.url
-  const linksIn = (cart: PageFacts) =>
-    cart.links.filter(({ href }) => {
-      const url = URL.parse(href)
-      return url !== null && url.host === host && url.pathname === pathname && url.search.startsWith(search)
-    })
-  // A heading such as "Product", or a SKU such as "12", stands in carts for other reasons.
-  const isHeading = heading !== undefined && wordsOf(heading).some((word) => wordsOf(name).includes(word))
-  const isSku = sku !== null && (/\p{L}.*\d|\d.*\p{L}/u.test(sku) || sku.length >= 6)
-  const texts = [name, ...(isHeading ? [heading] : []), ...(isSku ? [sku] : [])]
-  return [
-    ...texts.map((text): Sign => ({ count: (cart) => occurrences(cart, text), calling: () => text })),
-    ...(pathname === "/" && search === ""
-      ? []
-      : [
-          {
-            count: (cart: PageFacts) => linksIn(cart).length,
-            calling: (cart: PageFacts) => linksIn(cart).find(({ text }) => text !== "")?.text ?? name
-          }
-        ])
-  ]
-}
-
 /** Buys by the forms of the shop's own pages, as a browser without scripts would. Only forms that `maySubmit` lets through are sent. */
 export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
   let cartSeen: PageSeen | undefined
   let paymentSeen: PageSeen | undefined
+  let bought = { name: "", text: "" }
   let hasSent = false
 
   const add = Effect.fnUntraced(function* (candidate: Candidate, url: URL) {
@@ -192,7 +176,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const signs = signsOf(candidate, seen)
     const before = yield* pageFor("cart", errand, address)
     const known = signs.map(({ count }) => (isGood(before) ? count(before.facts) : 0))
-    const outcome = yield* errand.submitJudged(way)
+    const outcome = yield* errand.submitJudged(way.request)
     const refused = refusedBy("cart", outcome)
     if (refused !== undefined) return refused
     if (outcome._tag === "NoAnswer") return unanswered("cart", outcome)
@@ -206,7 +190,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     if (!isGood(cart)) return cart
     cartSeen = cart
     const sign = signs.find(({ count }, index) => count(cart.facts) > (known[index] ?? 0))
-    if (sign !== undefined) return { cart, calling: sign.calling(cart.facts) }
+    if (sign !== undefined) return { cart, product: seen, quantity: way.quantity, calling: sign.calling(cart.facts) }
     return scriptsForm(seen, candidate, landed) ?? complaint(seen, landed, cart)
   })
 
@@ -215,32 +199,37 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       return { ...unknown("The product has no page."), price: null } satisfies CartOutcome
     const added = yield* add(candidate, candidate.url)
     if ("status" in added) return { ...added, price: null } satisfies CartOutcome
-    const { calling } = added
+    const { calling, quantity } = added
     const { facts } = added.cart
+    bought = { name: candidate.name, text: besideHeading(added.product.facts) }
     const quantities = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].filter(
       ({ name, type }) => type === "number" && /qty|quantity/i.test(name ?? "")
     )
     const seen = snippet(facts.visibleText.slice(Math.max(0, facts.visibleText.indexOf(calling)), 20_000))
-    if (quantities.length === 1 && quantities.some(({ value }) => value !== "1")) {
-      const detail = `The cart holds ${quantities[0]?.value ?? "none"} of the item instead of one.`
+    if (quantities.length === 1 && quantities.some(({ value }) => value !== String(quantity))) {
+      const detail = `The cart holds ${quantities[0]?.value ?? "none"} of the item instead of ${quantity === 1 ? "one" : quantity}.`
       return { ...failed("cart", "add_to_cart_failed", detail, seen), price: null } satisfies CartOutcome
     }
     const price = facts.prices.some(({ value }) => candidate.price !== null && sameAmount(value, candidate.price))
       ? candidate.price
       : priceAfter(facts, calling)
     const warnings: Array<Blocker> = []
-    if (isPriceSaid(price, candidate) === false) {
+    if (isPriceSaid(price, candidate, quantity) === false) {
       const detail = `Stated ${candidate.price}, in the cart ${price}.`
       warnings.push(warning("cart", "price_changed_in_cart", detail, seen))
     }
     const least = minimum.exec(facts.visibleText)?.[0]
-    if (least !== undefined) warnings.push(warning("cart", "minimum_order", `The cart says: ${least}.`, snippet(least)))
-    const detail = `The cart holds "${candidate.name}" once${price === null ? "" : ` at ${price}`}.`
+    if (quantity > 1) {
+      const detail = `The product's page sells no less than ${quantity} at once.`
+      warnings.push(warning("cart", "minimum_order", detail, snippet(calling)))
+    } else if (least !== undefined)
+      warnings.push(warning("cart", "minimum_order", `The cart says: ${least}.`, snippet(least)))
+    const detail = `The cart holds "${candidate.name}" ${quantity === 1 ? "once" : `${quantity} times`}${price === null ? "" : ` at ${price}`}.`
     return { ...passed(detail, seen, warnings), price } satisfies CartOutcome
   })
 
   const checkout = Effect.suspend(() =>
-    Effect.map(FormCheckout.walk(errand, shopper, cartSeen), ({ at, outcome, hasSent: sent }) => {
+    Effect.map(FormCheckout.walk(errand, shopper, cartSeen, bought), ({ at, outcome, hasSent: sent }) => {
       paymentSeen = at
       hasSent = sent
       return outcome

@@ -4,8 +4,17 @@ import type { PageSeen } from "./ApiRail.ts"
 import { orderUncertain, snippet, warning } from "./Outcomes.ts"
 import type { CheckoutOutcome, StepOutcome } from "./Rail.ts"
 
+/** What is bought: what it is called, and what its page says of it. */
+export interface Bought {
+  readonly name: string
+  readonly text: string
+}
+
 /** What was learnt on the way. */
 export interface Journey {
+  readonly thing: string
+  /** What the shop's pages said, from the product's on. */
+  readonly texts: Array<string>
   readonly filled: Set<string>
   /** What the shop was given of the shopper. */
   readonly given: Set<string>
@@ -25,7 +34,9 @@ export interface Walked {
   readonly hasSent: boolean
 }
 
-export const begun = (): Journey => ({
+export const begun = ({ name, text }: Bought): Journey => ({
+  thing: name,
+  texts: [text],
   filled: new Set(),
   given: new Set(),
   warnings: [],

@@ -1,5 +1,6 @@
 import { openingOf } from "#domain/page/Document.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
+import type { FilledForm } from "#domain/ShopperForm.ts"
 import type { OrderTaken } from "#domain/OrderTaken.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import type { NoAnswer, SiteAnswer, SiteOutcome } from "../SiteVisits.ts"
@@ -60,6 +61,15 @@ export const unknown = (
 export const heldBackAt = (label: string, evidence: string = label): StepOutcome =>
   unknown(`The page may take the order itself when "${label}" is pressed; a test does not send it.`, snippet(evidence))
 
+/** Ours to refuse: whatever is chosen would buy, give or sign up for something beside the purchase. */
+export const unwantedIn = ({ unwanted }: Pick<FilledForm, "unwanted">): StepOutcome => {
+  const names = unwanted.map(({ id, label, name }) => label ?? name ?? id ?? "a choice").join(", ")
+  return unknown(
+    `Whatever is chosen of "${names}" takes more than the purchase; a test chooses none of it.`,
+    snippet(names)
+  )
+}
+
 /** The shop took for an order what a test sent: an accident of ours, which the shop has to know of. */
 export const orderTakenAt = (
   step: Step,
@@ -79,6 +89,10 @@ export const orderUncertain = (step: Step, evidence: string | null): Blocker =>
     "After the shopper's name and address were sent, the shop showed neither another step nor a confirmation: look whether it took an order.",
     evidence
   )
+
+/** A page that its server could not give just now, even when it was asked again. */
+export const inTrouble = (answer: SiteAnswer): StepOutcome =>
+  unknown(`${answer.url.pathname} answers ${answer.status}, so that it could not be looked at.`, evidenceOf(answer))
 
 /** What a challenge is called at a step: before the cart it keeps agents out, from there on it asks for a person. */
 const challengedAt = (step: Step): BlockerId =>

@@ -103,5 +103,11 @@ export const judgedPage = (
 ): PaymentOutcome => {
   const { methods, none } = paymentOffer(facts)
   const evidence = snippet(none ?? methods.map(({ marker }) => marker).join(" | "))
-  return judged({ marks: methods, others: [], isWhole: none !== undefined || isWhole, currency, evidence })
+  return judged({
+    marks: methods,
+    others: [],
+    isWhole: none !== undefined || (isWhole && !facts.isCut),
+    currency,
+    evidence
+  })
 }

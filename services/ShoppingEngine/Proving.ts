@@ -34,7 +34,10 @@ export const proven = Effect.fnUntraced(function* (
     .slice(0, maxLooked)) {
     const seen = yield* pageFor("discovery", errand, candidate)
     // Who turns us away here is not asked again.
-    if (!isGood(seen)) break
+    if (!isGood(seen)) {
+      if (seen.status === "unknown") continue
+      break
+    }
     const { status, url } = seen.answer
     if (status >= 200 && status < 300 && url.origin === origin && isProductPage(seen.facts)) found.push(url)
     if (found.length >= enough) break

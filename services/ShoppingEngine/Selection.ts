@@ -1,7 +1,9 @@
 import { Effect, Schema } from "effect"
+import { isExtraControl } from "#domain/AsideForm.ts"
+import { saysNothing } from "#domain/AsideWords.ts"
 import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
 import { isBuyable } from "#domain/page/Availability.ts"
-import type { PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
+import type { PageControl, PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
 import { priceReach, priceVerdict } from "#domain/page/PriceShown.ts"
 import { type Candidate, choose, type Choice, type Offered, rarestWords, samePrice } from "#domain/ProductChoice.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
@@ -129,6 +131,11 @@ const unchosen = (
     const detail = `Product pages are empty before their scripts have run: ${marker}.`
     return failed("selection", "javascript_wall", detail, snippet(marker))
   }
+  const long = nameless === undefined ? pages.find(({ facts }) => facts.isCut) : undefined
+  if (long !== undefined) {
+    const detail = `${long.answer.url.pathname} is longer than we read, and up to there nothing gives name, price and currency.`
+    return unknown(detail, snippet(long.facts.visibleText))
+  }
   if (nameless !== undefined || pages.length > 0) {
     const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."
     return failed(
@@ -154,6 +161,13 @@ const completed = Effect.fnUntraced(function* (front: Storefront, candidate: Can
   return "_tag" in said || said.value === undefined ? candidate : { ...candidate, currency: said.value.currency }
 })
 
+/** Whether a choice is of what is bought, and none of what is offered beside it. */
+const isOfProduct = (control: PageControl): boolean => {
+  const shown = control.options.find(({ selected }) => selected) ?? control.options[0]
+  const isChoice = control.tag === "select" || control.type === "radio"
+  return isChoice && !isExtraControl(control) && !(shown !== undefined && saysNothing(shown.text))
+}
+
 /** What the product's page says otherwise than it, or its platform, states. */
 const contradictions = (offered: Offered, { facts }: PageSeen): ReadonlyArray<Blocker> => {
   const { currency, price } = offered.candidate
@@ -163,7 +177,7 @@ const contradictions = (offered: Offered, { facts }: PageSeen): ReadonlyArray<Bl
   if (offered.source !== "structured" && samePrice(stated?.price ?? null, price) === false) {
     const detail = `The interface states ${price}, the page's structured data ${stated?.price}.`
     found.push(warning("selection", "price_mismatch", detail, seen))
-  } else if (priceVerdict(facts, price, currency) === "different") {
+  } else if (!facts.isCut && priceVerdict(facts, price, currency) === "different") {
     const detail = `Stated is ${price} ${currency ?? ""}, and the page shows another price.`
     found.push(warning("selection", "price_mismatch", detail, seen))
   }
@@ -171,7 +185,7 @@ const contradictions = (offered: Offered, { facts }: PageSeen): ReadonlyArray<Bl
     const detail = "Only the text of the page tells the price; no structured data does."
     found.push(warning("selection", "no_structured_data", detail, seen))
   }
-  const choices = addToCart(facts)?.choices.filter(({ tag, type }) => tag === "select" || type === "radio") ?? []
+  const choices = addToCart(facts)?.choices.filter(isOfProduct) ?? []
   if (choices.length > 0 && offered.variants <= 1 && (facts.products[0]?.variants ?? 0) <= 1) {
     const names = choices.map(({ label, name }) => label ?? name ?? "a choice").join(", ")
     const detail = `The page asks for ${names}, and states no variants with their prices.`

@@ -84,6 +84,8 @@ export const find = Effect.fnUntraced(function* (
     platform === "shopify"
       ? new URL(`/search/suggest.json?q=${encodeURIComponent(query)}&resources[type]=product`, home.answer.url)
       : searchAddress(home.facts, query)
+  if (url === undefined && home.facts.isCut)
+    return { detail: "Up to where the home page was read, it has no search.", warnings: [] } satisfies Searched
   if (url === undefined) {
     return missed("The home page has no search that answers a GET request.", snippet(home.facts.title))
   }
@@ -95,7 +97,7 @@ export const find = Effect.fnUntraced(function* (
       ? ({ detail, warnings: [] } satisfies Searched)
       : missed(`Its own search did not answer: ${outcome.detail}.`, null)
   }
-  if (outcome.challenge !== undefined || outcome.status === 429) {
+  if (outcome.challenge !== undefined || outcome.status === 429 || outcome.status >= 500) {
     return { detail: "Its own search could not be judged.", warnings: [] } satisfies Searched
   }
   const isJson = /json/.test(outcome.contentType)

@@ -1,5 +1,6 @@
+import { isOfCheckout, leadsAside } from "./AsideForm.ts"
 import { isOrderingField, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
-import { type CheckoutPage, isEnoughToOrder, listsLaterStep, nextStepOf } from "./NextStep.ts"
+import { type CheckoutPage, type Fulfilment, isEnoughToOrder, listsLaterStep, nextStepOf } from "./NextStep.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
@@ -130,8 +131,8 @@ const saysOrder = (form: PageForm, said: string, purpose: FormPurpose, button: P
 
 /**
  * Whether what a form sends with this button may be an order: by the button's words, a choice of how to pay, a field that orders, or
- * the address. Of what adds to a cart, also by asking for a person; of what goes on, by a button that has anything to do with orders, or by
- * asking to agree to the terms of a sale.
+ * the address. Of what adds to a cart, also by asking for a person; of what goes on, for guests too, by a button that has anything to do
+ * with orders, or by asking to agree to the terms of a sale.
  */
 export const maySendOrder = (
   form: PageForm,
@@ -141,20 +142,33 @@ export const maySendOrder = (
   page?: CheckoutPage
 ): boolean => {
   const said = folded(label)
-  const goesOnToOrder = purpose === "go_on" || (purpose === "guest" && asksWhereTo(form))
+  const goesOn = purpose === "go_on" || purpose === "guest"
   return (
-    (!isContinue.test(said) && (saysOrder(form, said, purpose, button) || (goesOnToOrder && leadsToOrder(said)))) ||
+    (!isContinue.test(said) && (saysOrder(form, said, purpose, button) || (goesOn && leadsToOrder(said)))) ||
     asksToPay(form) ||
     (purpose === "add_to_cart" && asksForPerson(form)) ||
-    (goesOnToOrder && asksWhereTo(form) && asksToAgree(form)) ||
+    (goesOn && asksWhereTo(form) && asksToAgree(form)) ||
     sendsOrder(form, button) ||
     goesToOrder(form, button, page)
   )
 }
 
+/** Whether a form of this purpose is no step of buying, or does not say that it is one while it only asks who somebody is. */
+export const isElsewhere = (
+  form: PageForm,
+  label: string,
+  purpose: FormPurpose,
+  button: PageControl | undefined,
+  page: CheckoutPage | undefined
+): boolean => {
+  if (purpose === "add_to_cart" || purpose === "empty_cart") return false
+  if (leadsAside(form, label, button, page)) return true
+  return page !== undefined && asksForPerson(form) && !asksWhereTo(form) && !isOfCheckout(form, label, button, page.url)
+}
+
 /**
- * Whether a test may submit this form with this button: the button's words name the purpose, nothing says that it orders, and the form
- * holds no password. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
+ * Whether a test may submit this form with this button: the button's words name the purpose, nothing says that it orders or that it is no
+ * step of buying, and the form holds no password. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
  */
 export const maySubmit = (
   form: PageForm,
@@ -163,7 +177,10 @@ export const maySubmit = (
   button?: PageControl,
   page?: CheckoutPage
 ): boolean =>
-  serves(form, folded(label), purpose) && !maySendOrder(form, label, purpose, button, page) && !asksPassword(form)
+  serves(form, folded(label), purpose) &&
+  !maySendOrder(form, label, purpose, button, page) &&
+  !isElsewhere(form, folded(label), purpose, button, page) &&
+  !asksPassword(form)
 
 /**
  * Whether a page may take the order when it is sent or gone on from: with this the shop knows who the shopper is and where, and nothing
@@ -173,8 +190,9 @@ export const mayTakeOrder = (
   given: Iterable<string>,
   label: string,
   page: CheckoutPage,
-  form?: Pick<PageForm, "action">
-): boolean => isEnoughToOrder(given) && nextStepOf(label, page, form) === undefined
+  form?: Pick<PageForm, "action">,
+  goods?: Fulfilment
+): boolean => isEnoughToOrder(given, goods) && nextStepOf(label, page, form) === undefined
 
 const atOnce = /\b(?:order|book|reserve)\s+(?:it\s+)?now\b|one[- ]?click|клик|jetzt|maintenant|ahora|agora|\bora\b/iu
 

@@ -69,6 +69,10 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly page: R
   { platform: "shopware", page: /\/checkout\/register\/?$/i, action: /\/account\/register\/?$/i }
 ]
 
+/** The known platform whose form leads to a step before the order; undefined for any other form. */
+export const platformOf = (page: Pick<PageFacts, "url">, form: Pick<PageForm, "action">): string | undefined =>
+  platformForms.find(({ action, page: at }) => at.test(pathOf(page.url)) && action.test(pathOf(form.action)))?.platform
+
 /**
  * What shows that another step comes before any order when a form is sent or a button is pressed; undefined when nothing does, and then
  * it may be the order itself. "Continue to payment" alone does not: many shops book the order there and send the buyer to a bank.
@@ -76,9 +80,8 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly page: R
 export const nextStepOf = (label: string, page: CheckoutPage, form?: Pick<PageForm, "action">): string | undefined => {
   if (namesShippingNext(label)) return "its button names shipping as the next step"
   if (listsLaterStep(page)) return "the page lists a later step before the order"
-  const known =
-    form && platformForms.find(({ action, page: at }) => at.test(pathOf(page.url)) && action.test(pathOf(form.action)))
-  return known && `${known.platform} has a later step`
+  const known = form && platformOf(page, form)
+  return known && `${known} has a later step`
 }
 
 type Given = AutofillToken | "line1" | "phone" | "firstName" | "lastName" | "fullName"
@@ -93,8 +96,18 @@ const who: ReadonlySet<string> = new Set<Given>([
   "fullName"
 ])
 
-/** Whether what a shop knows of a shopper is enough to take an order: who it is, and where that is or how to call. */
-export const isEnoughToOrder = (given: Iterable<string>): boolean => {
+/** How goods come to their buyer. What is not sent by post needs no address to be ordered. */
+export interface Fulfilment {
+  readonly isShipped: boolean
+}
+
+const shipped: Fulfilment = { isShipped: true }
+
+/**
+ * Whether what a shop knows of a shopper is enough to take an order: who it is, and where that is or how to call. Of what comes by mail, or
+ * is collected, who it is.
+ */
+export const isEnoughToOrder = (given: Iterable<string>, { isShipped }: Fulfilment = shipped): boolean => {
   const all = [...given]
-  return all.some((one) => where.has(one)) && all.some((one) => who.has(one))
+  return (!isShipped || all.some((one) => where.has(one))) && all.some((one) => who.has(one))
 }

@@ -5,13 +5,13 @@ const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"
 /** Nothing of such a name is ever sent or pressed, whatever it was found for: rather a test that stops than an order. */
 const ordering = any(
   "\\b(?:place|submit|complete|confirm|finish|finali[sz]e|send|review)\\b.*\\b(?:order|purchase|payment|transaction)\\b",
-  "\\border\\s+(?:now|with|and pay)\\b|^\\W*(?:order|pay|purchase|confirm|complete|submit|donate|subscribe)\\W*$|\\bcomplete\\s+(?:your\\s+)?check\\s?out",
+  "(?<!\\bpre[-\\s])\\border\\s+(?:now|with|and pay)\\b|\\b(?:order|buy)\\s+(?:as\\s+(?:an?\\s+)?guest|without)\\b|^\\W*(?:order|pay|purchase|confirm|complete|submit|donate|subscribe)\\W*$|\\bcomplete\\s+(?:your\\s+)?check\\s?out",
   "\\bpay(?!ment\\b|\\s?load)\\b|\\bpurchase\\b|\\bsubscribe\\b|\\bcheck\\s?out\\s+with\\b|\\bbuy\\s+with\\b",
   "\\b(?:book|reserve)\\s+(?:it\\s+|this\\s+)?now\\b|^\\W*(?:book|reserve|request\\s+(?:to\\s+)?book(?:ing)?)\\W*$|\\b(?:confirm|complete|finish)\\b.*\\b(?:booking|reservation)\\b",
   "one[- ]?click|(?:в|за) (?:1|один) клик",
   "pay\\s?pal|apple\\s?pay|google\\s?pay|\\bg\\s?pay|shop\\s?pay|amazon\\s?pay|klarna|afterpay|clearpay|\\baffirm\\b|venmo|bizum|\\btwint\\b|\\bswish\\b|\\bvipps\\b|mobilepay",
-  "kostenpflichtig|zahlungspflichtig|(?:jetzt|verbindlich)\\s+(?:kaufen|bestellen|bezahlen|buchen|reservieren)|bestellung|bestellen|bezahlen|kauf abschlie|^\\W*(?:buchen|reservieren)\\W*$",
-  "commander|\\bpayer\\b|(?:valider|passer|finaliser|confirmer) (?:la |ma |l['’]|et )?(?:commande|achat|réservation|payer)|acheter\\s+maintenant|^\\W*réserver\\W*$",
+  "kostenpflichtig|zahlungspflichtig|(?:jetzt|verbindlich)\\s+(?:kaufen|bestellen|bezahlen|buchen|reservieren)|bestellung|(?<!vor)bestellen|bezahlen|kauf abschlie|^\\W*(?:buchen|reservieren)\\W*$",
+  "(?<!pré)commander|\\bpayer\\b|(?:valider|passer|finaliser|confirmer) (?:la |ma |l['’]|et )?(?:commande|achat|réservation|payer)|acheter\\s+maintenant|^\\W*réserver\\W*$",
   "(?:realizar|hacer|enviar|completar) (?:el |la |o |a )?(?:pedido|compra)|finalizar|confirmar|\\bpagar\\b|comprar\\s+(?:ahora|ya|agora)|^\\W*reservar\\W*$",
   "(?:effettua|invia|conferma|completa|concludi)\\s+(?:l['’.]\\s?|il\\s+)?(?:ordine|acquisto|pagamento)|\\bpaga\\b|acquista\\s+(?:ora|subito)|^\\W*(?:ordina|prenota)\\W*$",
   "afrekenen|betaal|\\bbetalen\\b|bestelling|^\\W*(?:nu\\s+)?bestel(?:len)?\\b|\\bkopen\\b|^\\W*(?:boeken|reserveren)\\W*$",
@@ -26,8 +26,8 @@ const ordering = any(
 
 /** Words by which some shops buy at once and others fill a cart: only the address tells which. */
 const buying = any(
-  "\\bbuy\\s+(?:it\\s+)?now\\b|^\\W*buy\\b|^\\W*pre-?order\\b",
-  "^\\W*kaufen\\b|vorbestellen|^\\W*acheter\\b|^\\W*comprar\\b|^\\W*acquista\\b|^\\W*koop\\b",
+  "\\bbuy\\s+(?:it\\s+)?now\\b|^\\W*buy\\b|^\\W*pre[-\\s]?order\\b",
+  "^\\W*kaufen\\b|vorbestellen|précommander|^\\W*acheter\\b|^\\W*comprar\\b|^\\W*acquista\\b|^\\W*koop\\b",
   "^\\W*(?:köp|køb|kjøp)(?:\\s+(?:nu|nå))?\\W*$|^\\W*osta(?:\\s+nyt)?\\W*$",
   "^\\W*kup(?:\\s+teraz)?\\W*$|^\\W*koupit\\b|^\\W*купить|^\\W*купити",
   "今すぐ(?:買う|購入)|立即(?:购买|購買)|구매하기|바로\\s?구매"

@@ -126,11 +126,20 @@ export const samePrice = (a: string | null, b: string | null): boolean | undefin
   return left === undefined || right === undefined ? undefined : left === right
 }
 
-/** Whether a cart charges what was said of the product, with its tax or without; undefined when one of them is no price. */
+/** Whether a cart charges what was said of the product, with its tax or without, for one or for all of them; undefined when one of them is no price. */
 export const isPriceSaid = (
   charged: string | null,
-  said: Pick<Candidate, "price" | "priceWithTax">
-): boolean | undefined => samePrice(charged, said.priceWithTax ?? null) === true || samePrice(charged, said.price)
+  { price, priceWithTax }: Pick<Candidate, "price" | "priceWithTax">,
+  quantity = 1
+): boolean | undefined => {
+  const [paid, each, taxed] = [charged, price, priceWithTax ?? null].map((one) =>
+    one === null ? undefined : parseDecimal(one)
+  )
+  if (paid === undefined || (each === undefined && taxed === undefined)) return undefined
+  const times = [1n, BigInt(quantity)]
+  const isSaid = [each, taxed].some((one) => one !== undefined && times.some((many) => one * many === paid))
+  return isSaid || (each === undefined ? undefined : false)
+}
 
 /** A decimal string of minor units, such as `1250` with two decimals. Undefined for what is no whole number. */
 export const fromMinor = (minor: string | number, decimals: number): string | undefined => {

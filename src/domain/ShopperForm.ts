@@ -1,3 +1,7 @@
+import { isExtraControl } from "./AsideForm.ts"
+import { isExtra, isOfLetters } from "./AsideWords.ts"
+import { choose, isInvitation } from "./FormChoice.ts"
+import type { FormPurpose } from "./FormConduct.ts"
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
 import { shopperAmong, type TestShopper } from "./TestShopper.ts"
@@ -14,9 +18,11 @@ const silent: ReadonlySet<string> = new Set(["hidden", "submit", "button", "rese
 export const isField = (control: PageControl): boolean =>
   !silent.has(control.type) && control.tag !== "button" && !control.disabled
 
+const namesOf = ({ id, name }: PageControl): string => `${name ?? ""} ${id ?? ""}`
+
 /** What a field asks for; undefined when nothing says so. */
 export const roleOf = (control: PageControl): FieldRole | undefined => {
-  const names = `${control.name ?? ""} ${control.id ?? ""}`
+  const names = namesOf(control)
   if (shippingWords.test(names)) return "shipping"
   if (control.type === "checkbox" && termsWords.test(`${names} ${control.label ?? ""}`)) return "terms"
   return fieldOf(control)
@@ -50,23 +56,60 @@ const textFor = (role: FieldRole | undefined, shopper: TestShopper): string | un
   }
 }
 
-const placeholder = /^(?:-|—|–|please|choose|select|pick|bitte|w[äa]hlen|choisi|elig|seleccion|scegli|kies)/i
+/** How somebody is addressed: many shops want to know it without saying so. */
+const salutation = /salutation|anrede|gender|civilit|tratamiento|(?:^|[^a-z])title(?:$|[^a-z])/i
 
-/** The option for a shopper, or else the first that may be chosen and is no invitation to choose. */
-const optionFor = (control: PageControl, role: FieldRole | undefined, shopper: TestShopper): string | undefined => {
-  const open = control.options.filter(
-    ({ disabled, text, value }) => !disabled && value !== "" && !placeholder.test(text)
-  )
+/** What a choice sends; `unwanted` when whatever it sends takes more than the purchase. */
+type Sent = { readonly control: PageControl; readonly value: string } | "nothing" | "unwanted"
+
+/** Whether something has to be chosen although the shop does not say so. */
+const mustChoose = (control: PageControl, role: FieldRole | undefined, purpose: FormPurpose): boolean => {
+  const names = namesOf(control)
+  return role !== undefined || salutation.test(names) || (purpose === "add_to_cart" && !isExtra(names))
+}
+
+/** The option for a shopper, by the country or the region. */
+const ownOption = ({ options }: PageControl, role: FieldRole | undefined, shopper: TestShopper): string | undefined => {
   const wanted =
     role === "country"
       ? [shopper.country, shopper.countryName, shopper.countryLocal ?? ""]
       : role === "address-level1"
         ? [shopper.region, `${shopper.country}-${shopper.region}`, shopper.regionName]
         : []
-  const fits = open.find(({ text, value }) =>
-    wanted.some((word) => [value, text].some((one) => one.toLowerCase() === word.toLowerCase()))
+  const words = new Set(wanted.map((word) => word.toLowerCase()))
+  const fits = options.find(
+    ({ disabled, text, value }) =>
+      !disabled && value !== "" && !isInvitation({ text }) && [value, text].some((one) => words.has(one.toLowerCase()))
   )
-  return (fits ?? open.find(({ selected }) => selected) ?? open[0])?.value
+  return fits?.value
+}
+
+/** Of a list the option for the shopper, or else what is chosen in it. */
+const inList = (
+  control: PageControl,
+  role: FieldRole | undefined,
+  shopper: TestShopper,
+  purpose: FormPurpose
+): Sent => {
+  const { id, label, name, options, required } = control
+  const own = ownOption(control, role, shopper)
+  if (own !== undefined) return { control, value: own }
+  const selected = options.findIndex(({ disabled, selected }) => selected && !disabled)
+  const shown = selected >= 0 ? selected : options.findIndex(({ disabled }) => !disabled)
+  const must = mustChoose(control, role, purpose)
+  const chosen = choose(
+    options.map((option, at) => ({ ...option, isChosen: at === shown })),
+    {
+      name: role === undefined ? [name, id, label].join(" ") : "",
+      isRequired: required,
+      mustChoose: must,
+      mayLeave: false
+    }
+  )
+  if (chosen === "unwanted") return chosen
+  // One that is left alone sends what it shows.
+  const sent = options[chosen === "none" && !required && !must ? shown : Number(chosen)]
+  return sent === undefined ? "nothing" : { control, value: sent.value }
 }
 
 /** What a form would send, and what is to be said of it. */
@@ -79,17 +122,47 @@ export interface FilledForm {
   readonly nameless: ReadonlyArray<PageControl>
   /** Choices of which nothing can be chosen. */
   readonly exhausted: ReadonlyArray<PageControl>
+  /** Choices of which each takes something beside the purchase. Such a form is not sent. */
+  readonly unwanted: ReadonlyArray<PageControl>
+  /** Choices that the shop does not ask for and nobody made. */
+  readonly left: ReadonlyArray<PageControl>
+  /** How many of a product it orders into the cart. */
+  readonly quantity: number
 }
 
-/** The radio button of each group that is sent: the checked one, or else the first that is not disabled. */
-const radiosOf = (form: PageForm): ReadonlySet<PageControl> => {
-  const groups = new Map<string, PageControl>()
+/** What each group of radio buttons sends, by its first button. */
+const radiosOf = (form: PageForm, purpose: FormPurpose): ReadonlyMap<PageControl, Sent> => {
+  const groups = new Map<string, Array<PageControl>>()
   for (const control of form.controls) {
     if (control.type !== "radio" || control.name === null || control.disabled) continue
-    const known = groups.get(control.name)
-    if (known === undefined || (control.checked && !known.checked)) groups.set(control.name, control)
+    groups.set(control.name, [...(groups.get(control.name) ?? []), control])
   }
-  return new Set(groups.values())
+  const sent = new Map<PageControl, Sent>()
+  for (const [name, radios] of groups) {
+    const [first] = radios
+    if (first === undefined) continue
+    const role = roleOf(first)
+    const chosen = choose(
+      radios.map(({ checked, disabled, label, value }) => ({
+        text: label ?? value ?? "on",
+        value: value ?? "on",
+        isChosen: checked,
+        disabled
+      })),
+      {
+        name: role === undefined ? name : "",
+        isRequired: radios.some(({ required }) => required),
+        mustChoose: mustChoose({ ...first, id: null }, role, purpose),
+        mayLeave: true
+      }
+    )
+    const control = radios[Number(chosen)]
+    sent.set(
+      first,
+      control !== undefined ? { control, value: control.value ?? "on" } : chosen === "unwanted" ? chosen : "nothing"
+    )
+  }
+  return sent
 }
 
 const quantity = /^(?:quantity|qty|menge|amount|anzahl|cantidad|quantit[eé])$/i
@@ -100,48 +173,75 @@ const countriesIn = (form: PageForm): ReadonlyArray<string> =>
     .filter((control) => control.tag === "select" && !control.disabled && roleOf(control) === "country")
     .flatMap(({ options }) => options.flatMap(({ disabled, text, value }) => (disabled ? [] : [text, value])))
 
-/** Fills a form for a shopper as a browser would send it, with this button. Payment and passwords stay empty. */
-export const fill = (form: PageForm, button: PageControl | undefined, planned: TestShopper): FilledForm => {
+/** How many a form wants at least: one, or as many as it says. */
+const leastOf = ({ min, step, value }: PageControl): number => {
+  const [least, by, own] = [min, step, value].map((said) => (/^\d{1,4}$/.test(said ?? "") ? Number(said) : 0))
+  if (least !== undefined && least >= 1) return least
+  if (by !== undefined && by > 1) return by
+  return min === undefined && own !== undefined && own >= 1 ? own : 1
+}
+
+/**
+ * Fills a form for a shopper as a browser would send it, with this button. Payment and passwords stay empty, and nothing is taken that a
+ * shop offers beside the purchase, whether it is chosen already or not.
+ */
+export const fill = (
+  form: PageForm,
+  button: PageControl | undefined,
+  planned: TestShopper,
+  purpose: FormPurpose = "go_on"
+): FilledForm => {
   const shopper = shopperAmong(planned, countriesIn(form))
   const values: Array<readonly [string, string]> = []
   const roles = new Set<FieldRole>()
   const unrecognised: Array<PageControl> = []
   const nameless: Array<PageControl> = []
   const exhausted: Array<PageControl> = []
-  const radios = radiosOf(form)
+  const unwanted: Array<PageControl> = []
+  const left: Array<PageControl> = []
+  let many = 1
+  const radios = radiosOf(form, purpose)
+  const send = (control: PageControl, sent: Sent | undefined) => {
+    if (sent === "unwanted") unwanted.push(control)
+    else if (sent === "nothing" && control.tag === "select") exhausted.push(control)
+    else if (sent === "nothing" && !isExtraControl(control)) left.push(control)
+    else if (typeof sent === "object" && control.name !== null) values.push([control.name, sent.value])
+  }
   for (const control of form.controls) {
     if (control.disabled) continue
-    if (control.type === "hidden") {
-      if (control.name !== null) values.push([control.name, control.value ?? ""])
+    const { name, type } = control
+    if (type === "hidden") {
+      if (name !== null) values.push([name, control.value ?? ""])
       continue
     }
-    if (control === button && control.name !== null) values.push([control.name, control.value ?? ""])
+    if (control === button && name !== null) values.push([name, control.value ?? ""])
     if (!isField(control)) continue
     const role = roleOf(control)
     if (role !== undefined) roles.add(role)
-    if (control.label === null && control.type !== "radio") nameless.push(control)
-    const value = valueFor(control, role, shopper, radios)
-    if (value === undefined && control.tag === "select") exhausted.push(control)
-    const isAsking = control.type !== "checkbox" && control.type !== "radio" && control.tag !== "select"
-    if (isAsking && role === undefined && !quantity.test(control.name ?? "")) unrecognised.push(control)
-    if (value !== undefined && control.name !== null) values.push([control.name, value])
+    if (control.label === null && type !== "radio") nameless.push(control)
+    if (type === "radio") send(control, radios.get(control))
+    else if (type === "checkbox") send(control, boxOf(control, role))
+    else if (control.tag === "select") send(control, inList(control, role, shopper, purpose))
+    else {
+      const isQuantity = purpose === "add_to_cart" && quantity.test(name ?? "")
+      if (isQuantity) many = leastOf(control)
+      else if (role === undefined && !quantity.test(name ?? "")) unrecognised.push(control)
+      send(control, { control, value: isQuantity ? String(many) : writtenIn(control, role, shopper) })
+    }
   }
-  return { values, roles, unrecognised, nameless, exhausted }
+  return { values, roles, unrecognised, nameless, exhausted, unwanted, left, quantity: many }
 }
 
-const valueFor = (
-  control: PageControl,
-  role: FieldRole | undefined,
-  shopper: TestShopper,
-  radios: ReadonlySet<PageControl>
-): string | undefined => {
-  if (control.type === "radio") return radios.has(control) ? (control.value ?? "on") : undefined
-  if (control.type === "checkbox") {
-    return control.checked || (role === "terms" && control.required) ? (control.value ?? "on") : undefined
-  }
-  if (control.tag === "select") return optionFor(control, role, shopper)
-  if (quantity.test(control.name ?? "")) return "1"
-  return textFor(role, shopper) ?? control.value ?? ""
+/** What is written into a field. One for letters by mail, or for an amount that is given, stays empty. */
+const writtenIn = (control: PageControl, role: FieldRole | undefined, shopper: TestShopper): string => {
+  const isAdded = role === undefined ? isExtraControl(control) : isOfLetters(namesOf(control))
+  return isAdded ? "" : (textFor(role, shopper) ?? control.value ?? "")
+}
+
+/** A box that is ticked, unless it takes more than the purchase; the terms of a sale are ticked where they have to be. */
+const boxOf = (control: PageControl, role: FieldRole | undefined): Sent | undefined => {
+  const isSent = (control.checked || (role === "terms" && control.required)) && !isExtraControl(control)
+  return isSent ? { control, value: control.value ?? "on" } : undefined
 }
 
 /** A form's body as `application/x-www-form-urlencoded`. */

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as PageReadingLayer from "#layers/PageReading.ts"
 import * as ShopBrowserLayer from "#layers/ShopBrowser.ts"
+import { FlowTime } from "#layers/ShopBrowser/BrowserRail.ts"
 import { program } from "#layers/ShopBrowser/Program.ts"
 import { commandLine, parentOf, processes } from "#layers/EmbeddedPostgres/Processes.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { ShopBrowser } from "#services/ShopBrowser.ts"
-import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
+import { shoppers, type TestShopper } from "#domain/TestShopper.ts"
+import type { Candidate, Rail } from "#services/ShoppingEngine/Rail.ts"
 import type { Visit } from "#services/SiteVisits.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import { scriptShop, type ScriptShopOptions } from "../shops/ScriptShop.ts"
@@ -29,6 +31,12 @@ export const layer = (rules: Partial<PublicHttpPolicy>) =>
     Layer.provide(Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), ...rules })),
     Layer.provide(Layer.succeed(Deployment, deployment))
   )
+
+/** A rail with time for a machine that does much else besides. */
+export const patient = (rail: Rail): Rail => {
+  const time = Effect.provideService(FlowTime, Duration.seconds(60))
+  return { ...rail, cart: (candidate) => time(rail.cart(candidate)), checkout: time(rail.checkout) }
+}
 
 export const userAgent = "TurnpikeTest/1.0 (+http://turnpike.test/bot)"
 
@@ -52,9 +60,13 @@ export const browserOf = (rules: Partial<PublicHttpPolicy>) =>
     Effect.flatten
   )
 
-export const open = (browser: ShopBrowser["Service"], url: string) => {
+/** A visit of a shop in dollars, and on it the rail of somebody who lives there. */
+export const open = (browser: ShopBrowser["Service"], url: string, shopper: TestShopper = shoppers.US) => {
   const home = new URL(url)
-  return browser.open({ domain: home.host, home }, visitOf(home))
+  return Effect.map(browser.open({ domain: home.host, home }, visitOf(home)), (visit) => ({
+    ...visit,
+    rail: visit.rail(shopper)
+  }))
 }
 
 /** A shop of scripts, and a visit of it by this browser. `listed` are the pairs that it may visit. */

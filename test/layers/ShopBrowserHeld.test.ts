@@ -42,7 +42,7 @@ const shopOf = Effect.fnUntraced(function* (pages: { readonly buying?: string; r
   })
   listed.push(fixture.domain)
   const { rail } = yield* Harness.open(yield* ShopBrowser, fixture.url)
-  return { log, rail, mug: Harness.mugOf(fixture.url, null) }
+  return { log, rail: Harness.patient(rail), mug: Harness.mugOf(fixture.url, null) }
 })
 
 describe("a page at an address that sounds like the deed", () => {

@@ -10,7 +10,9 @@ import * as Harness from "./ShopBrowserHarness.ts"
 const { missing } = Harness
 const listed: Array<string> = []
 const shopOf = (options: ScriptShopOptions = {}) =>
-  Effect.flatMap(ShopBrowser, (browser) => Harness.shopIn(browser, listed, options))
+  Effect.flatMap(ShopBrowser, (browser) =>
+    Effect.map(Harness.shopIn(browser, listed, options), (shop) => ({ ...shop, rail: Harness.patient(shop.rail) }))
+  )
 
 describe("what may be pressed", () => {
   const never = [

@@ -21,7 +21,7 @@ const saying = (steps: { readonly cart: StepOutcome; readonly checkout?: StepOut
   const show = () => Effect.succeed({ failure: "nothing is shown" })
   return Layer.succeed(ShopBrowser, {
     missing: Effect.succeed(undefined),
-    open: () => Effect.succeed({ rail, show, requests: () => [], isBroken: () => isBroken })
+    open: () => Effect.succeed({ rail: () => rail, show, requests: () => [], isBroken: () => isBroken })
   })
 }
 

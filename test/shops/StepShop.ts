@@ -4,6 +4,10 @@ import { bodyOf, jsonLd, page, send } from "./Storefront.ts"
 
 /** A shop by what its pages hold. Whatever is sent that is not one of its steps is an order. */
 export interface StepShopSettings {
+  readonly name?: string
+  readonly home?: string
+  /** How often the product's page is out of order before it is there; each look counts. */
+  readonly failures?: number
   /** What the product's page has to buy by. */
   readonly buying?: string
   /** Where the cart's page leads to. */
@@ -19,31 +23,36 @@ export interface StepShopSettings {
 const adding =
   '<form action="/cart/add" method="post"><input type="hidden" name="id" value="1"><button>Add to cart</button></form>'
 
-/** `sent` is what every form of the checkout sent: its path and the names of its fields. */
+/** `sent` is what every form of the checkout sent: its path and the names of its fields; `added` what was put into the cart. */
 export const open = ({
   answer,
   buying = adding,
   checkoutPath = "/checkout",
+  failures = 0,
+  home = '<a href="/products/kettle">Kettle</a>',
+  name = "Kettle",
   pages = {},
   steps = {}
 }: StepShopSettings) =>
   Effect.gen(function* () {
-    const state = { items: 0, orders: 0, sent: [] as Array<string> }
+    const state = { items: 0, orders: 0, sent: [] as Array<string>, added: [] as Array<string>, looks: 0 }
     const cart = () =>
       state.items === 0
         ? "<p>Your cart is empty.</p>"
-        : `<p>Kettle $20.00</p><form action="/cart/clear" method="post"><button>Empty cart</button></form><a href="${checkoutPath}">Checkout</a>`
+        : `<p>${name} $20.00</p><form action="/cart/clear" method="post"><button>Empty cart</button></form><a href="${checkoutPath}">Checkout</a>`
     const product = `<p>$20.00</p>${buying}`
     const stated = jsonLd({
       "@type": "Product",
-      name: "Kettle",
+      name,
       sku: "KET-1",
       offers: { price: "20.00", priceCurrency: "USD", availability: "https://schema.org/InStock" }
     })
     const fixture = yield* Fixture.open(async (request, response, base) => {
       const { pathname } = new URL(request.url ?? "/", base)
       if (request.method === "POST") {
-        const names = [...new URLSearchParams(await bodyOf(request)).keys()]
+        const body = new URLSearchParams(await bodyOf(request))
+        const names = [...body.keys()]
+        if (pathname === "/cart/add") state.added.push(decodeURIComponent(body.toString()))
         const changes = pathname === "/cart/add" || pathname === "/cart/clear"
         if (changes) state.items = pathname === "/cart/add" ? 1 : 0
         else state.sent.push([pathname, ...names].join(" "))
@@ -52,8 +61,9 @@ export const open = ({
         state.orders += 1
         return send(response, answer?.status ?? 200, page(base, "Shop", answer?.text ?? "<p>ok</p>"))
       }
-      if (pathname === "/") return send(response, 200, page(base, "Shop", '<a href="/products/kettle">Kettle</a>'))
-      if (pathname === "/products/kettle") return send(response, 200, page(base, "Kettle", product, stated))
+      if (pathname === "/") return send(response, 200, page(base, "Shop", home))
+      if (pathname === "/products/kettle" && ++state.looks <= failures) return send(response, 503, "Out of order")
+      if (pathname === "/products/kettle") return send(response, 200, page(base, name, product, stated))
       if (pathname === "/cart") return send(response, 200, page(base, "Cart", cart()))
       const body = pages[pathname]
       const text = typeof body === "function" ? body(state.sent.length) : body

@@ -1,4 +1,5 @@
 import type { PageControl, PageForm } from "./PageFacts.ts"
+import { surroundingsOf } from "./FormWords.ts"
 import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
 
@@ -117,6 +118,11 @@ const valueOf = (tree: PageTree, element: PageElement, options: PageControl["opt
   return (choosable.find((option) => option.selected) ?? choosable[0])?.value ?? null
 }
 
+const saidOf = (element: PageElement, name: "min" | "step") => {
+  const said = attributeOf(element, name, 50)
+  return said === undefined ? {} : { [name]: said }
+}
+
 const controlOf = (tree: PageTree, element: PageElement, labels: Labels, base: URL): PageControl => {
   const type = typeOf(element)
   const formAction = absolute(attributeOf(element, "formaction"), base)
@@ -132,18 +138,27 @@ const controlOf = (tree: PageTree, element: PageElement, labels: Labels, base: U
     required: element.attributes.has("required") || element.attributes.get("aria-required") === "true",
     checked: element.attributes.has("checked"),
     disabled: element.attributes.has("disabled"),
+    ...saidOf(element, "min"),
+    ...saidOf(element, "step"),
     ...(formAction === undefined ? {} : { formAction }),
     options
   }
 }
 
-const formOf = (element: PageElement, base: URL, url: URL, controls: ReadonlyArray<PageControl>): PageForm => ({
+const formOf = (
+  tree: PageTree,
+  element: PageElement,
+  base: URL,
+  url: URL,
+  controls: ReadonlyArray<PageControl>
+): PageForm => ({
   action: absolute(attributeOf(element, "action"), base) ?? url.href,
   hasAction: (attributeOf(element, "action") ?? "") !== "",
   method: attributeOf(element, "method", 10)?.toUpperCase() === "POST" ? "POST" : "GET",
   enctype: attributeOf(element, "enctype", 100)?.toLowerCase() ?? "application/x-www-form-urlencoded",
   id: attributeOf(element, "id", 500) ?? null,
   role: attributeOf(element, "role", 50)?.toLowerCase() ?? null,
+  ...surroundingsOf(tree, element),
   controls
 })
 
@@ -165,5 +180,5 @@ export const readControls = (
     const list = of.get(owner) ?? outside
     list.push(controlOf(tree, element, labels, base))
   }
-  return { forms: forms.map((form) => formOf(form, base, url, of.get(form.index) ?? [])), controls: outside }
+  return { forms: forms.map((form) => formOf(tree, form, base, url, of.get(form.index) ?? [])), controls: outside }
 }

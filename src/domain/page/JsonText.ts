@@ -1,3 +1,5 @@
+import { Tokenizer } from "htmlparser2"
+
 /** How deep and how long a text of JSON may be to be read with tolerance. */
 export const jsonLimits = { depth: 64, characters: 1_000_000 }
 
@@ -7,11 +9,40 @@ const broken = Symbol("broken")
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 const entities: Readonly<Record<string, string>> = { quot: '"', amp: "&", lt: "<", gt: ">", apos: "'", nbsp: " " }
 
-/** Decodes the few entities that templates leave in scripts, where a browser does not decode any. */
+/** What HTML calls by a name, such as `&eacute;`; itself when it calls nothing so. */
+const named = (entity: string): string => {
+  const parts: Array<string> = []
+  const ignore = () => {}
+  const reader = new Tokenizer(
+    {},
+    {
+      onattribdata: ignore,
+      onattribentity: ignore,
+      onattribend: ignore,
+      onattribname: ignore,
+      oncdata: ignore,
+      onclosetag: ignore,
+      oncomment: ignore,
+      ondeclaration: ignore,
+      onend: ignore,
+      onopentagend: ignore,
+      onopentagname: ignore,
+      onprocessinginstruction: ignore,
+      onselfclosingtag: ignore,
+      ontext: (from, to) => void parts.push(entity.slice(from, to)),
+      ontextentity: (codepoint) => void parts.push(String.fromCodePoint(codepoint))
+    }
+  )
+  reader.write(entity)
+  reader.end()
+  return parts.join("")
+}
+
+/** Decodes the entities that templates leave in scripts, where a browser does not decode any. */
 export const withoutEntities = (text: string) =>
   text.includes("&")
-    ? text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(quot|amp|lt|gt|apos|nbsp));/gi, (whole, decimal, hex, name) => {
-        if (name !== undefined) return entities[String(name).toLowerCase()] ?? whole
+    ? text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z][a-z0-9]{1,30}));/gi, (whole, decimal, hex, name) => {
+        if (name !== undefined) return entities[String(name).toLowerCase()] ?? named(whole)
         const code = decimal === undefined ? Number.parseInt(hex, 16) : Number.parseInt(decimal, 10)
         return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
       })

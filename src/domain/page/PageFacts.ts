@@ -68,6 +68,9 @@ export interface PageControl {
   readonly required: boolean
   readonly checked: boolean
   readonly disabled: boolean
+  /** The least that a number may be, and between which numbers it goes, where they are said. */
+  readonly min?: string
+  readonly step?: string
   /** Where the form goes instead of its own address when this button is pressed; absolute. */
   readonly formAction?: string
   readonly options: ReadonlyArray<{
@@ -87,6 +90,10 @@ export interface PageForm {
   readonly enctype: string
   readonly id: string | null
   readonly role: string | null
+  /** What says what it is for: the heading over it, its legend and its own text, without labels, links and buttons. At most 800 characters. */
+  readonly words: string
+  /** It stands in a header, a footer, a dialog or another part beside what the page is about. */
+  readonly isBeside: boolean
   readonly controls: ReadonlyArray<PageControl>
 }
 

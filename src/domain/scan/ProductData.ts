@@ -47,6 +47,7 @@ const notApplicable = { status: "not_applicable", evidence: null, fix: null } as
 const whyNone = ({ home, tried }: SiteFacts) => {
   const [first] = tried
   if (first === undefined && !isFine(home)) return whyUnseen(home)
+  if (first === undefined && home.isTruncated) return "nothing led to one up to where the home page was read"
   if (first === undefined) return "no link and no sitemap led to one"
   return whyUnseen(first)
 }

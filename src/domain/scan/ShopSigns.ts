@@ -28,6 +28,7 @@ export const shopOf = (seen: Seen, category: MerchantCategory | null): Shop => {
   if (home.page.clientOnly !== null) {
     return { answer: "unknown", because: "the home page is empty before its scripts run" }
   }
+  if (home.isTruncated) return { answer: "unknown", because: "there is more of the home page than was read" }
   return { answer: "no", because: "nothing on the site is for sale" }
 }
 const shopping: ReadonlySet<MerchantCategory> = new Set(["retail", "marketplace", "restaurant"])

@@ -164,6 +164,10 @@ describe("products in JSON-LD", () => {
     assert.strictEqual(name(`//<![CDATA[\n{"@type":"Product","name":"A"}\n//]]>`), "A")
     assert.strictEqual(name(`<!-- {"@type":"Product", // a comment\n "name":"A"} -->`), "A")
     assert.strictEqual(name(`{&quot;@type&quot;:&quot;Product&quot;,&quot;name&quot;:&quot;A&quot;}`), "A")
+    assert.strictEqual(
+      name(`{"@type":"Product","name":"Caf&eacute; &Uuml;ber &lt;b&gt; &nosuch;"}`),
+      "Café Über <b> &nosuch;"
+    )
     assert.strictEqual(name(`{"@type":"Product","description":"two\nlines\tand\u0001more","name":"A"};`), "A")
     assert.strictEqual(name(`{"@type":"WebSite"}{"@type":"Product","name":"A"}`), "A")
   })

@@ -10,6 +10,7 @@ import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { ScanEngine } from "#services/ScanEngine.ts"
 import { ShoppingEngine } from "#services/ShoppingEngine.ts"
 import type { TestOutcome } from "#domain/ShoppingTest.ts"
+import { shopperOf } from "#domain/TestShopper.ts"
 import { ShopBrowser as Port } from "#services/ShopBrowser.ts"
 import { type Site, SiteVisits } from "#services/SiteVisits.ts"
 import { report, type Run, sentence } from "./Report.ts"
@@ -48,7 +49,8 @@ const inBrowser = Effect.fnUntraced(function* (site: Site, { product, vantage }:
     challenge: () => undefined,
     cookies: () => ""
   }
-  const { rail } = yield* browser.open(site, { site, vantage, ...nothing, remaining: Effect.die("unused") })
+  const visit = yield* browser.open(site, { site, vantage, ...nothing, remaining: Effect.die("unused") })
+  const rail = visit.rail(shopperOf({ currency: product.currency }).shopper)
   const candidate = { ...product, url: new URL(product.url), platformId: null }
   const cart = yield* rail.cart(candidate)
   const checkout = yield* rail.checkout

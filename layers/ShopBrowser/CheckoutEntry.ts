@@ -1,0 +1,108 @@
+import { Effect } from "effect"
+import type { Locator } from "playwright-core"
+import { isWayToPay } from "#domain/Deeds.ts"
+import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
+import { mayOrder } from "#domain/OrderingWords.ts"
+import { isLogin, type Look, look } from "./Look.ts"
+import { allowed, express } from "./Names.ts"
+import { find, namesOf, press } from "./Press.ts"
+import type { Tab } from "./Tab.ts"
+
+/** Checkouts that are pages of their own, when no link leads to one. */
+const usual = ["/checkout", "/checkouts", "/kasse"]
+const mostLinks = 3
+
+const leadsToPayment = (text: string, { hostname, pathname }: URL): boolean =>
+  express.test(text) || isWayToPay(text) || express.test(pathname.replace(/[-_/]+/g, " ")) || express.test(hostname)
+
+/** Links that are called the checkout. Those of a way to pay are none of the shop's own, and the plainest name comes first. */
+const linksThere = (seen: Look): ReadonlyArray<URL> => {
+  const links = seen.facts.links
+    .filter(({ text }) => allowed.toCheckout.test(text))
+    .flatMap(({ href, text }) => {
+      const url = URL.parse(href)
+      const isWeb = url?.protocol === "http:" || url?.protocol === "https:"
+      return url === null || !isWeb || leadsToPayment(text, url) ? [] : [{ url, isPlain: !mayOrder(text) }]
+    })
+  const sorted = links.toSorted((one, other) => Number(other.isPlain) - Number(one.isPlain))
+  return [...new Map(sorted.map(({ url }) => [url.href, url])).values()].slice(0, mostLinks)
+}
+
+const parametersOf = ({ searchParams }: URL) => new Map(searchParams)
+
+/** Whether an address is another page than that of the cart. Shops with one path for all their pages name them in a parameter. */
+export const isOtherPage = (url: URL, cart: URL): boolean => {
+  if (url.pathname !== cart.pathname) return !/\/(?:cart|basket|bag)\/?$/.test(url.pathname)
+  const before = parametersOf(cart)
+  return [...parametersOf(url)].some(([name, value]) => {
+    const known = before.get(name)
+    return known === undefined ? /check-?out/i.test(value) : known !== value
+  })
+}
+
+const isCheckout = ({ url }: Look, cart: URL) => isOtherPage(url, cart)
+
+/** A login of somebody else, who is one way to pay. Hosts of shops have their customers' logins at such addresses. */
+const hosted = /^\/(?:authentication\/\d+\/|customer_authentication\/|\d+\/account(?:\/|$))/i
+export const isForeignLogin = (seen: Look, cart: URL): boolean =>
+  !isOfShop(seen.url, cart.href) &&
+  !hosted.test(seen.url.pathname) &&
+  (isLogin(seen) || express.test(seen.url.hostname))
+
+/** Presses what may be pressed by its name, unless to send the form around it may be to order. */
+const pressSafely = Effect.fnUntraced(function* (seen: Look, control: Locator, purpose: "toCheckout" | "asGuest") {
+  const form = orderingForm(seen.facts, yield* namesOf(control), "guest")
+  return form === undefined && (yield* press(control, purpose))
+})
+
+/** Where the way to the checkout led. */
+export interface Entered {
+  readonly status: number
+  readonly seen: Look
+}
+
+/**
+ * Goes to the checkout: by a link, then by a button of that name, then by where it usually is. `elsewhere` is the login of a way to pay
+ * that was come to instead.
+ */
+export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
+  const status = yield* tab.goTo(cart)
+  const before = yield* look(tab)
+  let elsewhere: Look | undefined
+  const arrivedAt = (answered: number, seen: Look): Entered | undefined => {
+    if (!isCheckout(seen, cart)) return undefined
+    if (!isForeignLogin(seen, cart)) return { status: answered, seen }
+    elsewhere ??= seen
+    return undefined
+  }
+  const links = linksThere(before)
+  for (const url of links) {
+    const found = arrivedAt(yield* tab.goTo(url, before.url), yield* look(tab))
+    if (found !== undefined) return { found, elsewhere }
+  }
+  if (links.length > 0) yield* tab.goTo(cart)
+  const button = yield* find(tab.page, "toCheckout", undefined, (_, names) =>
+    Effect.succeed(!names.some((name) => express.test(name)))
+  )
+  if (button?.enabled === true && (yield* pressSafely(before, button.control, "toCheckout"))) {
+    yield* tab.quiet
+    const found = arrivedAt(status, yield* look(tab))
+    if (found !== undefined) return { found, elsewhere }
+  }
+  for (const path of usual) {
+    const answered = yield* tab.goTo(new URL(path, cart))
+    const found = arrivedAt(answered, yield* look(tab))
+    if (answered < 400 && found !== undefined) return { found, elsewhere }
+  }
+  return { found: undefined, elsewhere }
+})
+
+/** Past a login that offers a way around itself. */
+export const asGuest = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const way = yield* find(tab.page, "asGuest")
+  if (way?.enabled === true && (yield* pressSafely(seen, way.control, "asGuest"))) {
+    yield* tab.quiet
+    return yield* look(tab)
+  }
+  return seen
+})

@@ -1,0 +1,234 @@
+import { Effect } from "effect"
+import type { Locator } from "playwright-core"
+import { asksToPay, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
+import { fulfilmentOf } from "#domain/Fulfilment.ts"
+import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
+import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
+import { untick } from "./Boxes.ts"
+import type { CartDone } from "./CartStep.ts"
+import { complaints, type Field, fieldsOn, fill, type Meaning, offeredIn } from "./Fields.ts"
+import { captcha, type Look, look, shownOf } from "./Look.ts"
+import { offered } from "./PaymentStep.ts"
+import { isLeftAlone, mayHoldOthers, placeOf, whyAside } from "./Places.ts"
+import { find, namesOf, press } from "./Press.ts"
+import * as Shipping from "./Shipping.ts"
+import type { Tab } from "./Tab.ts"
+
+/** What was done on the pages of a checkout. */
+export interface Progress {
+  /** Who shops: of another country, where the checkout lists only such. */
+  shopper: TestShopper
+  readonly filled: Set<Meaning>
+  /** What is asked for in a list that has nothing to choose. */
+  readonly impossible: Set<Meaning>
+  unlabelled: number
+  readonly unrecognised: Set<string>
+  complaint: string | null
+  /** A control that was not pressed, or whose form was stopped, as that may be to order. */
+  held: string | null
+  /** Why the only control of that name was not pressed: its form is none of the checkout. */
+  aside: string | null
+  /** A box beside the purchase that cannot be unticked. */
+  ticked: string | null
+  /** A control that changed nothing when it was pressed, and what the shop answered to that. */
+  stuck: { readonly name: string; readonly answer: string | null } | null
+  taken: OrderTaken | null
+  /** The ways to pay are in sight. */
+  hasArrived: boolean
+}
+
+/** Whether what was sent last is enough for an order, and neither a later step nor a confirmation was seen since. */
+export interface Doubt {
+  isOpen: boolean
+}
+
+/** Who walks, with what in the cart. */
+export interface Walker {
+  readonly shopper: TestShopper
+  readonly told: CartDone["told"]
+  readonly doubt: Doubt
+}
+
+/** The fields that belong to the checkout. Where nothing on the page is to be left alone, none has to be asked where it stands. */
+const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const fields = yield* fieldsOn(tab)
+  if (!mayHoldOthers(seen)) return fields
+  const own: Array<Field> = []
+  for (const field of fields) if (!isLeftAlone(yield* placeOf(tab, seen, field.control), seen)) own.push(field)
+  return own
+})
+
+const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Progress) {
+  const write = Effect.fnUntraced(function* (field: Field) {
+    if (field.label === "") progress.unlabelled++
+    if (field.meaning === "other") {
+      if (field.isRequired && field.isEmpty) progress.unrecognised.add(field.label || "a field without a label")
+      return
+    }
+    if (!field.isEmpty && field.kind === "text") return void progress.filled.add(field.meaning)
+    const isDone = yield* fill(tab, field, progress.shopper)
+    const list = isDone ? progress.filled : progress.impossible
+    list.add(field.meaning)
+  })
+  // What depends on the country is drawn anew when that is chosen, so it comes first.
+  let fields = yield* ownFields(tab, seen)
+  for (const field of fields.filter(({ meaning }) => meaning === "country").slice(0, 1)) {
+    progress.shopper = shopperAmong(progress.shopper, yield* offeredIn(field))
+    yield* write(field)
+    yield* tab.quiet
+    fields = yield* ownFields(tab, seen)
+  }
+  const firstOf = new Set<Meaning>(["country"])
+  for (const field of fields) {
+    // A second address on the page is the one for the bill.
+    if (field.meaning !== "other" && firstOf.has(field.meaning)) continue
+    firstOf.add(field.meaning)
+    yield* write(field)
+  }
+  yield* tab.quiet
+})
+
+/** How many pages or stages a checkout may have. */
+const mostStages = 5
+
+/** The way on from a page: the first control of such a name whose form is one of the checkout. */
+const wayOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  let aside: string | undefined
+  const found = yield* find(tab.page, "goOn", undefined, (control, names) =>
+    Effect.map(placeOf(tab, seen, control), (place) => {
+      const why = whyAside(place, names, seen)
+      aside ??= why
+      return why === undefined
+    })
+  )
+  return {
+    control: found?.enabled === true ? found.control : undefined,
+    aside: found === undefined ? aside : undefined
+  }
+})
+
+/** Why a control that goes on is not pressed; null when it may be. */
+const whyHeld = Effect.fnUntraced(function* (
+  tab: Tab,
+  seen: Look,
+  control: Locator,
+  { filled }: Progress,
+  { thing, pages }: Walker["told"]
+) {
+  const names = yield* namesOf(control)
+  const { form, isLoose } = yield* placeOf(tab, seen, control)
+  const button = form.controls.find(({ label, type }) => type !== "hidden" && names.includes(label ?? ""))
+  const goods = fulfilmentOf(thing, [...pages, seen.text])
+  const own = isLoose ? undefined : form
+  const isOpen = isEnoughToOrder(filled, goods)
+  const isAsking = own !== undefined && asksToPay(own)
+  // A step that is not shown yet looks like the current one in the page's source.
+  const shown = isOpen || isAsking ? yield* shownOf(tab, seen) : undefined
+  const page = { url: seen.facts.url, steps: shown?.steps ?? seen.facts.steps }
+  const isHeld =
+    (own !== undefined && names.some((name) => maySendOrder(own, name, "go_on", button, page))) ||
+    names.every((name) => mayTakeOrder(filled, name, page, own, goods))
+  return {
+    held: isHeld ? (names[0] ?? "the way on") : null,
+    // A form that asks how to pay is what was looked for, if it does that in sight.
+    isPayment: isAsking && shown?.forms.some(asksToPay) === true,
+    isOpen
+  }
+})
+
+/** Whether a page offers a way to pay, a way to ship, or a way on. */
+const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const { choices, none } = yield* offered(tab, seen)
+  if (choices.length > 0 || none !== undefined || captcha("checkout", seen) !== undefined) return true
+  return (yield* wayOn(tab, seen)).control !== undefined
+})
+
+/** Goes on, and looks at what became of it. */
+const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
+  const [name = "the way on"] = yield* namesOf(control)
+  if (!(yield* press(control, "goOn"))) {
+    doubt.isOpen = false
+    return { goesOn: false, seen }
+  }
+  yield* tab.quiet
+  if (tab.page.url().startsWith("chrome-error:")) {
+    progress.held = name
+    doubt.isOpen = false
+    return { goesOn: false, seen }
+  }
+  const after = yield* look(tab)
+  progress.complaint = yield* complaints(tab)
+  const isFurther = progress.complaint !== null || (yield* leadsOn(tab, after))
+  progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
+  if (isFurther && after.url.host === seen.url.host) doubt.isOpen = false
+  return { goesOn: progress.complaint === null && progress.taken === null, seen: after }
+})
+
+/** What the shop refused of what was asked for since, as a line. */
+const refusedSince = (tab: Tab, before: number): string | null => {
+  const refused = tab
+    .writes()
+    .slice(before)
+    .findLast(({ status }) => status >= 400 && status < 500)
+  return refused === undefined ? null : `${refused.method} ${refused.url.pathname} answers ${refused.status}`
+}
+
+/** Fills, chooses how to ship and goes on, until the ways to pay are in sight or nothing leads further. */
+export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doubt, shopper, told }: Walker) {
+  const progress: Progress = {
+    shopper,
+    filled: new Set(),
+    impossible: new Set(),
+    unlabelled: 0,
+    unrecognised: new Set(),
+    complaint: null,
+    held: null,
+    aside: null,
+    ticked: null,
+    stuck: null,
+    taken: null,
+    hasArrived: false
+  }
+  let shipping: Shipping.Shipping = { options: [], none: undefined }
+  const writes = tab.writes().length
+  const pressed = new Set<string>()
+  let answer: string | null = null
+  let seen = entered
+  for (let stage = 0; ; stage++) {
+    yield* fillAll(tab, seen, progress)
+    const here = yield* Shipping.choose(tab)
+    if (here.options.length > 0 || here.none !== undefined) shipping = here
+    seen = yield* look(tab)
+    if (captcha("checkout", seen) !== undefined) break
+    const { choices, none } = yield* offered(tab, seen)
+    progress.hasArrived = choices.length > 0 || none !== undefined
+    if (progress.hasArrived) break
+    const { aside, control } = yield* wayOn(tab, seen)
+    progress.aside = aside ?? null
+    if (control === undefined) break
+    const [name = "the way on"] = yield* namesOf(control)
+    // The same button of the same page again: it leads nowhere.
+    const place = `${name} ${seen.url.href} ${seen.text}`
+    if (pressed.has(place) || stage >= mostStages) {
+      progress.stuck = { name, answer }
+      break
+    }
+    const { held, isOpen, isPayment } = yield* whyHeld(tab, seen, control, progress, told)
+    progress.hasArrived = isPayment
+    if (isPayment) break
+    progress.held = held
+    if (held !== null) break
+    progress.ticked = (yield* untick(tab)) ?? null
+    if (progress.ticked !== null) break
+    const before = tab.writes().length
+    pressed.add(place)
+    doubt.isOpen = isOpen
+    const after = yield* goOn(tab, seen, control, progress, doubt)
+    seen = after.seen
+    if (!after.goesOn) break
+    answer = refusedSince(tab, before)
+  }
+  const hasSent = pressed.size > 0 || tab.writes().length > writes
+  return { progress, shipping, doubt, hasSent, seen }
+})

@@ -1,0 +1,161 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { choiceIn, type Group } from "#layers/ShopBrowser/Choices.ts"
+import { mayPress } from "#layers/ShopBrowser/Press.ts"
+import { adding, listed, open, send } from "./ShopBrowserAsideShop.ts"
+import * as Harness from "./ShopBrowserHarness.ts"
+
+const mug = Harness.mugOf("http://shop.example", "Blue / L")
+const standing = { said: "", before: "", source: "", isNear: true, isBefore: true, isElsewhere: false }
+const group = (said: string, options: ReadonlyArray<string>, more: Partial<Group["standing"]> = {}): Group => ({
+  standing: { ...standing, said, ...more },
+  options,
+  isAsked: false,
+  isChoosing: false
+})
+const is = (one: Group) => choiceIn(one, mug)
+
+describe("a group of options", () => {
+  it("is a choice of the product where the page calls it one, or the candidate names one of its options", () => {
+    for (const said of [
+      "Size",
+      "Farbe:",
+      "Couleur",
+      "Talla",
+      "Misura",
+      "Maat",
+      "Storlek",
+      "Rozmiar",
+      "サイズ",
+      "颜色",
+      "색상"
+    ])
+      assert.strictEqual(is(group(said, ["1", "2"])), "plainly", said)
+    assert.strictEqual(is(group("", ["S", "L"])), "plainly", "of the candidate")
+    for (const source of [
+      "class product-swatch",
+      "name attribute_pa_x",
+      "class variant-picker__list",
+      "data-option-name x"
+    ])
+      assert.strictEqual(is(group("", ["1", "2"], { source })), "plainly", source)
+  })
+
+  it("keeps its name beside what is said of something else", () => {
+    assert.strictEqual(is(group("Size", ["1", "2"], { before: "120 reviews" })), "plainly")
+    assert.strictEqual(is(group("", ["1", "2"], { before: "Size" })), "plainly")
+  })
+
+  it("may be one where only its kind speaks for it, and is none by nothing but its place", () => {
+    assert.strictEqual(is({ ...group("", ["1", "2"]), isChoosing: true }), "maybe")
+    assert.strictEqual(is(group("", ["1", "2"])), "no")
+  })
+
+  it("is none away from the product, whatever it is called", () => {
+    assert.strictEqual(is(group("Size", ["S", "L"], { isElsewhere: true })), "no")
+    assert.strictEqual(is(group("Size", ["S", "L"], { isNear: false, isBefore: false })), "no")
+  })
+
+  it("is none where it asks for anything besides buying", () => {
+    const asides = [
+      "Pick up today in Boston",
+      "Was this helpful?",
+      "Poll: which colour next?",
+      "Size of your donation",
+      "Gift options",
+      "Warranty options",
+      "In der Filiale reservieren",
+      "Réserver en magasin",
+      "Follow this brand",
+      "Garantie",
+      "店舗で受け取り"
+    ]
+    for (const before of asides)
+      assert.strictEqual(is({ ...group("", ["S", "L"], { before }), isChoosing: true }), "no", before)
+    for (const said of asides) assert.strictEqual(is({ ...group(said, ["S", "L"]), isChoosing: true }), "no", said)
+    assert.strictEqual(is(group("Size", ["S"], { source: "class review-size-options" })), "no")
+  })
+})
+
+describe("what may be pressed as an option", () => {
+  it("is nothing that reserves, votes, follows, gives, signs up or answers", () => {
+    const never = [
+      "Reserve in store",
+      "Hold for me",
+      "Book a fitting",
+      "Helpful",
+      "Follow this brand",
+      "Notify me",
+      "Donate $1",
+      "Yes",
+      "No",
+      "Ja",
+      "Oui",
+      "Reservieren",
+      "Hilfreich",
+      "Folgen",
+      "Réserver",
+      "Suivre",
+      "Seguir",
+      "Prenota",
+      "Volgen",
+      "Boka",
+      "Zarezerwuj",
+      "Rezervovat",
+      "Подписаться",
+      "予約",
+      "关注",
+      "예약"
+    ]
+    for (const name of never) assert.isFalse(mayPress([name], "option"), name)
+    for (const name of ["S", "XL", "42", "Blue", "Rot", "Cuir", "64 GB", "Ever green"])
+      assert.isTrue(mayPress([name], "option"), name)
+  })
+})
+
+if (Harness.missing !== undefined) {
+  it("choices were not tried: this machine has no browser", () => assert.match(Harness.missing ?? "", /no browser/))
+} else {
+  layer(Harness.layer({ allowHosts: listed }))("choosing in a browser", (it) => {
+    it.effect("leaves everything alone that is no option of the product", () =>
+      Effect.gen(function* () {
+        const product = `<ul class="tabs"><li><button onclick="${send("/api/a")}">Ada</button></li></ul>
+          <div class="box"><button onclick="${send("/api/cart")}">Add to cart</button></div>
+          <fieldset><legend>Pick up today in Boston</legend><button onclick="${send("/api/b")}">Keep one for me</button></fieldset>
+          <label><input type="radio" name="next" onchange="${send("/api/c")}"> Red</label>
+          <label>Extra <select name="plan" onchange="${send("/api/d")}"><option value="">One-time purchase</option><option value="1">Every month</option></select></label>
+          <h2>Reviews</h2><ul><li>Great! <button onclick="${send("/api/e")}">Agreed</button></li></ul>
+          <div role="group" aria-label="Round up"><button onclick="${send("/api/f")}">$1 for the ocean</button></div>`
+        const { mug, rail, sent } = yield* open({ product })
+        const cart = yield* rail.cart(mug)
+        assert.strictEqual(cart.status, "passed", cart.detail)
+        assert.deepStrictEqual(sent, [])
+        assert.notInclude(cart.detail, "chosen")
+      })
+    )
+
+    it.effect("chooses what may be an option only when nothing was added without it", () =>
+      Effect.gen(function* () {
+        const kind = (name: string) =>
+          `<button type="button" aria-pressed="false" onclick="this.setAttribute('aria-pressed', 'true')">${name}</button>`
+        const product = (condition: string) =>
+          `<div class="box"><ul><li>${kind("Ada")}</li><li>${kind("Bob")}</li></ul><button onclick="if (${condition}) ${send("/api/cart")}">Add to cart</button></div>`
+        const needs = yield* open({ product: product("document.querySelector('[aria-pressed=true]')") })
+        const chosen = yield* needs.rail.cart(needs.mug)
+        assert.deepInclude(chosen, { status: "passed" }, chosen.detail)
+        assert.match(chosen.detail, /chosen: ada/)
+        const without = yield* open({ product: product("true") })
+        assert.notInclude((yield* without.rail.cart(without.mug)).detail, "chosen")
+      })
+    )
+
+    it.effect("unticks what is sold beside the product before it is added", () =>
+      Effect.gen(function* () {
+        const product = `<label><input type="checkbox" id="box" checked> Add a protection plan for $9</label><div>${adding.replace("'/api/cart'", "'/api/cart?plan=' + box.checked")}</div>`
+        const { mug, rail, sent } = yield* open({ product })
+        yield* rail.cart(mug)
+        assert.deepStrictEqual(sent, ["/api/cart?plan=false"])
+      })
+    )
+  })
+}
