@@ -1,10 +1,8 @@
+import { boundCookie, type CookiePlace, isOurCookie, withoutOurCookies } from "./Cookies.ts"
 import { readsAsJwt } from "./UserSession.ts"
 
 /** Header fields as they came over the wire: name, value, name, value. Names keep their case, order and repetitions. */
 export type RawHeaders = ReadonlyArray<string>
-
-/** Names of the cookies that are credentials of ours start with one of these. */
-export const credentialCookiePrefixes = ["__Host-turnpike", "__Secure-turnpike", "turnpike_"]
 
 const credentialPrefixes = ["pk_test_", "pk_live_", "agent_", "sess_", "portal_", "psk_"]
 
@@ -51,7 +49,7 @@ const notForOrigin = new Set([
   "x-real-ip"
 ])
 
-/** Those that are named here would change how a browser treats our whole host, not this one answer. */
+/** Those that are named here would change how a browser, or with the last two a cache, treats our whole host, not this one answer. */
 const notForCaller = new Set([
   ...hopByHop,
   ...payment,
@@ -64,22 +62,28 @@ const notForCaller = new Set([
   "report-to",
   "reporting-endpoints",
   "service-worker-allowed",
-  "strict-transport-security"
-])
-
-/** What tells caches between us and the caller to keep an answer, whatever `Cache-Control` says. */
-const cacheOrders = new Set([
-  "cdn-cache-control",
-  "cloudflare-cdn-cache-control",
-  "expires",
-  "pragma",
+  "set-cookie2",
+  "strict-transport-security",
+  "edge-control",
   "surrogate-control"
 ])
 
+/**
+ * Proxies take these for orders of the server behind them: to send a file or another address in place of the answer, to keep it, to
+ * slow it down, to call that server ill. Ours stands in front of all sellers.
+ */
+const frontOrders = ["x-accel-", "x-archive-", "x-envoy-", "x-lighttpd-", "x-litespeed-", "x-reproxy-", "x-sendfile"]
+
+/** What tells caches between us and the caller to keep an answer, whatever `Cache-Control` says; RFC 9213 has one for each cache. */
+const isCacheOrder = (field: string): boolean => {
+  const name = field.toLowerCase()
+  return name === "expires" || name === "pragma" || name.endsWith("-cache-control")
+}
+
 /** The fields without those that would let a cache give the answer to somebody else. */
 export const withoutCacheOrders = (raw: RawHeaders): RawHeaders =>
-  raw.some((field, index) => index % 2 === 0 && cacheOrders.has(field.toLowerCase()))
-    ? raw.filter((_, index) => !cacheOrders.has((raw[index - (index % 2)] ?? "").toLowerCase()))
+  raw.some((field, index) => index % 2 === 0 && isCacheOrder(field))
+    ? raw.filter((_, index) => !isCacheOrder(raw[index - (index % 2)] ?? ""))
     : raw
 
 /** A method that a request asks for in place of its own and `serves` refuses, in capitals; undefined when it asks for none. */
@@ -97,7 +101,8 @@ export const refusedOverride = (
 }
 
 /**
- * What of a caller's request headers an origin may see, followed by `added`. Fields named in `added` replace the caller's.
+ * What of a caller's request headers an origin may see, followed by `added` and by our name on the way. Fields named in `added` replace
+ * the caller's.
  */
 export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<string> => {
   const named = namedByConnection(raw)
@@ -116,20 +121,27 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
     out.push(field, value)
   }
   for (const item of added) out.push(item)
+  // RFC 9110, 7.6.3: a gateway adds itself to those that the request came through.
+  out.push("Via", "1.1 turnpike")
   return out
 }
 
-/** What of an origin's answer a caller may see. `content-length` stays. */
-export const headersForCaller = (raw: RawHeaders): Array<string> => {
+/** What of an origin's answer a caller may see. `content-length` stays; cookies are bound to `place`, when there is one. */
+export const headersForCaller = (raw: RawHeaders, place?: CookiePlace): Array<string> => {
   const named = namedByConnection(raw)
   const out: Array<string> = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const field = raw[i] ?? ""
     const name = field.toLowerCase()
-    if (notForCaller.has(name) || isOurs(name) || (named?.has(name) && name !== "content-length")) continue
+    if (notForCaller.has(name) || isOurs(name) || isFrontOrder(name) || (named?.has(name) && name !== "content-length"))
+      continue
     let value = raw[i + 1] ?? ""
-    // A cookie under a name of ours would be a credential that the origin chose.
-    if (name === "set-cookie" && isOurCookie(value)) continue
+    if (name === "set-cookie") {
+      // A cookie under a name of ours would be a credential that the origin chose.
+      const cookie = isOurCookie(value) ? undefined : place === undefined ? value : boundCookie(value, place)
+      if (cookie === undefined) continue
+      value = cookie
+    }
     if (name === "www-authenticate") {
       value = withoutPaymentChallenges(value)
       if (value === "") continue
@@ -200,6 +212,9 @@ const isOurs = (name: string): boolean =>
   name.startsWith("x-") &&
   (name.startsWith("x-payment-") || name.startsWith("x-forwarded-") || name.startsWith("x-service-"))
 
+const isFrontOrder = (name: string): boolean =>
+  name.startsWith("x-") && name !== "x-accel-buffering" && frontOrders.some((prefix) => name.startsWith(prefix))
+
 /** Fields that `Connection` declares to be for one hop only; undefined when it names none. */
 const namedByConnection = (raw: RawHeaders): Set<string> | undefined => {
   let named: Set<string> | undefined
@@ -243,13 +258,4 @@ const withoutPaymentChallenges = (value: string): string => {
     if (!isPayment) kept.push(element.trim())
   }
   return kept.join(", ")
-}
-
-const isOurCookie = (pair: string): boolean =>
-  credentialCookiePrefixes.some((prefix) => pair.trimStart().startsWith(prefix))
-
-const withoutOurCookies = (value: string): string => {
-  const pairs = value.split(";")
-  const kept = pairs.filter((pair) => !isOurCookie(pair))
-  return kept.length === pairs.length ? value : kept.join(";").trim()
 }

@@ -150,11 +150,15 @@ export const layer = HttpRouter.middleware(
           Context.add(HttpIncomingMessage.MaxBodySize, maxBody),
           Context.add(References.CurrentLogAnnotations, { request_id: exchange.requestId })
         )
-        const finish = (response: HttpServerResponse.HttpServerResponse) => {
-          const dressed = dress(response, exchange)
+        const count = (status: number) => {
           const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path ?? "none"
           const took = clock.currentTimeMillisUnsafe() - started
-          observe(request.method, route, dressed.status, took)
+          observe(request.method, route, status, took)
+          return { route, took }
+        }
+        const finish = (response: HttpServerResponse.HttpServerResponse) => {
+          const dressed = dress(response, exchange)
+          const { route, took } = count(dressed.status)
           if (LogLevel.isGreaterThan(fiber.getRef(References.MinimumLogLevel), "Debug")) return Effect.succeed(dressed)
           const line = Effect.annotateLogs(Effect.logDebug(`${request.method} ${route} ${dressed.status}`), {
             route,
@@ -174,7 +178,7 @@ export const layer = HttpRouter.middleware(
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
               : Effect.flatMap(recover(cause, request, exchange), finish)
-        })
+        }).pipe(Effect.onInterrupt(() => Effect.sync(() => void count(Metrics.callerGone))))
       })
   }),
   { global: true }

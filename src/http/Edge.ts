@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream"
 import { listRefusals, type Refusal, toProblem } from "#api/Problems.ts"
 import { HeadersTooLarge, InternalError, MethodNotAllowed, RequestTimeout } from "#api/Refusals.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
+import { type Addressed, ofAbsoluteForm } from "#domain/RequestTarget.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
@@ -20,11 +21,13 @@ listRefusals(HeadersTooLarge, InternalError, MethodNotAllowed, RailUnavailable, 
 
 const malformed = (message: string) => new InvalidRequest({ errors: [{ path: "", message }] })
 
-/** Why no server of one host can mean this request; undefined when it can. */
-const ambiguity = (request: IncomingMessage): Refusal | undefined => {
+const isPath = (target: string): boolean => target.charCodeAt(0) === 0x2f
+
+/** Why no server of one host can mean this request; undefined when it can. `addressed` is what its target says in absolute-form. */
+const ambiguity = (request: IncomingMessage, addressed: Addressed | undefined): Refusal | undefined => {
   const { url = "", headers, method, httpVersion } = request
-  if (url.charCodeAt(0) !== 0x2f && !(url === "*" && method === "OPTIONS")) {
-    return malformed("the request target must be a path")
+  if (!isPath(addressed?.target ?? url) && !(url === "*" && method === "OPTIONS")) {
+    return malformed("the request target must be a path, or an address of this host")
   }
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return malformed("the version must be HTTP/1.1 or HTTP/1.0")
   // Node looks at the last coding only, and hands us what is under it as it is.
@@ -73,6 +76,7 @@ export const layer = Layer.effectDiscard(
     const observe = Metrics.make(context)
     const always = Uniform.always(deployment)
     const environment = always["x-environment"] ?? ""
+    const names = new Set([deployment.publicUrl, deployment.scannerUrl].map((url) => new URL(url).host))
 
     /** The whole refusal: status, headers and body. */
     const render = (refusal: Refusal, requestId: string) => {
@@ -128,7 +132,14 @@ export const layer = Layer.effectDiscard(
     }
 
     yield* intercept((request, response) => {
-      const refused = ambiguity(request)
+      const { headers, url = "" } = request
+      const addressed = isPath(url) ? undefined : ofAbsoluteForm(url, headers.host, names)
+      const refused = ambiguity(request, addressed)
+      if (refused === undefined && addressed !== undefined) {
+        // From here on there is one address to read: the host of an absolute-form counts in place of `Host`.
+        request.url = addressed.target
+        headers.host = addressed.host
+      }
       const route = refused === undefined ? routes.find(request) : undefined
       if (refused === undefined && route === undefined) {
         readKeys(request.headers)
@@ -138,7 +149,8 @@ export const layer = Layer.effectDiscard(
       const exchange = exchangeOf(request, response, RequestId.of(request))
       response.once("close", () => {
         const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
-        observe(request.method ?? "", name, response.statusCode, clock.currentTimeMillisUnsafe() - started)
+        const status = response.headersSent ? response.statusCode : Metrics.callerGone
+        observe(request.method ?? "", name, status, clock.currentTimeMillisUnsafe() - started)
       })
       try {
         if (refused !== undefined) exchange.refuse(refused, ["Connection", "close"])

@@ -1,4 +1,8 @@
 import { Metric, type Context } from "effect"
+import { STATUS_CODES } from "node:http"
+
+/** What a call counts as whose caller left before there was an answer. No answer of ours has this status. */
+export const callerGone = 499
 
 const requests = Metric.counter("turnpike_http_requests_total", {
   description: "HTTP requests by method, route and status",
@@ -10,17 +14,22 @@ const duration = Metric.histogram("turnpike_http_request_duration_seconds", {
 })
 
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+const statuses = new Set([...Object.keys(STATUS_CODES).map(Number), callerGone])
 
-/** Counts answered requests. Routes are patterns, so the number of series stays small. */
+/** An origin may answer with any three digits: what is no registered status counts as its class, such as `4xx`. */
+const labelOf = (status: number): string => (statuses.has(status) ? String(status) : `${Math.floor(status / 100)}xx`)
+
+/** Counts requests. Routes are patterns, and methods and statuses the known ones, so the number of series stays small. */
 export const make = (context: Context.Context<never>) => {
   const series = new Map<string, { readonly count: typeof requests; readonly time: typeof duration }>()
   return (method: string, route: string, status: number, milliseconds: number): void => {
-    const name = `${method} ${route} ${status}`
+    const verb = methods.has(method) ? method : "other"
+    const label = labelOf(status)
+    const name = `${verb} ${route} ${label}`
     let found = series.get(name)
     if (found === undefined) {
-      const verb = methods.has(method) ? method : "other"
       found = {
-        count: Metric.withAttributes(requests, { method: verb, route, status: String(status) }),
+        count: Metric.withAttributes(requests, { method: verb, route, status: label }),
         time: Metric.withAttributes(duration, { method: verb, route })
       }
       series.set(name, found)

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { pageOf } from "#api/Pagination.ts"
+import { refreshCookie } from "#domain/Cookies.ts"
 import { InvalidJwt, InvalidSessionToken, readAuthorization } from "#domain/Credential.ts"
 import { SessionId } from "#domain/Ids.ts"
 import { Forbidden } from "#domain/Refusal.ts"
@@ -14,9 +15,7 @@ import { RateLimiter, spend } from "./RateLimiter.ts"
 /** How many passwords a minute are tried for one user. More than one address may try: nobody alone locks anybody out. */
 const guesses = 60
 
-const cookieName = "refresh_token"
-
-const cookieOf = ({ cookies }: HttpServerRequest.HttpServerRequest): string | undefined => cookies[cookieName]
+const cookieOf = ({ cookies }: HttpServerRequest.HttpServerRequest): string | undefined => cookies[refreshCookie]
 
 /** What the caller's program calls itself, as far as it is worth showing again. */
 const userAgentOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
@@ -54,13 +53,13 @@ export const layer = HttpApiBuilder.group(
       const maxAge = Math.ceil(left / 1000) * 1000
       yield* HttpEffect.appendPreResponseHandler((_, response) =>
         Effect.succeed(
-          HttpServerResponse.setCookieUnsafe(response, cookieName, refresh_token, { ...attributes, maxAge })
+          HttpServerResponse.setCookieUnsafe(response, refreshCookie, refresh_token, { ...attributes, maxAge })
         )
       )
       return access
     })
     const cleared = HttpEffect.appendPreResponseHandler((_, response) =>
-      Effect.succeed(HttpServerResponse.expireCookieUnsafe(response, cookieName, attributes))
+      Effect.succeed(HttpServerResponse.expireCookieUnsafe(response, refreshCookie, attributes))
     )
     const ours = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       if (isForeign(request, publicUrl)) return yield* new Forbidden({ reason: "a page of another origin is asking" })

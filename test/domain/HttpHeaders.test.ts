@@ -1,14 +1,24 @@
 import { assert, describe, it } from "vitest"
+import { refreshCookie } from "#domain/Cookies.ts"
 import {
   headersForCaller,
   headersForOrigin,
   headerValues,
   isEventStream,
   refusedOverride,
-  withHeaders
+  withHeaders,
+  withoutCacheOrders
 } from "#domain/HttpHeaders.ts"
 
 describe("what an origin sees of a caller's headers", () => {
+  const via = ["Via", "1.1 turnpike"]
+  /** Without our own name, which ends each request. */
+  const seen = (raw: ReadonlyArray<string>, added: ReadonlyArray<string>) => {
+    const all = headersForOrigin(raw, added)
+    assert.deepStrictEqual(all.splice(-2), via)
+    return all
+  }
+
   it("leaves out what is for one hop only, including what Connection names", () => {
     const raw = ["Connection", "X-Secret, close", "x-secret", "1", "Keep-Alive", "timeout=5", "TE", "trailers"]
     const more = [
@@ -23,7 +33,7 @@ describe("what an origin sees of a caller's headers", () => {
       "Accept",
       "*/*"
     ]
-    assert.deepStrictEqual(headersForOrigin([...raw, ...more], []), ["Accept", "*/*"])
+    assert.deepStrictEqual(seen([...raw, ...more], []), ["Accept", "*/*"])
   })
 
   it("leaves out every payment header", () => {
@@ -37,7 +47,7 @@ describe("what an origin sees of a caller's headers", () => {
     ]
     const more = ["Payment-Receipt", "Sign-In-With-X", "X-Payment-Anything"]
     assert.deepStrictEqual(
-      headersForOrigin(
+      seen(
         [...names, ...more].flatMap((name) => [name, "v"]),
         []
       ),
@@ -47,25 +57,20 @@ describe("what an origin sees of a caller's headers", () => {
 
   it("leaves out what an origin could read as one of ours: an underscore is a dash", () => {
     const raw = ["X_Payment_Payer", "wal_1", "x_forwarded_for", "9.9.9.9", "X_Gateway-Key", "guess", "X_Own", "kept"]
-    assert.deepStrictEqual(headersForOrigin(raw, ["X-Gateway-Key", "known"]), [
-      "X_Own",
-      "kept",
-      "X-Gateway-Key",
-      "known"
-    ])
+    assert.deepStrictEqual(seen(raw, ["X-Gateway-Key", "known"]), ["X_Own", "kept", "X-Gateway-Key", "known"])
   })
 
   it("has the owner's fields in place of the caller's, however either spells a dash", () => {
     const raw = ["X_Api_Key", "guess", "x-api-key", "guess", "x_api-key", "guess"]
     for (const name of ["X_Api_Key", "x-api-key", "X-Api_Key"]) {
-      assert.deepStrictEqual(headersForOrigin(raw, [name, "known"]), [name, "known"])
+      assert.deepStrictEqual(seen(raw, [name, "known"]), [name, "known"])
     }
   })
 
   it("leaves out what would be read in place of the method and the address that were paid for", () => {
     const names = ["X-HTTP-Method-Override", "x_http_method", "X-Method-Override", "X-Original-URL", "X-Rewrite-Url"]
     const raw = [...names, "X_Original_URI"].flatMap((name) => [name, "DELETE"])
-    assert.deepStrictEqual(headersForOrigin([...raw, "X-HTTP-Methods", "all"], []), ["X-HTTP-Methods", "all"])
+    assert.deepStrictEqual(seen([...raw, "X-HTTP-Methods", "all"], []), ["X-HTTP-Methods", "all"])
   })
 
   it("leaves out our credentials and keeps the origin's own", () => {
@@ -77,10 +82,10 @@ describe("what an origin sees of a caller's headers", () => {
       "payment",
       "psk_test_1"
     ]) {
-      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), [], value)
+      assert.deepStrictEqual(seen(["Authorization", value], []), [], value)
     }
     for (const value of ["Bearer theirs", "Basic dXNlcjpwYXNz", "Digest username=x"]) {
-      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), ["Authorization", value])
+      assert.deepStrictEqual(seen(["Authorization", value], []), ["Authorization", value])
     }
   })
 
@@ -89,18 +94,19 @@ describe("what an origin sees of a caller's headers", () => {
       ["header", claims, ""].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
     const ours = `eyJ${jwt({ sub: "usr_1", ten: `ten_${"0".repeat(26)}`, exp: 1 })}`
     for (const value of [`Bearer ${ours}`, `bearer  ${ours}`, ours]) {
-      assert.deepStrictEqual(headersForOrigin(["Authorization", value], []), [], value)
+      assert.deepStrictEqual(seen(["Authorization", value], []), [], value)
     }
     for (const claims of [{ sub: "usr_1" }, { ten: "acme" }]) {
       const theirs = `Bearer eyJ${jwt(claims)}`
-      assert.deepStrictEqual(headersForOrigin(["Authorization", theirs], []), ["Authorization", theirs])
+      assert.deepStrictEqual(seen(["Authorization", theirs], []), ["Authorization", theirs])
     }
   })
 
   it("leaves out our cookies only", () => {
-    assert.deepStrictEqual(headersForOrigin(["Cookie", "a=1; turnpike_refresh=x;b=2"], []), ["Cookie", "a=1;b=2"])
-    assert.deepStrictEqual(headersForOrigin(["Cookie", "__Host-turnpike-session=x"], []), [])
-    assert.deepStrictEqual(headersForOrigin(["Cookie", "a=1;  b=2;"], []), ["Cookie", "a=1;  b=2;"])
+    const mixed = `a=1; ${refreshCookie}=x;b=2; turnpike_refresh=x`
+    assert.deepStrictEqual(seen(["Cookie", mixed], []), ["Cookie", "a=1;b=2"])
+    assert.deepStrictEqual(seen(["Cookie", `${refreshCookie}=x`, "Cookie", "__Host-turnpike-session=x"], []), [])
+    assert.deepStrictEqual(seen(["Cookie", "a=1;  b=2;"], []), ["Cookie", "a=1;  b=2;"])
   })
 
   it("lets nobody speak for us: spoofed fields are replaced by ours or dropped", () => {
@@ -116,14 +122,20 @@ describe("what an origin sees of a caller's headers", () => {
     ]
     const added = ["X-Forwarded-For", "1.2.3.4", "X-Request-Id", "req_1"]
     assert.deepStrictEqual(
-      headersForOrigin([...raw, "x-request-id", "mine", "Host", "evil", "Expect", "100-continue"], added),
+      seen([...raw, "x-request-id", "mine", "Host", "evil", "Expect", "100-continue"], added),
       added
     )
   })
 
   it("keeps the case, order and repetition of everything else", () => {
     const raw = ["Accept", "a", "X-Thing", "1", "accept", "b", "X-Payments-Team", "core"]
-    assert.deepStrictEqual(headersForOrigin(raw, []), raw)
+    assert.deepStrictEqual(seen(raw, []), raw)
+  })
+
+  it("names us after those that the request came through, whatever the caller or the owner says", () => {
+    const raw = ["Via", "1.0 fred", "Connection", "via"]
+    assert.deepStrictEqual(headersForOrigin(["Via", "1.0 fred"], []), ["Via", "1.0 fred", ...via])
+    assert.deepStrictEqual(headersForOrigin(raw, ["Via", "1.1 owner"]), ["Via", "1.1 owner", ...via])
   })
 })
 
@@ -153,6 +165,55 @@ describe("what a caller sees of an origin's headers", () => {
     ]
     const kept = ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "Location", "http://10.0.0.1/", "Content-Length", "3"]
     assert.deepStrictEqual(headersForCaller([...raw, ...more, ...kept]), kept)
+  })
+
+  it("leaves out cookies that would be a credential of ours", () => {
+    const raw = [`${refreshCookie}=x; Path=/v1/sessions`, `=${refreshCookie}=x`, ` REFRESH_TOKEN =x`, "turnpike_a=x"]
+    const fields = [...raw, "a=1"].flatMap((value) => ["Set-Cookie", value])
+    assert.deepStrictEqual(headersForCaller(["Set-Cookie2", "a=1", ...fields]), ["Set-Cookie", "a=1"])
+  })
+
+  it("has each cookie bound to the endpoint, when there is one", () => {
+    const raw = [
+      "A",
+      "set-cookie",
+      "Set-Cookie",
+      "a=1; Path=/",
+      "SET-COOKIE",
+      "b=2",
+      "Set-Cookie",
+      "__Host-c=3; Path=/"
+    ]
+    const place = { gatewayUrl: "https://pay.example/x402/e", target: "/x402/e/login" }
+    assert.deepStrictEqual(headersForCaller(raw, place), [
+      ...["A", "set-cookie", "Set-Cookie", "a=1; Path=/x402/e", "SET-COOKIE", "b=2; Path=/x402/e"]
+    ])
+    assert.deepStrictEqual(headersForCaller(raw), raw)
+  })
+
+  it("leaves out orders to the proxies in front of us, but for the one that nothing waits in them", () => {
+    const orders = [
+      ...["X-Accel-Redirect", "x-accel-expires", "X-Accel-Charset", "X-Accel-Limit-Rate", "X-Sendfile"],
+      ...[
+        "X-LIGHTTPD-send-file",
+        "X-Lighttpd-Send-Tempfile",
+        "X-LiteSpeed-Location",
+        "X-Reproxy-URL",
+        "X-Archive-Files"
+      ],
+      ...["X-Envoy-Immediate-Health-Check-Fail", "Surrogate-Control", "Edge-Control"]
+    ].flatMap((name) => [name, "v"])
+    const kept = ["X-Accel-Buffering", "no", "X-Send", "1", "X-Acceleration", "2"]
+    assert.deepStrictEqual(headersForCaller([...orders, ...kept]), kept)
+  })
+
+  it("has no orders for single caches once they are taken out", () => {
+    const orders = [
+      ...["CDN-Cache-Control", "Vercel-CDN-Cache-Control", "Akamai-Cache-Control", "Expires", "Pragma"]
+    ].flatMap((name) => [name, "v"])
+    const kept = ["Cache-Control", "private", "Age", "1"]
+    assert.deepStrictEqual(withoutCacheOrders([...orders, ...kept]), kept)
+    assert.strictEqual(withoutCacheOrders(kept), kept)
   })
 
   it("leaves out challenges to pay, which are not ours, and keeps the others", () => {

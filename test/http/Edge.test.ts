@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { connect } from "node:net"
+import { refreshCookie } from "#domain/Cookies.ts"
 import * as Harness from "./PlatformHarness.ts"
 
 const code = (text: string) => [text.slice(9, 12), /"code":"([A-Z_]+)"/.exec(text)?.[1]]
@@ -46,6 +49,79 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
       }
       const plain = `${json}Transfer-Encoding: Chunked\r\n\r\n${chunked}`
       assert.deepStrictEqual(code(yield* raw("POST /v1/wallets HTTP/1.1", plain)), ["201", undefined])
+    })
+  )
+
+  it.effect("an address in place of the path is that path, with everything that is refused there", () =>
+    Effect.gen(function* () {
+      const { base } = yield* Harness.entrance
+      for (const authority of ["http://a", "HTTP://A", "https://a", base]) {
+        for (const [path, found] of [
+          ["/v1/wallets?limit=1", ["200", undefined]],
+          ["/v1/wallets?limit=1;a", ["400", "INVALID_REQUEST"]],
+          ["//v1/wallets", ["404", "NOT_FOUND"]],
+          ["/v1//wallets", ["404", "NOT_FOUND"]],
+          ["/v1/wallets#a", ["404", "NOT_FOUND"]],
+          ["/x402/a/../b", ["400", "AMBIGUOUS_PATH"]],
+          ["/x402/nothing", ["404", "NOT_FOUND"]]
+        ] as const) {
+          assert.deepStrictEqual(code(yield* raw(`GET ${path} HTTP/1.1`, "\r\n")), [...found], path)
+          const target = authority + path
+          assert.deepStrictEqual(code(yield* raw(`GET ${target} HTTP/1.1`, "\r\n")), [...found], target)
+        }
+      }
+      const post = `${json}Content-Length: 2\r\n\r\n{}`
+      assert.deepStrictEqual(code(yield* raw(`POST ${base}/v1/wallets HTTP/1.1`, post)), ["201", undefined])
+    })
+  )
+
+  it.effect("an address of another host is INVALID_REQUEST, and so is one that says who asks", () =>
+    Effect.gen(function* () {
+      const { base, port } = yield* Harness.entrance
+      const others = ["http://b", "http://a:1", "http://u@a", "http://a@b", "ftp://a", "http:/", "a", "http://a\\"]
+      for (const other of [...others, base.replace("//", "//u:p@")]) {
+        const text = yield* raw(`GET ${other}/v1/wallets HTTP/1.1`, "\r\n")
+        assert.deepStrictEqual(code(text), ["400", "INVALID_REQUEST"], other)
+      }
+      // The address does not make up for a `Host` that is missing, or there twice.
+      for (const host of ["", "Host: a\r\nHost: a\r\n"]) {
+        const text = yield* Harness.raw(port, `GET ${base}/v1/context HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+        assert.deepStrictEqual(code(text), ["400", "INVALID_REQUEST"])
+      }
+    })
+  )
+
+  it.effect("the host of an address counts in place of Host", () =>
+    Effect.gen(function* () {
+      const { base } = yield* Harness.entrance
+      const refresh = (target: string) =>
+        raw(`POST ${target} HTTP/1.1`, `Origin: http://a\r\nCookie: ${refreshCookie}=x\r\nContent-Length: 0\r\n\r\n`)
+      assert.deepStrictEqual(code(yield* refresh("/v1/sessions/refresh")), ["401", "INVALID_SESSION_TOKEN"])
+      assert.deepStrictEqual(code(yield* refresh(`${base}/v1/sessions/refresh`)), ["403", "FORBIDDEN"])
+    })
+  )
+
+  it.effect("a caller who leaves before there is an answer counts as 499", () =>
+    Effect.gen(function* () {
+      const { base, key, port } = yield* Harness.entrance
+      const sql = yield* SqlClient.SqlClient
+      const counted = Effect.gen(function* () {
+        const { text } = yield* Harness.ask(`${base}/metrics`)
+        return /requests_total\{(?=[^}]*method="GET")(?=[^}]*route="\/v1\/disputes")[^}]*status="(\d+)"/.exec(text)?.[1]
+      })
+      const waiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'disputes'::regclass`
+      const leave = Effect.gen(function* () {
+        yield* sql`LOCK TABLE disputes IN ACCESS EXCLUSIVE MODE`
+        const socket = connect(port, "127.0.0.1")
+        socket.write(`GET /v1/disputes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+        yield* Effect.repeat(waiting, { until: ({ length }) => length > 0, schedule: Schedule.spaced("20 millis") })
+        socket.destroy()
+        return yield* Effect.repeat(counted, {
+          until: (status) => status !== undefined,
+          schedule: Schedule.spaced("20 millis")
+        })
+      })
+      assert.strictEqual(yield* sql.withTransaction(leave), "499")
     })
   )
 

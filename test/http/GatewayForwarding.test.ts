@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { request as httpRequest } from "node:http"
+import { refreshCookie } from "#domain/Cookies.ts"
 import { fromTypeId } from "#domain/Ids.ts"
+import { Deployment } from "#services/Deployment.ts"
 import { balance, buyer, charged, pay, paidCall, seller, send, server, serverWith } from "./GatewayHarness.ts"
 
 const funds = 1_000_000n
@@ -22,6 +25,58 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a request o
       }
       assert.strictEqual(shop.backend.seen.length, 0)
       assert.deepStrictEqual(yield* balance(agent.purse), { posted: funds, held: 10_000n })
+    })
+  )
+
+  it.effect("that names its address in full is the same request: paid for once, and sent on with path and query", () =>
+    Effect.gen(function* () {
+      const { publicUrl } = yield* Deployment
+      const shop = yield* seller((request, response) => response.end(request.url), { path: "/a/*" })
+      const agent = yield* buyer(funds)
+      const whole = `${publicUrl}${shop.path}`
+      assert.strictEqual((yield* paidCall(agent, `${whole}/b?c=%20d`)).body, "/a/b?c=%20d")
+      assert.strictEqual(yield* charged(agent.purse, funds), 10_000n)
+      const [ambiguous, foreign] = [yield* send(`${whole}/b/../c`), yield* send(`http://elsewhere${shop.path}/b`)]
+      assert.deepStrictEqual([ambiguous.status, ambiguous.json.code], [400, "AMBIGUOUS_PATH"])
+      assert.deepStrictEqual([foreign.status, foreign.json.code], [400, "INVALID_REQUEST"])
+    })
+  )
+
+  it.effect("shows nothing of a user's session here, and that it came through us", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((request, response) => response.end(JSON.stringify(request.headers)))
+      const headers = { cookie: `a=1; ${refreshCookie}=secret; b=2`, via: "1.0 fred" }
+      const seen = JSON.parse((yield* paidCall(yield* buyer(funds), shop.path, { headers })).body)
+      assert.deepStrictEqual([seen.cookie, seen.via], ["a=1; b=2", "1.0 fred, 1.1 turnpike"])
+    })
+  )
+
+  it.effect("whose caller leaves before there is an answer counts as 499, and other statuses by what they are", () =>
+    Effect.gen(function* () {
+      const counted = Effect.map(send("/metrics"), ({ body }) =>
+        [...body.matchAll(/requests_total\{(?=[^}]*method="PATCH")(?=[^}]*route="\/x402\/\*")[^}]*status="(\w+)"/g)]
+          .map(([, status]) => status)
+          .sort()
+      )
+      let called = () => {}
+      const shop = yield* seller(() => called(), { method: "ANY" })
+      const agent = yield* buyer(funds)
+      const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      yield* Effect.callback<void>((resume) => {
+        const headers = { "x-payment-proof": paid.json.proof }
+        const request = httpRequest(shop.endpoint.gatewayUrl, { method: "PATCH", headers })
+        called = () => resume(Effect.sync(() => void request.destroy()))
+        request.on("error", () => {}).end()
+      })
+      const gone = yield* Effect.repeat(counted, {
+        until: ({ length }) => length > 0,
+        schedule: Schedule.spaced("20 millis")
+      })
+      assert.deepStrictEqual(gone, ["499"])
+      const odd = yield* seller((_, response) => response.writeHead(666).end(), { method: "ANY" })
+      const options = { method: "PATCH" }
+      assert.strictEqual((yield* paidCall(yield* buyer(funds), odd.path, options)).status, 666)
+      assert.deepStrictEqual(yield* counted, ["402", "499", "6xx"])
     })
   )
 
@@ -59,6 +114,59 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer o
       const { headers } = yield* paidCall(yield* buyer(funds), shop.path)
       assert.match(String(headers["vary"]), /^Origin, Cookie, Accept, /)
       assert.strictEqual(headers["cache-control"], "private, no-transform")
+    })
+  )
+
+  it.effect("sets its cookies for its own endpoint, and none of ours or of the whole host", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => {
+        response.setHeader("Set-Cookie", [
+          "session=a; Domain=127.0.0.1; Path=/; HttpOnly",
+          `${refreshCookie}=chosen; Path=/v1/sessions`,
+          `=${refreshCookie}=chosen; Path=/v1/sessions`,
+          "__Host-a=1; Secure; Path=/",
+          "b=2"
+        ])
+        response.end("served")
+      })
+      const { headers } = yield* paidCall(yield* buyer(funds), shop.path)
+      assert.deepStrictEqual(headers["set-cookie"], [
+        `session=a; HttpOnly; Path=${shop.path}`,
+        `b=2; Path=${shop.path}`
+      ])
+    })
+  )
+
+  it.effect("orders nothing from the proxies and caches in front of us, charged or not", () =>
+    Effect.gen(function* () {
+      const orders = ["X-Accel-Redirect", "X-Sendfile", "X-Envoy-Degraded", "Surrogate-Control", "Edge-Control"]
+      const toCaches = ["Vercel-CDN-Cache-Control", "Akamai-Cache-Control"]
+      const shop = yield* seller(
+        ({ url }, response) => {
+          for (const name of [...orders, ...toCaches]) response.setHeader(name, "v")
+          response.writeHead(url === "/a/lost" ? 404 : 200, { "X-Accel-Buffering": "no" }).end()
+        },
+        { path: "/a/*" }
+      )
+      const agent = yield* buyer(funds)
+      const served = yield* paidCall(agent, shop.path)
+      const lost = yield* paidCall(agent, `${shop.path}/lost`)
+      assert.deepStrictEqual([served.status, lost.status], [200, 404])
+      for (const { headers } of [served, lost]) {
+        assert.strictEqual(headers["x-accel-buffering"], "no")
+        for (const name of orders) assert.isUndefined(headers[name.toLowerCase()], name)
+      }
+      for (const name of toCaches) assert.isUndefined(served.headers[name.toLowerCase()], name)
+    })
+  )
+
+  it.effect("that leads elsewhere is the origin's, as it is, and is charged", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.writeHead(302, { location: "http://10.0.0.1/a" }).end())
+      const agent = yield* buyer(funds)
+      const { headers, status } = yield* paidCall(agent, shop.path)
+      assert.deepStrictEqual([status, headers.location], [302, "http://10.0.0.1/a"])
+      assert.strictEqual(yield* charged(agent.purse, funds), 10_000n)
     })
   )
 
