@@ -48,7 +48,12 @@ export class Gateway extends Context.Service<
     /** Asks a caller who says who it is for its own price, which its completed calls decide. The list price if that is unknown. */
     quoteFor(call: Call, identity: Identity, reason: ProofRefusal): Effect.Effect<Demanded>
     /** Takes what the caller signed as payment for this call; see `Payments.present`. */
-    take(call: Call, presented: Presented, fingerprint: string): Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>
+    take(
+      call: Call,
+      presented: Presented,
+      fingerprint: string,
+      uploads: boolean
+    ): Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>
     /** Whether some callers pay less than the list price. */
     hasDiscounts(call: Call): boolean
     /** Counts a call of this payer; undefined when the endpoint sets no limit. Counted by each process for itself. */

@@ -7,6 +7,7 @@ import { type Exchange, forward, type ForwardHooks, type ForwardInput } from "./
 import { guardedConnector } from "./PublicHttp/GuardedConnector.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { type Post, post, type PostOutcome } from "./PublicHttp/Posting.ts"
+import { wayOf } from "./PublicHttp/Way.ts"
 
 /** A whole request with its body in memory. `timeout` covers everything from lookup to the last byte. */
 export interface OutboundRequest {
@@ -44,7 +45,6 @@ export class PublicHttp extends Context.Service<
     PublicHttp,
     Effect.gen(function* () {
       const policy = yield* PublicHttpPolicy
-      const idleMillis = Duration.toMillis(policy.idleTimeout)
       const make = (connections: number | null, connectTimeout: Duration.Duration) =>
         Effect.acquireRelease(
           Effect.sync(
@@ -60,6 +60,8 @@ export class PublicHttp extends Context.Service<
           (agent) => Effect.promise(() => agent.destroy())
         )
       const agent = yield* make(policy.connectionsPerOrigin, policy.connectTimeout)
+      // Callers' requests are apart from ours: an origin may be the very host that we ask something.
+      const way = wayOf(yield* make(null, policy.connectTimeout), policy)
       const poster = yield* make(null, postConnectTimeout)
 
       const exchange = (request: OutboundRequest) =>
@@ -94,7 +96,7 @@ export class PublicHttp extends Context.Service<
 
       return PublicHttp.of({
         request,
-        forward: (input, hooks) => forward(agent, idleMillis, input, hooks),
+        forward: (input, hooks) => forward(way, input, hooks),
         post: (message, done) => post(poster, message, done)
       })
     })

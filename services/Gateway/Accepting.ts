@@ -30,7 +30,8 @@ export const make = Effect.fnUntraced(function* (
   return Effect.fnUntraced(function* (
     call: Call,
     presented: Presented,
-    fingerprint: string
+    fingerprint: string,
+    uploads: boolean
   ): Effect.fn.Return<Grant, UseRefused | IdempotencyKeyReused> {
     const { method, snapshot } = call
     const { endpoint } = snapshot
@@ -47,14 +48,20 @@ export const make = Effect.fnUntraced(function* (
     }
     const acceptance = accept(presented, ground)
     if (acceptance._tag === "Accepted") {
-      return yield* payments.present({ authorization: acceptance.authorization, snapshot, method, fingerprint })
+      return yield* payments.present({
+        authorization: acceptance.authorization,
+        snapshot,
+        method,
+        fingerprint,
+        uploads
+      })
     }
     const { outdated, reason } = acceptance
     // Time passes and prices change: what was taken under them before is not asked for again.
     const before =
       outdated === undefined
         ? undefined
-        : yield* payments.again({ authorization: outdated, snapshot, method, fingerprint })
+        : yield* payments.again({ authorization: outdated, snapshot, method, fingerprint, uploads })
     return before ?? { _tag: "Refused", reason }
   })
 })

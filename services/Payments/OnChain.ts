@@ -2,6 +2,7 @@ import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import type { Posted, Step } from "#domain/Command.ts"
+import { cappedAt } from "#domain/EndpointPrice.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { priceAt } from "#domain/Price.ts"
@@ -208,10 +209,11 @@ export const make = Effect.fnUntraced(function* (options: {
     handedOut: boolean
   ) => (outcome._tag === "Settled" ? charge(payment, amount, outcome.transaction, handedOut) : refuse(payment))
 
-  /** What is taken: a price as it was signed; of a maximum what the origin says, or else the price for this payer by now. */
+  /** What is taken: a price as it was signed; of a maximum the price for this payer by now, or what the origin says if that is less. */
   const costOf = (payment: PaymentRow, { reported }: OriginAnswer, { scheme }: Authorization) => {
-    if (reported !== undefined || scheme === "exact") return Effect.succeed(reported ?? payment.amount)
-    return Effect.map(ledger.tally(payment.endpoint_id, payment.payer_id), ({ count }) => priceAt(payment.price, count))
+    if (scheme === "exact") return Effect.succeed(payment.amount)
+    const price = reported === undefined ? payment.price : cappedAt(payment.price, reported)
+    return Effect.map(ledger.tally(payment.endpoint_id, payment.payer_id), ({ count }) => priceAt(price, count))
   }
 
   /**

@@ -1,5 +1,6 @@
-import { DateTime, Effect, Option, Schema, Struct } from "effect"
+import { DateTime, Duration, Effect, Option, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { longestTimeoutMs } from "#domain/Endpoint.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
@@ -56,6 +57,13 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { endpoints, key, ledger, policy, publicUrl, wallets } = options
   const sql = yield* SqlClient.SqlClient
+  // Outlives the last call that may begin with the proof, and its capture, whatever timeout its endpoint has by then. A proof that is
+  // not used ends before, and a call whose process died with its lease: that is not left to the hold.
+  const { leaseMargin, proofLife, uploadLife } = policy
+  const longestHold = [leaseMargin, uploadLife, Duration.millis(longestTimeoutMs), Duration.seconds(15)].reduce(
+    Duration.sum,
+    proofLife
+  )
 
   /** Where a call to this address would go. */
   const targetOf = (url: string) => {
@@ -180,10 +188,7 @@ export const make = Effect.fnUntraced(function* (options: {
           currency: endpoint.currency,
           price,
           tally: { scope: endpoint.id, subject: pay.from_wallet_id },
-          // Outlives the last call that may begin with the proof, and its capture.
-          expires_at: DateTime.toDate(
-            DateTime.add(DateTime.addDuration(now, policy.proofLife), { milliseconds: endpoint.timeoutMs, seconds: 15 })
-          ),
+          expires_at: DateTime.toDate(DateTime.addDuration(now, longestHold)),
           code: "payment"
         }
       ],

@@ -1,4 +1,5 @@
-import { Context, Duration } from "effect"
+import { Context, DateTime, Duration } from "effect"
+import type { PaymentRow } from "#domain/Payment.ts"
 
 /** How long promises hold, and what the platform takes. */
 export interface PaymentPolicy {
@@ -8,6 +9,8 @@ export interface PaymentPolicy {
   readonly proofLife: Duration.Duration
   /** How much longer than the origin's timeout a call owns its payment: what capture or release need. */
   readonly leaseMargin: Duration.Duration
+  /** How long a caller may take to send the body of its request: by so much longer does the call own its payment then. */
+  readonly uploadLife: Duration.Duration
   /** How long a stored answer waits for the caller to come back. */
   readonly answerLife: Duration.Duration
   /** How long the same signed payment may ask for its stored answer again, at least. */
@@ -28,6 +31,7 @@ export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services
     requestLife: Duration.seconds(60),
     proofLife: Duration.seconds(60),
     leaseMargin: Duration.seconds(10),
+    uploadLife: Duration.minutes(2),
     answerLife: Duration.minutes(15),
     repeatLife: Duration.minutes(5),
     settlementLife: Duration.hours(24),
@@ -36,3 +40,10 @@ export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services
     feeBasisPoints: 0
   })
 })
+
+/** Until when an answer given at `at` is kept: what was signed may ask for it for as long as a client may still hold it for unused. */
+export const keptUntil = (policy: PaymentPolicy, { proof_expires_at, protocol }: PaymentRow, at: Date): Date => {
+  const life = protocol === "native" ? policy.answerLife : policy.repeatLife
+  const answered = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), life))
+  return answered > proof_expires_at ? answered : proof_expires_at
+}

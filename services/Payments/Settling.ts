@@ -1,5 +1,6 @@
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { cappedAt } from "#domain/EndpointPrice.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
@@ -11,7 +12,7 @@ import { EventLog } from "../EventLog.ts"
 import type { Ledger } from "../Ledger.ts"
 import type { Claim } from "./Claims.ts"
 import type { Answer } from "./Delivery.ts"
-import type { PaymentPolicy } from "./Policy.ts"
+import { keptUntil, type PaymentPolicy } from "./Policy.ts"
 import { capturePayment, chargedIn, insertAnswer, paymentEvent, releasePayment, retakePayment } from "./Records.ts"
 
 /** What the origin answered to a call, and how long it took. */
@@ -48,7 +49,8 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
       ...between(payment),
       kind: "capture",
       hold: payment.hold_id,
-      price: reported === undefined ? payment.price : flat(reported),
+      // What the origin says counts up to this payer's own price.
+      price: reported === undefined ? payment.price : cappedAt(payment.price, reported),
       tally,
       code: "payment"
     }
@@ -107,14 +109,8 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
       status: answer.status,
       headers: answer.headers,
       body: answer.body,
-      expires_at: keptUntil(payment, posted.at)
+      expires_at: keptUntil(policy, payment, posted.at)
     })
-
-  // What was signed for one request may ask for its answer for as long as a client may still hold it for unused.
-  const keptUntil = (payment: PaymentRow, at: Date): Date => {
-    const answered = later(at, payment.protocol === "native" ? policy.answerLife : policy.repeatLife)
-    return answered > payment.proof_expires_at ? answered : payment.proof_expires_at
-  }
 
   const endRow = SqlSchema.findOneOption({
     Request: Schema.Struct({

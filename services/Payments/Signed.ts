@@ -122,7 +122,7 @@ export const make = Effect.fnUntraced(function* (options: {
       onChain === undefined ? yield* payerWallet(authorization, endpoint.currency) : OnChain.payerIdOf(network, payer)
     if (wallet === undefined) return yield* refused("insufficient_funds")
     const now = yield* DateTime.now
-    const leaseEnd = DateTime.addDuration(now, leaseOf(snapshot))
+    const leaseEnd = DateTime.addDuration(now, leaseOf(call))
     const retryEnd = DateTime.toDate(DateTime.addDuration(now, policy.retryLife))
     const reservation = reservationOf(authorization)
     const payment: NewPayment = {

@@ -24,6 +24,8 @@ export interface Use {
   readonly method: string
   /** Tells this request from others: an answer is repeated only to the same request. */
   readonly fingerprint: string
+  /** Whether the request has a body, which takes its time to arrive. */
+  readonly uploads?: boolean
 }
 
 /** A call that shows a proof of ours. */
@@ -55,25 +57,28 @@ export const make = Effect.fnUntraced(function* (options: {
   const { delivery, key, onChain, policy, settling } = options
   const take = yield* Claims.make
 
-  const leaseOf = ({ endpoint }: Snapshot) => Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
+  const leaseOf = ({ snapshot: { endpoint }, uploads = false }: Use) => {
+    const answered = Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
+    return uploads ? Duration.sum(answered, policy.uploadLife) : answered
+  }
 
-  const claimOf = (payment: string, { fingerprint, method, snapshot }: Use): Claims.Claim => ({
+  const claimOf = (payment: string, call: Use): Claims.Claim => ({
     payment,
-    endpoint: snapshot.endpoint.id,
-    method,
-    fingerprint,
-    lease: leaseOf(snapshot)
+    endpoint: call.snapshot.endpoint.id,
+    method: call.method,
+    fingerprint: call.fingerprint,
+    lease: leaseOf(call)
   })
   /** The chain is asked anew: what it would have given then it may not give now. */
   const retakeOnChain = Effect.fnUntraced(function* (
     payment: PaymentRow,
-    { fingerprint, snapshot }: Use,
+    call: Use,
     signed: Authorization | undefined
   ): Effect.fn.Return<Grant, UseRefused> {
     if (onChain === undefined || signed === undefined) return yield* refused("proof_unknown")
-    const reason = yield* onChain.refusal(signed, snapshot.endpoint.timeoutMs)
+    const reason = yield* onChain.refusal(signed, call.snapshot.endpoint.timeoutMs)
     if (reason !== undefined) return yield* refused(reason)
-    const taken = yield* onChain.retake(payment, fingerprint, leaseOf(snapshot))
+    const taken = yield* onChain.retake(payment, call.fingerprint, leaseOf(call))
     if (taken === undefined) return yield* inProgress(payment.id, 1000)
     return { _tag: "Granted", payment: taken }
   })
@@ -83,8 +88,8 @@ export const make = Effect.fnUntraced(function* (options: {
     if (row === undefined || !won) return yield* inProgress(id, 1000)
     return { _tag: "Granted", payment: row } satisfies Grant
   })
-  const retake = (payment: PaymentRow, { fingerprint, snapshot }: Use) =>
-    settling.retake(payment, { fingerprint, lease: leaseOf(snapshot) }).pipe(
+  const retake = (payment: PaymentRow, call: Use) =>
+    settling.retake(payment, { fingerprint: call.fingerprint, lease: leaseOf(call) }).pipe(
       Effect.flatMap(
         (taken): Effect.Effect<Grant, PaymentInProgress> =>
           taken === undefined

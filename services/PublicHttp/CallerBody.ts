@@ -1,19 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 
+/** Is told whom a body waits for, and when it is whole. */
+export interface Progress {
+  ofCaller(): void
+  ofOrigin(): void
+  uploaded(): void
+}
+
 /**
  * A caller's request body on its way to the origin, with back-pressure. undici destroys the stream it was given when the origin
  * answers early; destroying the request itself would close the caller's connection before the answer is on it.
  */
 export class CallerBody extends Readable {
   readonly #source: IncomingMessage
+  readonly #progress: Progress
   readonly #beforeFirstRead: (() => void) | undefined
   #started = false
 
   /** `continueOn`: whose caller still waits for `100 Continue`; it is sent when the origin is ready for the body. */
-  constructor(source: IncomingMessage, continueOn: ServerResponse | undefined) {
+  constructor(source: IncomingMessage, progress: Progress, continueOn: ServerResponse | undefined) {
     super()
     this.#source = source
+    this.#progress = progress
     this.#beforeFirstRead = continueOn && (() => continueOn.writeContinue())
   }
 
@@ -23,6 +32,7 @@ export class CallerBody extends Readable {
       this.#beforeFirstRead?.()
       this.#source.on("data", this.#onData).on("end", this.#onEnd)
     }
+    this.#progress.ofCaller()
     this.#source.resume()
   }
 
@@ -33,10 +43,14 @@ export class CallerBody extends Readable {
   }
 
   readonly #onData = (chunk: Buffer) => {
-    if (!this.push(chunk)) this.#source.pause()
+    this.#progress.ofCaller()
+    if (this.push(chunk)) return
+    this.#source.pause()
+    this.#progress.ofOrigin()
   }
 
   readonly #onEnd = () => {
+    this.#progress.uploaded()
     this.push(null)
   }
 }
@@ -52,10 +66,17 @@ export const bodyKind = ({ headers }: IncomingMessage): "none" | "whole" | "stre
 }
 
 /** Calls back with the whole body; never, if the caller leaves before. */
-export const readWhole = (source: IncomingMessage, done: (body: Buffer) => void): void => {
+export const readWhole = (source: IncomingMessage, progress: Progress, done: (body: Buffer) => void): void => {
   const chunks: Array<Buffer> = []
-  source.on("data", (chunk: Buffer) => void chunks.push(chunk))
-  source.once("end", () => done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)))
+  progress.ofCaller()
+  source.on("data", (chunk: Buffer) => {
+    progress.ofCaller()
+    chunks.push(chunk)
+  })
+  source.once("end", () => {
+    progress.uploaded()
+    done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+  })
 }
 
 const lingerMillis = 2000

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { CookiePlace } from "#domain/Cookies.ts"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import type { OutboundReason } from "./Failure.ts"
 
@@ -12,14 +13,30 @@ export interface ForwardInput {
   readonly path: string
   /** Fields for the origin; they replace the caller's of the same names. */
   readonly added: RawHeaders
-  /** Until the body of the origin's answer begins or is known to be empty, connecting and sending the request included. */
+  /** Whose calls it is one of, and who pays for it: both may have so many with origins at once. */
+  readonly endpoint: string
+  readonly payer: string
+  /**
+   * How long the origin is waited for: until it is connected, and from the end of the request until the body of its answer begins or
+   * is known to be empty. While the request is on its way, also for it to take more of that.
+   */
   readonly timeoutMillis: number
+  /** How long the caller may take for its request. */
+  readonly uploadMillis: number
+  /** How long both together may take. */
+  readonly totalMillis: number
+  /** Where the origin's cookies belong; as they are when left out. */
+  readonly cookiePlace?: CookiePlace
   /** The caller still waits for `100 Continue` (the request came by `checkContinue`). */
   readonly awaitsContinue?: boolean
 }
 
-/** Why a forwarded call did not end well. After its headers were sent the caller's connection is cut. */
-export type ForwardFailure = OutboundReason | "CallerGone"
+/**
+ * Why a forwarded call did not end well. After its headers were sent the caller's connection is cut. `CallerSlow`: its request did not
+ * arrive in time. `Crowded`, `PayerCrowded`: the endpoint, or the payer there, has as many calls under way as it may; the origin was
+ * not called.
+ */
+export type ForwardFailure = OutboundReason | "CallerGone" | "CallerSlow" | "Crowded" | "PayerCrowded"
 
 /**
  * Called from the byte path, even before `forward` returns: `onHeaders` and then `onBody` at most once, and exactly one of the others,

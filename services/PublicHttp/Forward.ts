@@ -1,18 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Dispatcher } from "undici"
-import {
-  headersForCaller,
-  headersForOrigin,
-  headerValue,
-  isTransformed,
-  type RawHeaders,
-  withoutField
-} from "#domain/HttpHeaders.ts"
-import { bodyKind, CallerBody, dropRest, readWhole } from "./CallerBody.ts"
+import { headersForCaller, headerValue, isTransformed, type RawHeaders, withoutField } from "#domain/HttpHeaders.ts"
+import { dropRest } from "./CallerBody.ts"
 import { headerText } from "./Collector.ts"
 import { Copy } from "./Copy.ts"
 import type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
 import { BadAnswer, brokeOff, reasonOf } from "./Failure.ts"
+import { Outgoing } from "./Outgoing.ts"
+import type { Way } from "./Way.ts"
 
 export type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
 
@@ -23,34 +18,9 @@ const maxInformational = 16
  * Bytes go from undici's parser to the response without a stream, an Effect or a closure between them: measured three to six times
  * as fast as the alternatives. Timers are Node's own for the same reason.
  */
-export const forward = (
-  dispatcher: Dispatcher,
-  idleMillis: number,
-  input: ForwardInput,
-  hooks: ForwardHooks
-): Exchange => {
-  const { origin, path, request, response } = input
-  const exchange = new Forwarding(input, hooks, idleMillis)
-  // Who may take long to answer may be silent as long within the answer.
-  const bodyTimeout = Math.max(idleMillis, input.timeoutMillis)
-  if (response.destroyed) {
-    exchange.callerGone()
-    return exchange
-  }
-  const headers = headersForOrigin(request.rawHeaders, input.added)
-  const length = request.headers["content-length"]
-  if (length !== undefined) headers.push("content-length", length)
-  const dispatch = (body: CallerBody | Buffer | null) => {
-    if (exchange.over) return
-    dispatcher.dispatch(
-      { origin, path, method: request.method ?? "GET", headers, body, headersTimeout: 0, bodyTimeout },
-      exchange
-    )
-  }
-  const kind = bodyKind(request)
-  if (kind === "none") dispatch(null)
-  else if (kind === "whole" && input.awaitsContinue !== true) readWhole(request, dispatch)
-  else dispatch(exchange.stream(input.awaitsContinue === true))
+export const forward = (way: Way, input: ForwardInput, hooks: ForwardHooks): Exchange => {
+  const exchange = new Forwarding(way, input, hooks)
+  exchange.start()
   return exchange
 }
 
@@ -60,8 +30,9 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #hooks: ForwardHooks
+  readonly #cookiePlace: ForwardInput["cookiePlace"]
   readonly #idleMillis: number
-  #body: CallerBody | undefined
+  readonly #outgoing: Outgoing
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
   #informational = 0
@@ -78,23 +49,23 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   #written = false
   #ended = false
   #permitted = false
-  over = false
+  #over = false
   #draining = false
   #flushing = false
 
-  constructor(input: ForwardInput, hooks: ForwardHooks, idleMillis: number) {
+  constructor(way: Way, input: ForwardInput, hooks: ForwardHooks) {
     this.#request = input.request
     this.#response = input.response
     this.#hooks = hooks
-    this.#idleMillis = idleMillis
-    // @effect-diagnostics-next-line globalTimers:off
-    this.#timer = setTimeout(() => this.timedOut(), input.timeoutMillis)
+    this.#cookiePlace = input.cookiePlace
+    this.#idleMillis = way.idleMillis
+    this.#outgoing = new Outgoing(way, input, this, (failure) => this.#fail(failure, undefined))
     input.response.once("close", () => this.callerGone())
   }
 
-  stream(awaitsContinue: boolean): CallerBody {
-    this.#body = new CallerBody(this.#request, awaitsContinue ? this.#response : undefined)
-    return this.#body
+  start() {
+    if (this.#response.destroyed) this.callerGone()
+    else this.#outgoing.start()
   }
 
   whole(most: number, then: (body: Buffer | undefined) => void) {
@@ -110,7 +81,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   send(headers: RawHeaders) {
-    if (this.over || this.#headersOut !== undefined) return
+    if (this.#over || this.#headersOut !== undefined) return
     this.#headersOut = headers
     for (const chunk of this.#early.splice(0)) this.#deliver(chunk)
     if (this.length < 0) this.#flushSoon()
@@ -124,7 +95,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   abort() {
-    if (this.over) return
+    if (this.#over) return
     this.#settle()
     this.#controller?.abort(new Error("Aborted by the gateway"))
     if (this.#written) this.#cut()
@@ -132,19 +103,19 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController) {
     // Thrown, not aborted: undici then drops the request and keeps the idle connection it was about to use.
-    if (this.over) throw new Error("The call ended while it was waiting for a connection")
+    if (this.#over) throw new Error("The call ended while it was waiting for a connection")
     this.#controller = controller
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number) {
-    if (this.over) return
+    if (this.#over) return
     if (status < 200) {
       if (++this.#informational > maxInformational) this.#bad("unexpected_informational")
       return
     }
     const raw = headerText(controller.rawHeaders)
     this.status = status
-    this.headers = headersForCaller(raw)
+    this.headers = headersForCaller(raw, this.#cookiePlace)
     const announced = headerValue(raw, "content-length")
     if (status === 204 || status === 304 || this.#request.method === "HEAD") this.length = 0
     else if (announced !== undefined) this.length = Number(announced)
@@ -156,7 +127,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
     this.#begin()
-    if (this.over) return
+    if (this.#over) return
     this.#copy?.add(chunk)
     if (this.#headersOut !== undefined) return this.#deliver(chunk)
     this.#early.push(chunk)
@@ -164,8 +135,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd() {
+    // The connection is free, however long the caller takes for what is left.
+    this.#outgoing.leave()
     this.#begin()
-    if (this.over) return
+    if (this.#over) return
     this.#ended = true
     this.#copy?.end()
     this.#endIfPermitted()
@@ -177,7 +150,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   /** The response closed: after its last byte was flushed, or before. */
   callerGone() {
-    if (this.over) return
+    if (this.#over) return
     if (!this.#response.writableFinished) return this.#fail("CallerGone", undefined)
     this.#settle()
     this.#hooks.onComplete()
@@ -190,7 +163,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   resume() {
     clearTimeout(this.#timer)
     this.#draining = false
-    if (!this.over) this.#controller?.resume()
+    if (!this.#over) this.#controller?.resume()
   }
 
   /** A chunk that was held back leaves as soon as it is known not to be the last of what is here: after the parser's turn. */
@@ -204,10 +177,9 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   /** The origin has the whole of its time until here; what it may be silent later is a limit of its own. */
   #begin() {
-    if (this.#begun || this.over) return
+    if (this.#begun || this.#over) return
     this.#begun = true
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#outgoing.answered()
     this.#hooks.onBody(this)
   }
 
@@ -239,7 +211,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   #endIfPermitted() {
-    if (!this.#ended || !this.#permitted || this.#headersOut === undefined || this.over) return
+    if (!this.#ended || !this.#permitted || this.#headersOut === undefined || this.#over) return
     if (!this.#writeHead()) return
     this.#response.end(this.#last)
     // There is no `drain` after the end: what is left has one more period to leave.
@@ -250,7 +222,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   /** Only with the first byte of the body, so that an abort before it leaves the caller a real answer. */
   #writeHead(): boolean {
     // A write to a destroyed response would emit an error nobody listens to; its `close` is on the way.
-    if (this.over || this.#response.destroyed) return false
+    if (this.#over || this.#response.destroyed) return false
     if (this.#written) return true
     try {
       // The types want a mutable array; Node only reads it.
@@ -267,7 +239,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ForwardFailure, cause: Error | undefined) {
-    if (this.over) return
+    if (this.#over) return
     this.#settle()
     this.#controller?.abort(cause ?? new Error(failure))
     if (this.#written) this.#cut()
@@ -275,11 +247,11 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   #settle() {
-    this.over = true
+    this.#over = true
+    this.#outgoing.stop()
     clearTimeout(this.#timer)
     this.#early = []
     this.#last = undefined
-    this.#body?.destroy()
     dropRest(this.#request)
   }
 

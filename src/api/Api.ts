@@ -193,7 +193,7 @@ export class Api extends HttpApi.make("turnpike")
       description:
         "The toll road for agents: wallets over a double-entry ledger and a pay-per-call gateway.\n\n" +
         "Amounts are decimal strings. Every refusal is `application/problem+json` with a stable `code` and the id of the request; " +
-        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. Money-moving operations take an `Idempotency-Key`.",
+        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. `X-Service-Error` repeats the `code` of a refusal that is ours, and no answer of an origin behind the gateway has it. Money-moving operations take an `Idempotency-Key`.",
       transform: described
     })
   ) {}

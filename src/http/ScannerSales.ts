@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import type { IncomingMessage } from "node:http"
 import { Agent } from "undici"
 import { MissingAuthHeader } from "#domain/Credential.ts"
@@ -8,12 +8,14 @@ import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { forward } from "#services/PublicHttp/Forward.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { wayOf } from "#services/PublicHttp/Way.ts"
 import * as Serving from "./Gateway/Serving.ts"
 import * as RawRoutes from "./RawRoutes.ts"
 
 /** Calls of ours that may be under way at a time, and how long one may be silent: a test of a shop says nothing before its end. */
 const connections = 256
-const idleMillis = 120_000
+const idleTimeout = Duration.minutes(2)
 
 const pathOf = ({ url = "" }: IncomingMessage) => url.split("?", 1)[0] ?? ""
 
@@ -36,10 +38,11 @@ const route = Effect.gen(function* () {
     Effect.sync(() => new Agent({ connections, pipelining: 1 })),
     (open) => Effect.promise(() => open.destroy())
   )
+  const way = wayOf(agent, { ...(yield* PublicHttpPolicy), idleTimeout })
   const credential = ["Authorization", `Bearer ${Redacted.value(bought.credential)}`]
   // In place of what the operator has forwarded under that name: two would be none.
   const { ground, serve } = yield* Serving.make((input, hooks) =>
-    forward(agent, idleMillis, { ...input, added: withHeaders(input.added, credential) }, hooks)
+    forward(way, { ...input, added: withHeaders(input.added, credential) }, hooks)
   )
 
   const ownOrigin = () => {

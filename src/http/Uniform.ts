@@ -18,6 +18,8 @@ const exposed = [
   "x-payment-required",
   "x-payment-response",
   "x-payment-id",
+  "x-payment-amount",
+  "x-service-error",
   "payment-receipt",
   "www-authenticate"
 ].join(", ")
@@ -71,9 +73,9 @@ export const rateLimit = ({ limit, remaining, reset }: Allowance): Headers => ({
   "x-ratelimit-reset": String(reset)
 })
 
-/** What a refusal says in headers as well. */
+/** What a refusal says in headers as well. Its code tells it from an origin's answer: no origin may set a header of that name. */
 export const ofProblem = (problem: ProblemBody): Headers => {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { "x-service-error": problem.code }
   const { retry_after, allow } = problem.details ?? {}
   if (typeof retry_after === "number") headers["retry-after"] = String(retry_after)
   if (Array.isArray(allow)) headers["allow"] = allow.join(", ")

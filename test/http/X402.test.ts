@@ -89,6 +89,41 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
     })
   )
 
+  it.effect(
+    "a request for another part, version or language of the answer is another one: it is not given the first",
+    () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((request, response) => {
+          response.writeHead(206, { "content-range": "bytes 0-1/10" }).end(String(request.headers.range))
+        })
+        const { account } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        const headers = { range: "bytes=0-1", "accept-language": "de" }
+        const call = (changed: Record<string, string>) =>
+          callWith(shop.path, header, { headers: { ...headers, ...changed } })
+        assert.strictEqual((yield* call({})).status, 206)
+        const again = yield* call({ "user-agent": "second attempt" })
+        assert.deepStrictEqual([again.status, again.headers["idempotency-replayed"]], [206, "true"])
+        for (const changed of [
+          { range: "bytes=2-3" },
+          { "if-range": '"2"' },
+          { "if-none-match": '"1"' },
+          { "if-modified-since": "Thu, 01 Jan 2026 00:00:00 GMT" },
+          { accept: "text/csv" },
+          { "accept-encoding": "gzip" },
+          { "accept-language": "en" }
+        ]) {
+          const other = yield* call(changed)
+          assert.deepStrictEqual(
+            [other.status, other.json?.code],
+            [409, "PAYMENT_ALREADY_USED"],
+            JSON.stringify(changed)
+          )
+        }
+        assert.strictEqual(shop.backend.seen.length, 1)
+      })
+  )
+
   it.effect("a small answer without a length is kept too, and its first part does not wait for the last", () =>
     Effect.gen(function* () {
       const later: Array<() => void> = []

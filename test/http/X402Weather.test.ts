@@ -39,6 +39,22 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("tells caches to keep an answer that is not charged: they would show it to who is asked for money", () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => {
+          response
+            .setHeader("Cache-Control", "public, max-age=600")
+            .setHeader("CDN-Cache-Control", "public, max-age=600")
+            .setHeader("Expires", "Thu, 01 Jan 2099 00:00:00 GMT")
+          response.writeHead(404).end("nothing here")
+        })
+        const { account } = yield* signer(funds)
+        const { headers, status } = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
+        assert.deepStrictEqual([status, headers["cache-control"]], [404, "private, max-age=600"])
+        assert.deepStrictEqual([headers["cdn-cache-control"], headers["expires"]], [undefined, undefined])
+      })
+    )
+
     it.effect("sets cookies under our names, policies for our host and orders for caches: none arrives", () =>
       Effect.gen(function* () {
         const shop = yield* baseSeller((_, response) => {
@@ -51,7 +67,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
         })
         const { account } = yield* signer(funds)
         const { headers } = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
-        assert.deepStrictEqual(headers["set-cookie"], ["theirs=1"])
+        assert.deepStrictEqual(headers["set-cookie"], [`theirs=1; Path=${shop.path}`])
         for (const name of ["nel", "report-to", "accept-ch", "cdn-cache-control", "expires"]) {
           assert.isUndefined(headers[name], name)
         }

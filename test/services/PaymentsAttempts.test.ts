@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Test from "#layers/Test.ts"
+import { Endpoints } from "#services/Endpoints.ts"
+import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 import { chain } from "./ChainSettlementsHarness.ts"
 import * as Paid from "./PaymentsHarness.ts"
@@ -27,6 +29,44 @@ layer(Test.layer, { timeout: "60 seconds" })("a call whose lease has ended", (it
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
       yield* payments.unclaim(next)
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "authorized", attempt: 2 })
+    })
+  )
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a call that may take long", (it) => {
+  it.effect("because its endpoint was given more time after it was paid for owns its money as long", () =>
+    Effect.gen(function* () {
+      const { call, money, payments, purse, record, reserve, seller } = yield* Paid.market({ timeoutMs: 100 })
+      const { proof } = yield* reserve
+      const endpoint = yield* (yield* Endpoints).update(seller, record.id, { timeoutMs: 120_000 })
+      yield* TestClock.adjust("59 seconds")
+      const usual = call(proof)
+      const grant = yield* payments.claim({ ...usual, snapshot: { ...usual.snapshot, endpoint }, uploads: true })
+      assert.strictEqual(grant._tag, "Granted")
+      if (grant._tag !== "Granted") return
+      yield* TestClock.adjust("245 seconds")
+      yield* (yield* Ledger).expireDue
+      assert.strictEqual(yield* payments.resolveDue, 0)
+      assert.strictEqual((yield* payments.capture(grant.payment, Paid.answered(200))).charged, 10_000n)
+      assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds - 10_000n })
+    })
+  )
+
+  it.effect("because its request has a body owns its money until that has arrived and was answered", () =>
+    Effect.gen(function* () {
+      const { money, payments, signs, snapshot } = yield* market("sandbox")
+      const chargedLater = Effect.fnUntraced(function* (uploads: boolean) {
+        const call = { authorization: signs(), snapshot, method: "GET", fingerprint: "f", uploads }
+        const grant = yield* payments.present(call)
+        if (grant._tag !== "Granted") return yield* Effect.die(grant)
+        yield* TestClock.adjust("155 seconds")
+        yield* (yield* Ledger).expireDue
+        yield* payments.resolveDue
+        return yield* payments.capture(grant.payment, Paid.answered(200))
+      })
+      assert.strictEqual((yield* Effect.flip(chargedLater(false)))._tag, "HOLD_NOT_OPEN")
+      assert.strictEqual((yield* chargedLater(true)).charged, 10_000n)
+      assert.deepStrictEqual(yield* money, { held: 0n, posted: Paid.funds - 10_000n })
     })
   )
 })

@@ -51,6 +51,7 @@ describe("forwarding a call", () => {
     }
     const answer = await call(port, { headers })
     const seen = ["host", `127.0.0.1:${origin}`, "connection", "keep-alive", "X-Forwarded-For", "1.2.3.4"]
+    seen.push("Via", "1.1 turnpike")
     assert.deepStrictEqual(JSON.parse(answer.body), seen)
     assert.notProperty(answer.headers, "x-hop")
     assert.notProperty(answer.headers, "payment-response")

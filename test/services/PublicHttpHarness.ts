@@ -78,6 +78,11 @@ export interface GatewayOptions {
   readonly origin?: string
   readonly added?: ReadonlyArray<string>
   readonly timeoutMillis?: number
+  readonly uploadMillis?: number
+  readonly totalMillis?: number
+  /** Whose call this is, by its path; one endpoint and one payer when left out. */
+  readonly endpointOf?: (path: string) => string
+  readonly payerOf?: (path: string) => string
   /** Instead of sending and finishing at once. */
   readonly onHeaders?: (exchange: Exchange) => void
   /** When the origin's body begins. */
@@ -103,7 +108,11 @@ export const gatewayTo = async (originPort: number, options: GatewayOptions = {}
         origin: options.origin ?? `http://127.0.0.1:${originPort}`,
         path: request.url ?? "/",
         added: options.added ?? [],
-        timeoutMillis: options.timeoutMillis ?? 110_000
+        endpoint: options.endpointOf?.(request.url ?? "/") ?? "endpoint",
+        payer: options.payerOf?.(request.url ?? "/") ?? "payer",
+        timeoutMillis: options.timeoutMillis ?? 110_000,
+        uploadMillis: options.uploadMillis ?? 110_000,
+        totalMillis: options.totalMillis ?? 220_000
       },
       {
         onHeaders: (exchange) => {

@@ -103,17 +103,26 @@ layer(Test.layer, { timeout: "60 seconds" })("a signed payment whose money is in
     })
   )
 
-  it.effect("of a maximum costs its payer's own price when the origin says nothing", () =>
+  it.effect("of a maximum costs its payer's own price, or what the origin says if that is less", () =>
     Effect.gen(function* () {
       const { granted, money, payments, signs } = yield* market("sandbox", {
-        volumeDiscounts: [{ threshold: 1, priceMultiplier: 0.5 }]
+        volumeDiscounts: [
+          { threshold: 1, priceMultiplier: 0.5 },
+          { threshold: 4, priceMultiplier: 0 }
+        ]
       })
       const maximum: Partial<Authorization> = { scheme: "upto", method: "permit2" }
       assert.strictEqual((yield* payments.capture(yield* granted(signs(maximum)), streamed)).charged, 10_000n)
       assert.strictEqual((yield* payments.capture(yield* granted(signs(maximum)), streamed)).charged, 5_000n)
-      const reported = { ...streamed, reported: 9_000n }
-      assert.strictEqual((yield* payments.capture(yield* granted(signs(maximum)), reported)).charged, 9_000n)
-      assert.deepStrictEqual(yield* money, { held: 0n, posted: funds - 24_000n })
+      for (const [reported, charged] of [
+        [9_000n, 5_000n],
+        [2_000n, 2_000n],
+        [9_000n, 0n]
+      ] as const) {
+        const answer = { ...streamed, reported }
+        assert.strictEqual((yield* payments.capture(yield* granted(signs(maximum)), answer)).charged, charged)
+      }
+      assert.deepStrictEqual(yield* money, { held: 0n, posted: funds - 22_000n })
     })
   )
 })

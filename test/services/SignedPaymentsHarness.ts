@@ -99,7 +99,20 @@ export const market = Effect.fnUntraced(function* (
     ({ held, posted }) => ({ held, posted })
   )
   const record_ = Effect.map(payments.list(seller, record.id, { limit: 10 }), ([one]) => one)
-  return { payments, endpoint: record, till, purse, signs, bring, granted, money, record: record_, payTo, buyer }
+  return {
+    payments,
+    endpoint: record,
+    snapshot,
+    till,
+    purse,
+    signs,
+    bring,
+    granted,
+    money,
+    record: record_,
+    payTo,
+    buyer
+  }
 })
 
 /** How many events say that this payment failed. */

@@ -118,18 +118,20 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
     })
   )
 
-  it.effect("of a maximum costs its payer's own price when the origin says nothing", () =>
+  it.effect("of a maximum costs its payer's own price, or what the origin says if that is less", () =>
     Effect.gen(function* () {
       yield* chain.does("settle")
       const { granted, payments, signs } = yield* market("live", {
         volumeDiscounts: [{ threshold: 1, priceMultiplier: 0.5 }]
       })
-      const take = Effect.fnUntraced(function* (changed: Partial<Authorization>) {
+      const take = Effect.fnUntraced(function* (changed: Partial<Authorization>, reported?: bigint) {
         const signed = signs(changed)
-        return (yield* payments.capture(yield* granted(signed), streamed, signed)).charged
+        return (yield* payments.capture(yield* granted(signed), { ...streamed, reported }, signed)).charged
       })
       assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }), 10_000n)
       assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }), 5_000n)
+      assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }, 9_000n), 5_000n)
+      assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }, 2_000n), 2_000n)
       // What was signed as a price is that price on a chain: nothing less can be taken.
       assert.strictEqual(yield* take({}), 10_000n)
       assert.deepStrictEqual(yield* inOrder, [])

@@ -9,6 +9,10 @@ export interface Ground {
   readonly gateway: Gateway["Service"]
   /** Sends the call to where it is answered. */
   readonly forward: PublicHttp["Service"]["forward"]
+  /** How long a caller may take for its request (milliseconds); as long does the payment belong to its call. */
+  readonly uploadMillis: number
+  /** How many calls of one payer may be with an endpoint's origin at once. */
+  readonly callsPerPayer: number
   readonly host: string
   readonly scheme: string
   /** Peers that are proxies of ours. */

@@ -66,16 +66,19 @@ export const ofPreflight = (allow: string, requested = ""): Array<string> => [
   "Access-Control-Request-Headers"
 ]
 
-/** The origin's headers with ours in place of those of the same names. A paid answer is never kept for others. */
-export const ofAnswer = (origin: RawHeaders, ours: RawHeaders, paid: boolean): Array<string> => {
+/**
+ * The origin's headers with ours in place of those of the same names. An answer to a payment is never kept for others, charged or not:
+ * it would stand where they are asked for theirs.
+ */
+export const ofAnswer = (origin: RawHeaders, ours: RawHeaders): Array<string> => {
   const added = [...ours, ...crossOrigin, "Vary", merged(headerValues(origin, "vary"), vary)]
   const readable = headerValues(origin, "access-control-expose-headers")
   if (readable !== undefined) added[added.indexOf(exposed)] = `${exposed}, ${readable}`
-  if (paid) added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
+  added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
   // What the origin says to us about its price is not for the caller; and what every page may read no browser gives to one that
   // sends credentials.
   const theirs = without(without(origin, "settlement-overrides"), "access-control-allow-credentials")
-  return withHeaders(paid ? withoutCacheOrders(theirs) : theirs, added)
+  return withHeaders(withoutCacheOrders(theirs), added)
 }
 
 const without = (headers: RawHeaders, name: string): RawHeaders =>

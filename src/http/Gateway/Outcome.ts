@@ -1,11 +1,12 @@
 import { DateTime } from "effect"
+import { RateLimitExceeded, RequestTimeout } from "#api/Refusals.ts"
 import { OriginBadAnswer, OriginTimeout, OriginUnreachable } from "#domain/GatewayRefusal.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import { receiptHeaders } from "#domain/protocol/Receipt.ts"
-import { InvalidRequest } from "#domain/Refusal.ts"
+import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Charge } from "#services/Payments.ts"
 import { badAnswerReason } from "#services/PublicHttp/Failure.ts"
 import type { ForwardFailure } from "#services/PublicHttp/Forward.ts"
@@ -30,6 +31,9 @@ export const receipt = (payment: PaymentRow, charge: Charge | undefined, now: nu
   return receipt
 }
 
+/** What goes with an origin's answer that is not charged. */
+export const nothingTaken: ReadonlyArray<string> = ["X-Payment-Amount", "0.00"]
+
 export const failureCodes: Record<ForwardFailure, string> = {
   ForbiddenAddress: "origin_forbidden_address",
   Unreachable: "origin_unreachable",
@@ -37,7 +41,10 @@ export const failureCodes: Record<ForwardFailure, string> = {
   TooLarge: "origin_bad_answer",
   BadResponse: "origin_bad_answer",
   BadRequest: "request_not_forwardable",
-  CallerGone: "caller_gone"
+  CallerGone: "caller_gone",
+  CallerSlow: "caller_slow",
+  Crowded: "endpoint_busy",
+  PayerCrowded: "payer_busy"
 }
 
 /** How a forwarded call broke. */
@@ -46,12 +53,18 @@ export interface Break {
   readonly cause: Error | undefined
 }
 
-/** What the caller is told when the origin did not answer it. */
-export const originRefusal = (payment: PaymentRow, { cause, failure }: Break) => {
+/** What the caller is told when the origin did not answer it; `callsPerPayer` is how many calls of one payer may be under way. */
+export const originRefusal = (payment: PaymentRow, { cause, failure }: Break, callsPerPayer: number) => {
   const details = { payment_id: toTypeId("pay", payment.id), failure: failureCodes[failure] }
   switch (failure) {
     case "Timeout":
       return new OriginTimeout(details)
+    case "CallerSlow":
+      return new RequestTimeout()
+    case "Crowded":
+      return new ServiceUnavailable({ retry_after: 1 })
+    case "PayerCrowded":
+      return new RateLimitExceeded({ limit: callsPerPayer, retry_after: 1 })
     case "ForbiddenAddress":
       return new OriginForbiddenAddress({ reason: "AddressNotPublic" })
     case "BadRequest":

@@ -11,7 +11,7 @@ import {
   transactionOf
 } from "#domain/Payment.ts"
 import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
-import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { settlementAmount } from "#domain/protocol/SettlementOverrides.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Call } from "#services/Gateway.ts"
@@ -21,12 +21,9 @@ import type { Exchange } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
+import { Copied, keptBytes, patienceWith, whole } from "./Kept.ts"
 import * as Outcome from "./Outcome.ts"
-
-/** Answers up to this size are kept with their charge until they were delivered. */
-const keptBytes = 65_536
-/** How long one that began is waited for when it dawdles (milliseconds): the lease of the payment runs. */
-const keptPatience = 1000
+import { timesOf } from "./Times.ts"
 
 /**
  * One request that shows a proof: claims the payment, has the call forwarded, and charges or gives the money back. Bytes do not
@@ -43,8 +40,7 @@ export class PaidCall {
   #capturing = false
   /** What was taken, once it was. */
   #charged: Charge | undefined
-  #copying = false
-  #copied: Answer | undefined
+  #copied: Copied | undefined
   #givenBack = false
   #brokenBy: Outcome.Break | undefined
   #signed: Authorization | undefined
@@ -93,14 +89,19 @@ export class PaidCall {
   }
 
   #use(payment: PaymentRow) {
-    if (this.#response.destroyed) return this.#background(this.#ground.payments.unclaim(payment))
-    const allowance = this.#ground.gateway.count(this.#call, payment.payer_id)
+    const { gateway, payments, uploadMillis } = this.#ground
+    if (this.#response.destroyed) return this.#then(payments.unclaim(payment))
+    const allowance = gateway.count(this.#call, payment.payer_id)
     if (allowance !== undefined && !allowance.allowed) {
-      const refusal = new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
-      return this.#then(this.#ground.payments.unclaim(payment), () => this.#raw.refuse(refusal))
+      return this.#turnAway(
+        payment,
+        new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
+      )
     }
     const { endpoint } = this.#call.snapshot
     this.#forwardedAt = this.#ground.now()
+    const times = timesOf(payment, endpoint, this.#signed, uploadMillis, this.#forwardedAt)
+    if (times === undefined) return this.#turnAway(payment, new ServiceUnavailable({ retry_after: 1 }))
     this.#ground.forward(
       {
         request: this.#request,
@@ -108,8 +109,11 @@ export class PaidCall {
         origin: this.#call.origin,
         path: this.#call.path,
         added: Headers.forOrigin(this.#ground, this.#call, this.#request, this.#raw.requestId, payment),
-        timeoutMillis: endpoint.timeoutMs,
-        awaitsContinue: this.#request.headers.expect?.toLowerCase() === "100-continue"
+        endpoint: endpoint.id,
+        payer: payment.payer_id,
+        cookiePlace: { gatewayUrl: endpoint.gatewayUrl, target: this.#request.url ?? "" },
+        awaitsContinue: this.#request.headers.expect?.toLowerCase() === "100-continue",
+        ...times
       },
       {
         onHeaders: (exchange) =>
@@ -125,6 +129,11 @@ export class PaidCall {
         onError: (failure, cause) => this.#broken(payment, { failure, cause })
       }
     )
+  }
+
+  /** The origin is not called, and the payment is as good as before. */
+  #turnAway(payment: PaymentRow, refusal: RateLimitExceeded | ServiceUnavailable) {
+    this.#then(this.#ground.payments.unclaim(payment), () => this.#raw.refuse(refusal))
   }
 
   /** An answer counts from its body on. Only the head of an event stream leaves before: its reader may wait long for the first event. */
@@ -156,43 +165,35 @@ export class PaidCall {
     const streams = exchange.length < 0
     // What a chain has to settle takes its time, and may be refused: its answer is kept before, and handed out after.
     if (streams ? payment.rail === "chain" : exchange.length <= keptBytes) return this.#chargeWhole(payment, exchange)
-    if (streams && payment.protocol !== "native") this.#copy(payment, exchange)
-    if (streams) this.#open(payment, exchange)
-    this.#capture(payment, exchange, undefined)
+    if (!streams) return this.#capture(payment, exchange, undefined)
+    // It is charged before it is whole. Its payment may ask for it again all the same.
+    const copied = new Copied(exchange, () => this.#finish(payment, exchange))
+    this.#copied = copied
+    this.#open(payment, exchange)
+    // What has come whole by the end of the parser's turn is kept together with its charge.
+    this.#capturing = true
+    queueMicrotask(() => this.#capture(payment, exchange, copied.take()))
   }
 
   #chargeWhole(payment: PaymentRow, exchange: Exchange) {
-    const { headers, status } = exchange
+    const patience = patienceWith(payment, this.#signed, exchange.headers, this.#ground.now())
     // @effect-diagnostics-next-line globalTimers:off
-    const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), this.#patience(payment, headers))
-    exchange.whole(keptBytes, (body) => {
+    const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), patience)
+    whole(exchange, (kept) => {
       clearTimeout(timer)
-      this.#captureOnce(payment, exchange, body === undefined ? undefined : { status, headers, body })
-    })
-  }
-
-  /** An answer that is not kept is lost when its chain takes too long, so one that may become whole is waited for. */
-  #patience({ lease_until, rail }: PaymentRow, headers: RawHeaders): number {
-    if (rail !== "chain" || this.#signed === undefined || isEventStream(headers)) return keptPatience
-    return Math.max(keptPatience, timeToAnswer(this.#signed, lease_until, this.#ground.now()))
-  }
-
-  /** What streams is charged before it is whole. What was signed may ask for it again all the same, if it turns out small. */
-  #copy(payment: PaymentRow, exchange: Exchange) {
-    const { headers, status } = exchange
-    this.#copying = true
-    exchange.copy(keptBytes, (body) => {
-      this.#copying = false
-      if (body !== undefined) this.#copied = { status, headers, body }
-      this.#finish(payment, exchange)
+      this.#captureOnce(payment, exchange, kept)
     })
   }
 
   /** The end waits for the charge, and for the copy of a streamed answer. */
   #finish(payment: PaymentRow, exchange: Exchange) {
-    if (this.#charged === undefined || this.#copying) return
-    if (this.#copied === undefined) return exchange.finish()
-    this.#then(this.#ground.payments.keep(payment, this.#copied), () => exchange.finish())
+    if (this.#charged !== undefined && this.#copied?.awaited !== true) this.#keep(payment, () => exchange.finish())
+  }
+
+  #keep(payment: PaymentRow, next: () => void) {
+    const kept = this.#copied?.take()
+    if (kept === undefined) next()
+    else this.#then(this.#ground.payments.keep(payment, kept), next)
   }
 
   #captureOnce(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
@@ -230,15 +231,19 @@ export class PaidCall {
 
   /** The answer broke and the money has moved: this must not look unpaid. */
   #cutShort(payment: PaymentRow, broken: Outcome.Break, charge: Charge) {
-    this.#seen(payment, false)
+    this.#keep(payment, () => this.#seen(payment, false))
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
-    this.#raw.refuse(Outcome.originRefusal(payment, broken), Outcome.receipt(payment, charge, this.#ground.now()))
+    this.#raw.refuse(this.#refusal(payment, broken), Outcome.receipt(payment, charge, this.#ground.now()))
+  }
+
+  #refusal(payment: PaymentRow, broken: Outcome.Break) {
+    return Outcome.originRefusal(payment, broken, this.#ground.callsPerPayer)
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
     this.#givenBack = true
     this.#took = this.#ground.now() - this.#forwardedAt
-    exchange.send(Headers.ofAnswer(exchange.headers, this.#raw.headers, false))
+    exchange.send(Headers.ofAnswer(exchange.headers, [...this.#raw.headers, ...Outcome.nothingTaken]))
     // The answer ends when the proof can be used again. If that fails, the lease ends and it can be used then.
     const release = this.#ground.payments.release(payment, "origin_status", this.#answerOf(exchange, undefined))
     this.#then(release, () => exchange.finish())
@@ -256,7 +261,7 @@ export class PaidCall {
       ? Effect.void
       : this.#ground.payments.release(payment, Outcome.failureCodes[failure])
     this.#then(release, () => {
-      if (failure !== "CallerGone") this.#raw.refuse(Outcome.originRefusal(payment, broken))
+      if (failure !== "CallerGone") this.#raw.refuse(this.#refusal(payment, broken))
     })
   }
 
@@ -278,19 +283,15 @@ export class PaidCall {
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
     const receipt = Outcome.receipt(payment, charge, this.#ground.now())
-    return Headers.ofAnswer(origin, [...this.#raw.headers, ...receipt], true)
+    return Headers.ofAnswer(origin, [...this.#raw.headers, ...receipt])
   }
 
   /** Goes on whatever happens: the caller must not wait for what the lease will mend. */
-  #then(effect: Effect.Effect<void>, next: () => void) {
+  #then(effect: Effect.Effect<void>, next: () => void = () => undefined) {
     this.#ground.run(effect, (exit) => {
       next()
       if (Exit.isFailure(exit)) this.#report("A payment could not be given back at once", exit.cause)
     })
-  }
-
-  #background(effect: Effect.Effect<void>) {
-    this.#then(effect, () => undefined)
   }
 
   #report(what: string, cause: Cause.Cause<unknown>) {

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { PaymentMalformed, UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
@@ -12,8 +12,10 @@ import { Deployment } from "#services/Deployment.ts"
 import { type Call, Gateway } from "#services/Gateway.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { Payments } from "#services/Payments.ts"
+import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import { hasBody } from "../ReadableBody.ts"
 import type { Ground } from "./Ground.ts"
@@ -43,10 +45,23 @@ const asJson: RawHeaders = ["Content-Type", "application/json"]
 
 const bearer = /^bearer +((?:pk|agent|sess)_[!-~]{1,200})$/i
 
-/** What tells a request from others of the same method to the same address, without reading its body. */
+/**
+ * What tells a request from others of the same method to the same address, without reading its body: what answers usually depend on.
+ * Not every field, because clients send some of them anew with every attempt, as the time or the number of the attempt.
+ */
 const telling = [
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "range",
+  "if-range",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
   "content-length",
   "content-type",
+  "content-encoding",
   "cookie",
   "authorization",
   "payment-authorization",
@@ -60,8 +75,12 @@ const telling = [
  * is not: it is read when the payment was taken, and this is needed before, so two bodies of one length and type are one request.
  */
 const fingerprintOf = ({ headers, method = "", url = "" }: IncomingMessage): string => {
-  const told = telling.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`]))
-  return hash("sha256", [method, url, ...told].join("\n"))
+  let told = `${method}\n${url}`
+  for (const name of telling) {
+    const value = headers[name]
+    if (value !== undefined) told += `\n${name}: ${String(value)}`
+  }
+  return hash("sha256", told)
 }
 
 /**
@@ -74,6 +93,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
   const deployment = yield* Deployment
   const publicUrl = new URL(deployment.publicUrl)
   const { trustedProxies } = yield* HttpPolicy
+  const { uploadLife } = yield* PaymentPolicy
+  const { callsPerPayer } = yield* PublicHttpPolicy
   const clock = yield* Clock.Clock
   const refusedPayments = yield* RefusedPayments.make
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
@@ -81,6 +102,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     payments,
     gateway,
     forward,
+    uploadMillis: Duration.toMillis(uploadLife),
+    callsPerPayer,
     host: publicUrl.host,
     scheme: publicUrl.protocol.slice(0, -1),
     trusted: new Set(trustedProxies),
@@ -142,7 +165,13 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
       const { snapshot } = call
       const paid = new PaidCall(ground, call, request, response, exchange, ask)
       return paid.start(
-        payments.claim({ proof, snapshot, method: request.method ?? "", fingerprint: fingerprintOf(request) })
+        payments.claim({
+          proof,
+          snapshot,
+          method: request.method ?? "",
+          fingerprint: fingerprintOf(request),
+          uploads: hasBody(headers)
+        })
       )
     }
     const presented = readPayment(headers)
@@ -154,7 +183,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
       refusedPayments.count(request)
       ask(reason, true)
     })
-    return paid.start(gateway.take(call, presented, fingerprintOf(request)))
+    return paid.start(gateway.take(call, presented, fingerprintOf(request), hasBody(headers)))
   }
   return { ground, serve }
 })

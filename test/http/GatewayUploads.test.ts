@@ -1,0 +1,50 @@
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { connect } from "node:net"
+import { Deployment } from "#services/Deployment.ts"
+import { PaymentPolicy } from "#services/Payments/Policy.ts"
+import { balance, buyer, pay, seller, server } from "./GatewayHarness.ts"
+
+const funds = 1_000_000n
+
+/** A server that waits for no request longer than a second. */
+const hasty = server.pipe(
+  Layer.provide(
+    Layer.effect(
+      PaymentPolicy,
+      Effect.map(PaymentPolicy, (usual) => ({ ...usual, uploadLife: Duration.seconds(1) }))
+    )
+  )
+)
+
+layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid request", (it) => {
+  it.effect("that does not arrive in time is refused as such, and its money comes back", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((request, response) => request.resume().on("end", () => response.end()), {
+        method: "POST"
+      })
+      const agent = yield* buyer(funds)
+      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const answer = yield* Effect.callback<string>((resume) => {
+        const socket = connect(port, "127.0.0.1")
+        const head = `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${json.proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
+        socket.write(head)
+        const drip = setInterval(() => socket.write("1\r\nx\r\n"), 100)
+        let received = ""
+        socket.setEncoding("latin1").on("data", (part) => {
+          received += String(part)
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => {
+          clearInterval(drip)
+          resume(Effect.succeed(received))
+        })
+        return Effect.sync(() => socket.destroy())
+      })
+      assert.match(answer, /^HTTP\/1\.1 408 /)
+      assert.include(answer, '"code":"REQUEST_TIMEOUT"')
+      assert.deepStrictEqual(yield* balance(agent.purse), { posted: funds, held: 0n })
+    })
+  )
+})

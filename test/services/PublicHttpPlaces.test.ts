@@ -1,0 +1,98 @@
+import { Duration } from "effect"
+import { afterEach, assert, describe, it } from "vitest"
+import { brief, call, closeAll, gatewayTo, httpOrigin, rawCall, signal } from "./PublicHttpHarness.ts"
+
+afterEach(closeAll)
+
+const patient = Duration.minutes(2)
+
+/** An origin that answers what is called `/quick`, and everything else when it is told to. */
+const hangingOrigin = async () => {
+  const hanging: Array<() => void> = []
+  const arrived: Array<() => void> = []
+  const port = await httpOrigin((request, response) => {
+    if (request.url?.endsWith("/quick")) return response.end("quick")
+    hanging.push(() => response.end("at last"))
+    arrived.shift()?.()
+  })
+  /** Starts this many calls and waits until they are at the origin. */
+  const fill = async (gateway: number, path: string, calls: number) => {
+    const there = Array.from({ length: calls }, () => {
+      const { promise, resolve } = signal()
+      arrived.push(resolve)
+      return promise
+    })
+    const answers = Array.from({ length: calls }, () => call(gateway, { path }))
+    // Those that still hang when the test ends are cut off.
+    for (const answer of answers) answer.catch(() => {})
+    await Promise.all(there)
+    return answers
+  }
+  return { port, fill, release: () => hanging.shift()?.() }
+}
+
+const ofSegment = (place: number) => (path: string) => path.split("/")[place] ?? ""
+const endpointOf = ofSegment(1)
+const payerOf = ofSegment(2)
+
+describe("the places of an endpoint", () => {
+  it("are its own: calls that hang at one endpoint are in the way of no other at the same origin", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 2, connectionsPerOrigin: 2, placeTimeout: patient }
+    const { port } = await gatewayTo(origin.port, { endpointOf, policy })
+    await origin.fill(port, "/first/hang", 2)
+    assert.strictEqual((await call(port, { path: "/second/quick" })).body, "quick")
+  })
+
+  it("are waited for briefly: who gets none is told so, and not that the origin was slow", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 1, placeTimeout: brief }
+    const { events, port } = await gatewayTo(origin.port, { endpointOf, policy })
+    await origin.fill(port, "/first/hang", 1)
+    assert.strictEqual((await call(port, { path: "/first/quick" })).body, "Crowded")
+    assert.deepStrictEqual(events, ["Crowded"])
+  })
+
+  it("go to who waits, in order, as soon as the origin has answered", async () => {
+    const origin = await hangingOrigin()
+    const { port } = await gatewayTo(origin.port, {
+      endpointOf,
+      policy: { callsPerEndpoint: 1, placeTimeout: patient }
+    })
+    const [first] = await origin.fill(port, "/first/hang", 1)
+    const waiting = call(port, { path: "/first/quick" })
+    origin.release()
+    assert.strictEqual((await first)?.body, "at last")
+    assert.strictEqual((await waiting).body, "quick")
+    assert.strictEqual((await call(port, { path: "/first/quick" })).body, "quick")
+  })
+
+  it("come back when callers leave, and so do those in line", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 1, placeTimeout: patient }
+    const { happened, port } = await gatewayTo(origin.port, { endpointOf, policy })
+    const [first] = await origin.fill(port, "/first/hang", 1)
+    // As many may wait as may be there: of two more, one does.
+    const more = [1, 2].map(() => rawCall(port, "GET /first/quick HTTP/1.1\r\nhost: x\r\n\r\n"))
+    const refused = await Promise.race(more.map((one) => one.contains("Crowded").then(() => one)))
+    for (const one of more) if (one !== refused) one.socket.destroy()
+    await happened("CallerGone")
+    const next = call(port, { path: "/first/quick" })
+    origin.release()
+    assert.strictEqual((await first)?.body, "at last")
+    assert.strictEqual((await next).body, "quick")
+  })
+
+  it("are not all for one payer", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 4, callsPerPayer: 2, placeTimeout: patient }
+    const { port } = await gatewayTo(origin.port, { endpointOf, payerOf, policy })
+    const [first] = await origin.fill(port, "/first/greedy/hang", 2)
+    assert.strictEqual((await call(port, { path: "/first/greedy/quick" })).body, "PayerCrowded")
+    assert.strictEqual((await call(port, { path: "/first/modest/quick" })).body, "quick")
+    assert.strictEqual((await call(port, { path: "/second/greedy/quick" })).body, "quick")
+    origin.release()
+    await first
+    assert.strictEqual((await call(port, { path: "/first/greedy/quick" })).body, "quick")
+  })
+})
