@@ -7,8 +7,9 @@ const failures = { caller: "CallerSlow", origin: "Timeout", place: "Crowded" } a
 >
 
 /**
- * Whom a call waits for until the body of its answer begins, so that a caller who sends slowly is not taken for an origin that answers slowly. It changes with every part
- * of a body: the timer is left alone meanwhile and looks, when it rings, whose time is over.
+ * Whom a call waits for until the body of its answer begins, so that a caller who sends slowly is not taken for an origin that
+ * answers slowly. It changes with every part of a body: the timer is left alone meanwhile and looks, when it rings, whose time is
+ * over.
  */
 export class Turn {
   readonly #way: Way
