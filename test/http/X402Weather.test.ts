@@ -23,7 +23,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
           // The charge waits for whoever has the row.
           yield* sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} FOR UPDATE`
           socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nthe beginning")
-          yield* Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, {
+          const blocked = sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+          yield* Effect.repeat(blocked, {
             until: (waiting) => waiting.length > 0,
             schedule: Schedule.spaced("20 millis")
           })
