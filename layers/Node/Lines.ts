@@ -11,9 +11,11 @@ const pipelined = 100
  */
 export const patience = { answer: Duration.seconds(15), ownRules: Duration.seconds(150) }
 
-/** A connection with a request under way. */
+/** A connection and its requests. */
 interface Line {
   readonly waiting: Array<() => void>
+  /** Whether a request is under way. */
+  isBusy: boolean
   /** Whether the route has rules of its own for callers who are slow. */
   hasOwnRules: boolean
   /** What the caller had taken when last looked at, and since when it has taken nothing more. */
@@ -33,23 +35,36 @@ const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQue
  */
 export const make = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
   const lines = new Map<Socket, Line>()
+  /** The line of a connection, for as long as that is open. */
+  const lineOf = (socket: Socket): Line => {
+    const known = lines.get(socket)
+    if (known !== undefined) return known
+    const line: Line = { waiting: [], isBusy: false, hasOwnRules: false, taken: 0, queued: 0, since: undefined }
+    // Of one that is closed nobody tells any more.
+    if (!socket.destroyed) {
+      lines.set(socket, line)
+      socket.once("close", () => lines.delete(socket))
+    }
+    return line
+  }
   const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
     const { socket } = request
-    lines.set(socket, line)
+    line.isBusy = true
     response.once("close", () => {
       const next = line.waiting.shift()
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
-      if (next === undefined || isLast) lines.delete(socket)
-      else next()
+      if (next !== undefined && !isLast) return next()
+      line.isBusy = false
+      line.waiting.length = 0
+      line.since = undefined
     })
     line.hasOwnRules = dispatch(event, request, response)
   }
 
   const take = (event: string, request: IncomingMessage, response: ServerResponse): true => {
-    const line = lines.get(request.socket)
-    if (line === undefined) {
-      begin(event, request, response, { waiting: [], hasOwnRules: false, taken: 0, queued: 0, since: undefined })
-    } else if (line.waiting.length >= pipelined) request.socket.destroy()
+    const line = lineOf(request.socket)
+    if (!line.isBusy) begin(event, request, response, line)
+    else if (line.waiting.length >= pipelined) request.socket.destroy()
     else line.waiting.push(() => begin(event, request, response, line))
     return true
   }
@@ -58,7 +73,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   const cutStalled = (now: number): void => {
     for (const [socket, line] of lines) {
       const { writableLength } = socket
-      if (writableLength === 0) {
+      if (!line.isBusy || writableLength === 0) {
         line.since = undefined
         continue
       }

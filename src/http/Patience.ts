@@ -8,6 +8,15 @@ const patience = Duration.seconds(12)
 export const late = new ServiceUnavailable({ retry_after: 1 })
 
 /**
+ * An operation that is watched. One that is over lets go of all that was made for its request: a busy set makes itself anew all the
+ * time, and V8 keeps what stood in its earlier tables, which point to the later ones, until it collects all of memory.
+ */
+interface Watch {
+  readonly since: number
+  giveUp: (() => void) | undefined
+}
+
+/**
  * Gives operations up that what we stand on leaves without an answer: a database that stands still breaks no connection, and what
  * waits for one cannot always be interrupted.
  */
@@ -25,14 +34,18 @@ export class Patience extends Context.Service<
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       // In the order of their beginning, so that who is late stands first. Looking once a second costs less than a timer for each.
-      const begun = new Map<() => void, number>()
+      const begun = new Set<Watch>()
+      const end = (watch: Watch) => {
+        begun.delete(watch)
+        watch.giveUp = undefined
+      }
       const takeLate = Effect.sync(() => {
         const latest = clock.currentTimeMillisUnsafe() - Duration.toMillis(patience)
         const taken: Array<() => void> = []
-        for (const [giveUp, since] of begun) {
-          if (since > latest) break
-          begun.delete(giveUp)
-          taken.push(giveUp)
+        for (const watch of begun) {
+          if (watch.since > latest) break
+          if (watch.giveUp !== undefined) taken.push(watch.giveUp)
+          end(watch)
         }
         return taken
       })
@@ -48,8 +61,9 @@ export class Patience extends Context.Service<
       )
 
       const watch = (giveUp: () => void) => {
-        begun.set(giveUp, clock.currentTimeMillisUnsafe())
-        return () => void begun.delete(giveUp)
+        const watch: Watch = { since: clock.currentTimeMillisUnsafe(), giveUp }
+        begun.add(watch)
+        return () => end(watch)
       }
       const limited = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.contextWith((context: Context.Context<R>) =>

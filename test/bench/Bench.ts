@@ -1,4 +1,4 @@
-import { Effect, Fiber } from "effect"
+import { Effect, FiberSet } from "effect"
 import { setTimeout } from "node:timers/promises"
 
 /** The middle value; of an even number of values the mean of the two in the middle. */
@@ -64,17 +64,17 @@ export const arrive = <E>(options: {
     const all = Math.floor((millis / 1000) * perSecond)
     const timed = (due: number) =>
       Effect.tap(work(), () => Effect.sync(() => void latencies.push(performance.now() - due)))
-    const fibers: Array<Fiber.Fiber<unknown, E>> = []
-    while (fibers.length < all) {
+    // Holds those under way only: the collector copies what is held, and every arrival would wait for that.
+    const underWay = yield* FiberSet.make<unknown, E>()
+    for (let begun = 0; begun < all; ) {
       const due = Math.min(all, Math.floor(((performance.now() - start) / 1000) * perSecond) + 1)
-      while (fibers.length < due)
-        fibers.push(yield* Effect.forkChild(timed(start + (fibers.length / perSecond) * 1000)))
+      for (; begun < due; begun++) yield* FiberSet.run(underWay, timed(start + (begun / perSecond) * 1000))
       yield* Effect.promise(() => setTimeout(1))
     }
-    yield* Fiber.awaitAll(fibers)
+    yield* Effect.raceFirst(FiberSet.join(underWay), FiberSet.awaitEmpty(underWay))
     const seconds = (performance.now() - start) / 1000
     return { perSecond: latencies.length / seconds, p50: median(latencies), p99: percentile(latencies, 0.99) }
-  })
+  }).pipe(Effect.scoped)
 
 /** Runs the sides in turn, A B A B …, after one uncounted round each, and keeps every counted round. */
 export const alternate = <E>(

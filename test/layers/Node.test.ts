@@ -131,11 +131,11 @@ describe("a caller who does not read", () => {
       const { socket } = response
       response.end(large)
       yield* settled(socket)
-      const broken = {
-        get writableLength() {
+      const broken = Object.defineProperty(new EventEmitter(), "writableLength", {
+        get: () => {
           throw new Error("simulated")
         }
-      }
+      })
       const answer = new EventEmitter()
       server.emit("request", { socket: broken }, answer)
       yield* TestClock.adjust("5 seconds")
