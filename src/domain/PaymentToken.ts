@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, type KeyObject, randomFillSync, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, hash, type KeyObject, randomFillSync, timingSafeEqual } from "node:crypto"
 import { readUuid, uuidFrom, uuidOf } from "./Uuid.ts"
 
 /** What tokens are sealed with. */
@@ -107,7 +107,7 @@ export const readProof = (key: TokenKey, text: string): string | undefined => {
 
 /** The payment that is made when this wallet or agent pays this request: always the same one. A UUIDv7 of the time of the request. */
 export const paymentIdOf = (request: string, askedAt: number, payer: string): string => {
-  const bytes = createHash("sha256").update(request).update(payer).digest()
+  const bytes = hash("sha256", request + payer, "buffer")
   bytes.writeUIntBE(askedAt, 0, 6)
   return uuidOf(bytes, 7)
 }
@@ -117,8 +117,7 @@ export const stepId = (payment: string, attempt: number, step: string): string =
   uuidFrom(`${payment} ${attempt} ${step}`)
 
 /** One text for several: as different as they are, and of one length. */
-export const fingerprintOf = (...parts: ReadonlyArray<string>): string =>
-  createHash("sha256").update(parts.join("\n")).digest("base64url")
+export const fingerprintOf = (...parts: ReadonlyArray<string>): string => hash("sha256", parts.join("\n"), "base64url")
 
 const mac = (key: TokenKey, bytes: Uint8Array): Buffer => createHmac("sha256", key).update(bytes).digest()
 

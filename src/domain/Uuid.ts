@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 
 /** A uuid of this version from the first 16 bytes, which are marked as one. */
 export const uuidOf = (bytes: Buffer, version: 7 | 8): string => {
@@ -8,7 +8,7 @@ export const uuidOf = (bytes: Buffer, version: 7 | 8): string => {
 }
 
 /** The uuid that stands for a text: a UUIDv8, the same in every process, and another one for every other text. */
-export const uuidFrom = (text: string): string => uuidOf(createHash("sha256").update(text).digest(), 8)
+export const uuidFrom = (text: string): string => uuidOf(hash("sha256", text, "buffer"), 8)
 
 /** The uuid that these 16 bytes are. */
 export const readUuid = (bytes: Buffer, offset: number): string => {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -41,9 +41,7 @@ const canonical = (value: unknown): string => {
 /** One text for equal decoded parameters, whatever the order of their fields. A parameter that is null is one that was left out. */
 export const fingerprint = (parameters: { readonly [name: string]: unknown }): string => {
   const given = Object.entries(parameters).filter(([, parameter]) => parameter !== null)
-  return createHash("sha256")
-    .update(canonical(Object.fromEntries(given)))
-    .digest("hex")
+  return hash("sha256", canonical(Object.fromEntries(given)))
 }
 
 /** What a request asks for, without the key that may stand beside it. */
