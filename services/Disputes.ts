@@ -103,7 +103,7 @@ export class Disputes extends Context.Service<
       const inTurn = yield* Turns.make
       const changing = yield* Changing.make(records)
       const opening = yield* Opening.make(records)
-      const settling = yield* Settling.make(records, changing)
+      const settling = yield* Settling.make(changing)
 
       const get = Effect.fn("Disputes.get")(function* (caller: Principal, id: DisputeId) {
         return Records.shown(yield* changing.find(caller.tenant_id, id))

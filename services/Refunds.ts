@@ -132,14 +132,16 @@ export class Refunds extends Context.Service<
       })
 
       /** Pays a pending refund, or says when it is tried again, or gives it up. */
-      const retry = Effect.fnUntraced(function* (tenant_id: TenantId, id: RefundId) {
+      const retry = Effect.fnUntraced(function* ({ id, tenant_id, transfer_id: refunded }: Records.DueRefund) {
         const transfer_id = yield* newId(TransferId)
         const attempt = Effect.gen(function* () {
+          // Read first: whoever ends the refund after this supersedes us, and who has ended it before is seen by what is read next.
+          const of = yield* refundable(tenant_id, refunded)
           const found = yield* records.find(tenant_id, id)
           if (Option.isNone(found) || found.value.status !== "pending") return
           const refund = found.value
           const { created_at } = refund
-          const wanted = { tenant_id, of: yield* refundable(tenant_id, refund.transfer_id), refund, created_at }
+          const wanted = { tenant_id, of, refund, created_at }
           const post = (parts: Making.RefundParts) =>
             ledger.post({ ...parts, id: transfer_id, fences: [parts.fence] }).pipe(expectRefusals, needsNoKey)
           const paid = yield* Effect.result(post(Making.paying(wanted, transfer_id, platform)))
@@ -155,9 +157,9 @@ export class Refunds extends Context.Service<
         const now = yield* DateTime.now
         const until = DateTime.toDate(DateTime.addDuration(now, policy.lease))
         const due = yield* records.takeDue(DateTime.toDate(now), until, batch)
-        const tried = ({ id, tenant_id }: (typeof due)[number]) =>
-          retry(tenant_id, id).pipe(
-            Effect.catchCause((cause) => Effect.logError("A refund could not be tried again", { id }, cause))
+        const tried = (one: Records.DueRefund) =>
+          retry(one).pipe(
+            Effect.catchCause((cause) => Effect.logError("A refund could not be tried again", { id: one.id }, cause))
           )
         yield* Effect.forEach(due, tried, { concurrency: 10, discard: true })
         return due.length

@@ -41,14 +41,12 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     const id = yield* newId(DisputeId)
     const command_id = newUuid()
     return Effect.gen(function* () {
-      // Read first: a refund that is made in between counts as one since the dispute was filed, as it does for what is disputed.
-      const promised_before = yield* records.promised(transfer_id)
       const found = yield* refunds.refundable(tenant_id, transfer_id)
       if (Option.isNone(found)) {
         const refused = new NotFound({ resource: "transfer", id: toTypeId("tx", transfer_id) })
         return yield* orEarlier(ledger, claim, refused)
       }
-      const { transfer } = found.value
+      const { promised: promised_before, transfer } = found.value
       const others = yield* records.ofTransfer(transfer_id)
       const now = yield* DateTime.nowAsDate
       const judged = judgeDispute({ ...found.value, ...others }, order, now, policy.filingWindow)

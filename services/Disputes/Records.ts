@@ -92,11 +92,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           coalesce(array_agg(DISTINCT reason) FILTER (WHERE resolution = 'no_refund' AND response IS NOT NULL), '{}') AS decided
         FROM disputes WHERE transfer_id = ${id}`
   })
-  const promised = SqlSchema.findOne({
-    Request: Schema.toType(TransferId),
-    Result: Schema.Struct({ promised: Schema.BigInt }),
-    execute: (id) => sql`SELECT coalesce(sum(amount), 0)::bigint AS promised FROM refunds WHERE transfer_id = ${id}`
-  })
 
   const matching = (search: Search) =>
     sql.and([
@@ -137,8 +132,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     find: (tenant_id: TenantId, id: DisputeId) => Effect.orDie(byId({ tenant_id, id })),
     /** How many disputes a transfer ever had, whether one of them is not resolved, and for what reasons the payer has lost one. */
     ofTransfer: (id: TransferId) => Effect.orDie(ofTransfer(id)),
-    /** What all refunds of a transfer were for, however they ended: it only grows, also when one of them is given up. */
-    promised: (id: TransferId) => Effect.orDie(Effect.map(promised(id), ({ promised }) => promised)),
     list,
     /** Takes open disputes whose time to be answered is over; they come again at `until`. */
     takeDue: (now: Date, until: Date, limit: number) => Effect.orDie(due({ now, until, limit }))

@@ -14,15 +14,14 @@ import type { Changing, Decided } from "./Changing.ts"
 import type * as Records from "./Records.ts"
 
 /** Ends disputes. Each method chooses ids first and gives an effect that fails with `Superseded` when it has to decide anew. */
-export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof Records.make>, { change }: Changing) {
+export const make = Effect.fnUntraced(function* ({ change }: Changing) {
   const retries = yield* RefundPolicy
   const refunds = yield* RefundRecords.make
 
   const disputed = Effect.fnUntraced(function* ({ promised_before, tenant_id, transfer_id }: Records.DisputeRow) {
     const found = yield* refunds.refundable(tenant_id, transfer_id)
     if (Option.isNone(found)) return yield* Effect.die("The transfer of a dispute is gone")
-    // Read last: a refund that this has not seen is one that the fence has not seen either.
-    return { ...found.value, since: (yield* records.promised(transfer_id)) - promised_before }
+    return { ...found.value, since: found.value.promised - promised_before }
   })
 
   /** The end of a dispute with the refund it awards, made by `make` under this id. */

@@ -85,6 +85,13 @@ export const refundEvent = (
 
 const OfTenant = Schema.toType(Schema.Struct({ tenant_id: TenantId, id: TransferId }))
 const ById = Schema.toType(Schema.Struct({ tenant_id: TenantId, id: RefundId }))
+const Due = Schema.toType(Schema.Struct({ tenant_id: TenantId, id: RefundId, transfer_id: TransferId }))
+/** A pending refund whose time has come, and the transfer it is of. */
+export type DueRefund = typeof Due.Type
+
+/** A transfer as far as refunds go; `promised` is what all refunds of it were for, however they ended, so that it only grows. */
+type Found = Refundable & { readonly promised: bigint }
+
 const Search = Schema.toType(
   Schema.Struct({
     ...RefundFilter,
@@ -101,14 +108,21 @@ export const make = Effect.map(Effect.all([SqlClient.SqlClient, Logged.reader]),
   const ofTransfer = SqlSchema.findOneOption({
     Request: OfTenant,
     Result: Schema.toType(
-      Schema.Struct({ ...Transfer.fields, reserved: Schema.BigInt, refunds_version: Schema.BigInt })
+      Schema.Struct({
+        ...Transfer.fields,
+        reserved: Schema.BigInt,
+        promised: Schema.BigInt,
+        refunds_version: Schema.BigInt
+      })
     ),
     // One statement, so that all of it is of one moment.
     execute: ({ id, tenant_id }) =>
-      sql`SELECT ${sql.literal(transferColumns)}, t.refunds_version,
-          (SELECT coalesce(sum(r.amount), 0)::bigint FROM refunds r
-            WHERE r.transfer_id = t.id AND r.status = 'pending') AS reserved
-        FROM transfers t WHERE t.id = ${id} AND t.tenant_id = ${tenant_id}`
+      sql`SELECT ${sql.literal(transferColumns)}, t.refunds_version, f.reserved, f.promised
+        FROM transfers t CROSS JOIN LATERAL (
+          SELECT coalesce(sum(r.amount), 0)::bigint AS promised,
+            coalesce(sum(r.amount) FILTER (WHERE r.status = 'pending'), 0)::bigint AS reserved
+          FROM refunds r WHERE r.transfer_id = t.id
+        ) f WHERE t.id = ${id} AND t.tenant_id = ${tenant_id}`
   })
   const byId = SqlSchema.findOneOption({
     Request: ById,
@@ -147,12 +161,12 @@ export const make = Effect.map(Effect.all([SqlClient.SqlClient, Logged.reader]),
 
   const due = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
-    Result: ById,
+    Result: Due,
     execute: ({ limit, now, until }) =>
       sql`UPDATE refunds SET due_at = ${until} WHERE id IN (
           SELECT id FROM refunds WHERE status = 'pending' AND due_at <= ${now}
           ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-        ) RETURNING id, tenant_id`
+        ) RETURNING id, tenant_id, transfer_id`
   })
   const postpone = ({ id }: Refund, due_at: Date) =>
     Effect.orDie(sql`UPDATE refunds SET due_at = ${due_at} WHERE id = ${id} AND status = 'pending'`)
@@ -160,11 +174,11 @@ export const make = Effect.map(Effect.all([SqlClient.SqlClient, Logged.reader]),
   const refundable = Effect.fnUntraced(function* (tenant_id: TenantId, id: TransferId) {
     const ordered = yield* Effect.orDie(ofTransfer({ tenant_id, id }))
     if (Option.isSome(ordered)) {
-      const { refunds_version: version, reserved, ...transfer } = ordered.value
-      return Option.some<Refundable>({ transfer, reserved, version })
+      const { promised, refunds_version: version, reserved, ...transfer } = ordered.value
+      return Option.some<Found>({ transfer, reserved, promised, version })
     }
     const logged = yield* readLog(tenant_id, id)
-    return Option.map(logged, (transfer): Refundable => ({ transfer, reserved: 0n, version: 0n }))
+    return Option.map(logged, (transfer): Found => ({ transfer, reserved: 0n, promised: 0n, version: 0n }))
   })
 
   return {

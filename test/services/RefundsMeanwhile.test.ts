@@ -1,0 +1,78 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
+import { TestClock } from "effect/testing"
+import { Disputes } from "#services/Disputes.ts"
+import { Refunds } from "#services/Refunds.ts"
+import { Transfers } from "#services/Transfers.ts"
+import { available, dispute, empty, hundred, paid, platform, refund, services, sound } from "./RefundsHarness.ts"
+
+/** Begins the work, does something else when the work is about to make the first statement with this text, and lets it go on. */
+const interrupted = Effect.fnUntraced(function* <A, E, R, B, F, S>(
+  work: Effect.Effect<A, E, R>,
+  text: string,
+  meanwhile: Effect.Effect<B, F, S>
+) {
+  const there = yield* Deferred.make<void>()
+  const goOn = yield* Deferred.make<void>()
+  const stopping: Transformer = (statement) =>
+    statement.compile()[0].includes(text)
+      ? Effect.as(Effect.andThen(Deferred.succeed(there, undefined), Deferred.await(goOn)), statement)
+      : Effect.succeed(statement)
+  const working = yield* Effect.forkChild(Effect.provideService(work, CurrentTransformer, stopping))
+  // What never makes that statement is through, and has failed the test.
+  yield* Effect.raceFirst(
+    Deferred.await(there),
+    Effect.andThen(Fiber.join(working), Effect.die(`Nothing reads ${text}`))
+  )
+  yield* meanwhile
+  yield* Deferred.succeed(goOn, undefined)
+  return yield* Fiber.join(working)
+})
+
+const reading = { transfer: "t.refunds_version", refund: "FROM refunds r WHERE r.id = " } as const
+
+layer(platform, { timeout: "60 seconds" })("a refund that is made while somebody looks at its transfer", (it) => {
+  it.effect("leaves a dispute that is opened all that was not refunded, which it awards", () =>
+    Effect.gen(function* () {
+      const { resolve } = yield* Disputes
+      const { caller, id, payer } = yield* paid
+      const made = yield* interrupted(dispute(caller, id), reading.transfer, refund(caller, id, 40_000_000n))
+      assert.strictEqual(made.amount_disputed, 60_000_000n)
+      yield* resolve(caller, made.id, { resolution: "full_refund", refund_amount: undefined, notes: null })
+      assert.strictEqual(yield* available(caller, payer), hundred)
+      yield* sound
+    })
+  )
+
+  for (const thing of ["transfer", "refund"] as const) {
+    it.effect(`is not made again by a process that slept through its lease before it read the ${thing}`, () =>
+      Effect.gen(function* () {
+        const { resolveDue } = yield* Disputes
+        const { retryDue } = yield* Refunds
+        const { caller, id, payer, receiver } = yield* paid
+        yield* dispute(caller, id, { amount_disputed: 40_000_000n })
+        const giveBack = yield* empty(caller, receiver)
+        yield* TestClock.adjust("30 days")
+        yield* resolveDue
+        yield* giveBack(hundred)
+        yield* TestClock.adjust("1 hour")
+        const elsewhere = yield* Layer.build(Layer.fresh(services))
+        const byAnother = Effect.gen(function* () {
+          yield* TestClock.adjust("2 minutes")
+          assert.strictEqual(
+            yield* Effect.provide(
+              Effect.flatMap(Refunds, ({ retryDue }) => retryDue),
+              elsewhere
+            ),
+            1
+          )
+        })
+        yield* interrupted(retryDue, reading[thing], byAnother)
+        assert.strictEqual(yield* available(caller, payer), 40_000_000n)
+        assert.strictEqual((yield* (yield* Transfers).get(caller, id)).refunded_amount, 40_000_000n)
+        yield* sound
+      })
+    )
+  }
+})
