@@ -57,6 +57,8 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       line.isBusy = false
       line.waiting.length = 0
       line.since = undefined
+      // Who took the connection away from us may have taken away as well what would tell us that it closes.
+      if (isLast) lines.delete(socket)
     })
     line.hasOwnRules = dispatch(event, request, response)
   }
