@@ -148,6 +148,8 @@ export const layer = Layer.effectDiscard(
       const started = clock.currentTimeMillisUnsafe()
       const exchange = exchangeOf(request, response, RequestId.of(request))
       response.once("close", () => {
+        // Of a body that nobody read the rest would hold the connection as long as its sender likes.
+        dropRest(request)
         const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
         const status = response.headersSent ? response.statusCode : Metrics.callerGone
         observe(request.method ?? "", name, status, clock.currentTimeMillisUnsafe() - started)
@@ -171,6 +173,8 @@ export const layer = Layer.effectDiscard(
       if (answer !== undefined) {
         // What it asked for may be done: it must not be told the refusal of the bytes behind it.
         answer.shouldKeepAlive = false
+        // It may have said already that others can follow.
+        answer.once("close", () => socket.end())
         return
       }
       const { status, headers, body } = render(ofParser(error), RequestId.fresh())

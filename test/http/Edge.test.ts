@@ -157,6 +157,27 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     })
   )
 
+  it.effect("a preflight whose body does not end is answered, and holds its connection no longer", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      const preflight = "OPTIONS /v1/agents/any/connect HTTP/1.1\r\nHost: a\r\n"
+      for (const endless of ["Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", "Content-Length: 9\r\n\r\nx"]) {
+        // Its end is waited for.
+        assert.deepStrictEqual(code(yield* Harness.raw(port, preflight + endless)), ["204", undefined], endless)
+      }
+    })
+  )
+
+  it.effect("what is no HTTP behind a request ends the connection after its answer", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      for (const target of ["GET /health/live", "OPTIONS /v1/agents/any/connect"]) {
+        const text = yield* Harness.raw(port, `${target} HTTP/1.1\r\nHost: a\r\n\r\nhello\r\n\r\n`)
+        assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d/g), ["HTTP/1.1 2"], target)
+      }
+    })
+  )
+
   it.effect("a refused request with a short body leaves its connection to the next one", () =>
     Effect.gen(function* () {
       const { port } = yield* Harness.entrance
