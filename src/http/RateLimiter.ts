@@ -74,7 +74,14 @@ export const callerOf = (request: IncomingMessage, trusted: ReadonlySet<string>)
   return hops.findLast((hop) => hop !== "" && !trusted.has(hop)) ?? peer
 }
 
-const plain = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address)
+/** An address behind which a proxy names the port too, as some do: each connection comes from another one. */
+const withPort = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/
+
+const plain = (shown: string): string => {
+  const [, v6, v4] = withPort.exec(shown) ?? []
+  const address = v6 ?? v4 ?? shown
+  return address.startsWith("::ffff:") ? address.slice(7) : address
+}
 
 /** IPv6 callers own whole networks: the first 64 bits count as one. */
 const network = (address: string): string => {

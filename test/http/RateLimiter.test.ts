@@ -47,6 +47,23 @@ describe("RateLimiter", () => {
     }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
   )
 
+  it.effect("counts the connections of a caller together whose proxy names their ports", () =>
+    Effect.gen(function* () {
+      const found = yield* Effect.forEach(
+        [
+          "192.0.2.1:4711",
+          "192.0.2.1:4712",
+          "[2001:db8::1]:4711",
+          "[2001:db8::1]:4712",
+          "[::ffff:192.0.2.1]",
+          "192.0.2.1:1, 10.0.0.1:2"
+        ],
+        countedFor
+      )
+      assert.deepStrictEqual([...new Set(found)], ["192.0.2.1", "2001:db8:0:0"])
+    }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
+  )
+
   it.effect("counts what has a purpose where nothing else is counted, and gives it back with time", () =>
     Effect.gen(function* () {
       const { take } = yield* RateLimiter
