@@ -1,29 +1,9 @@
 import { isExtra } from "#domain/AsideWords.ts"
+import { asksBesideOptions } from "#domain/VisitorWords.ts"
 
 /** What tells an option of a product from what else stands beside it, in the languages we read. */
 
 const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
-
-/** What a page asks of its visitors besides buying: to reserve, to vote, to judge, to follow, to be told. None of it is an option. */
-const asides = any(
-  "reserv|\\bholds?\\b|^\\W*book\\b|\\bbook\\s+(?:now|it|this|an?|your|online|in)\\b|\\bbooking|\\bvot(?:e|es|ing)\\b|\\bpolls?\\b|survey|helpful|\\bfollow|notif|remind|\\balert|\\brat(?:e|ing)s?\\b|\\breviews?\\b|\\breport\\b|pick(?:ed)?[- ]?up|in[- ]?store|\\bjoin\\b|\\bquotes?\\b|\\bask\\b|questions?\\b|financ|trade[- ]?in|install(?:ation|ment)",
-  "vormerk|zurücklegen|\\bbuch(?:en|ung)|abstimm|umfrage|hilfreich|(?<!\\p{L})folgen|aufrunden|benachrichtig|erinner|gutschein|bewert|rezension|gefällt|abhol|filial",
-  "réserv|retrait|sondage|(?<!\\p{L})voter|utile|(?<!\\p{L})suivre|arrondi|inscri|avertir|prévenir|alerte|(?<!\\p{L})avis(?!\\p{L})|signaler|j['’]aime|magasin|devis",
-  "apartar|(?<!\\p{L})votar|encuesta|útil|(?<!\\p{L})seguir|redonde|avís|opini|reseña|valora|me\\s+gusta|recog",
-  "prenot|riserv|sondaggio|(?<!\\p{L})vota|(?<!\\p{L})segui(?!\\p{L})|arrotond|iscri|avvis|recension|mi\\s+piace|ritir|preventivo",
-  "enquete|inquérito|arredond|inscre|subscre|avise|avalia|curtir|levantar",
-  "(?<!\\p{L})stemmen|enquête|peiling|nuttig|behulpzaam|(?<!\\p{L})volgen|afrond|inschrij|aanmeld|waarschuw|beoordel|afhalen|ophalen|offerte",
-  "(?<!\\p{L})(?:boka|rösta|omröstning|hjälpsam|följ|donera|skänk|avrunda|bevaka|påminn|dricks|betygsätt|gilla|hämta)",
-  "(?<!\\p{L})(?:afstemning|avstemning|nyttig|hj[eæ]lpsom|følg|doner|afrund|avrund|tilmeld|varsle|påmind|drikkepenge|anmeld|vurder|hent)",
-  "(?<!\\p{L})(?:varaa|äänestä|kysely|hyödylli|seuraa|lahjoit|pyöristä|tilaa|ilmoita|muistuta|juomaraha|arvostel|tykkä|nouda|takuu)",
-  "rezerw|głosuj|ankiet|pomocn|przydatn|obserwuj|wesprzyj|zaokrągl|zapisz\\s+się|powiadom|przypomn|napiwek|oceń|odbi[oó]r",
-  "rezerv|hlasov|anket|užitečn|sledovat|přisp[eě]|darovat|zaokrouhl|odebírat|upozorn|spropitn|hodnocen|recenz|vyzved",
-  "ayırt|oyla|oy\\s+ver|yararlı|faydalı|takip|yuvarla|abone|haber\\s+ver|hatırlat|bahşiş|değerlendir|beğen|mağaza",
-  "зарезерв|забронир|отлож|голос|опрос|полезн|подпис|округл|уведом|напомн|подар|чаев|оцен|отзыв|нравится|самовывоз",
-  "予約|取り置き|投票|アンケート|参考になった|役に立|フォロー|募金|購読|通知|再入荷|贈り物|チップ|レビュー|評価|いいね|店舗|受け取り|保証",
-  "预订|預訂|预约|預約|預留|有用|有帮助|有幫助|关注|關注|訂閱|提醒|禮品|礼物|禮物|小费|评价|評價|评论|点赞|门店|門市|自提|自取|保修|保險",
-  "예약|투표|설문|도움|팔로우|알림|팁|리뷰|후기|평가|좋아요|매장|픽업|보증"
-)
 
 /** What shops call the choices of a product. */
 const called = any(
@@ -52,7 +32,7 @@ const apart = (names: string): string => names.replace(/([a-z])([A-Z])/g, "$1 $2
 /** Whether a name, in words or in source, is one of something besides the product: asked of a visitor, or sold with it. */
 export const isAside = (name: string): boolean => {
   const words = apart(name)
-  return asides.test(name) || asides.test(words) || isExtra(words)
+  return asksBesideOptions(name) || asksBesideOptions(words) || isExtra(words)
 }
 
 /** Whether what is said of a group of options calls it a choice of a product. */

@@ -2,6 +2,7 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
+import { guestLinkWords } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 
@@ -99,8 +100,7 @@ const checkoutPath = /\/(?:check-?out|kasse|onepage|caisse|commande)(?:\/|$)/i
 export const checkoutAddress = (facts: PageFacts): URL =>
   linkTo(facts, checkoutWords, checkoutPath) ?? new URL("/checkout", facts.url)
 
-const guestWords = /\bguest\b|without (?:an )?account|als gast|invité|invitado|ospite/i
-export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestWords, /\/guest(?:\/|$)/i)
+export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestLinkWords, /\/guest(?:\/|$)/i)
 
 /** How often a text stands in a page's text, whatever the case. */
 export const occurrences = (facts: PageFacts, text: string): number =>

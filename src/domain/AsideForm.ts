@@ -1,14 +1,8 @@
 import { isAside, isAsideAddress, isExtra, isNothing, isOfAccounts, isOfLetters } from "./AsideWords.ts"
+import { isOfGuests } from "./GuestWords.ts"
 import { platformOf } from "./NextStep.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
-
-/** Buttons and links past a login, in the words of most shops. */
-const guest =
-  /\bguest\b|without (?:an? )?(?:account|regist|sign|log)|als (?:gast|neukunde)|gast(?:bestellung|zugang|konto)|ohne (?:registrier|anmeld|(?:kunden)?konto)|invité|sans (?:créer de )?compte|sans inscription|invitado|sin (?:cuenta|registr)|ospite|senza registra|convidado|visitante|sem (?:cadastro|registo)|zonder account|som (?:gäst|gjest|gæst)|vieraana|jako (?:gość|host)|bez (?:rejestracji|registrace)|как гость|без регистрации|misafir|ゲスト|游客|訪客|비회원/iu
-
-/** Whether words name the way for guests. */
-const isOfGuests = (words: string): boolean => guest.test(words.slice(0, 1_000))
 
 const address: ReadonlySet<string | undefined> = new Set(["street-address", "address-line1", "postal-code"])
 const person: ReadonlySet<string | undefined> = new Set(["email", "name", "given-name", "family-name", "tel"])

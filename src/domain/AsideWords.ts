@@ -1,3 +1,5 @@
+import { asksVisitors } from "./VisitorWords.ts"
+
 /**
  * What shops ask for beside a purchase, in the languages of most shops: one list for forms that are sent, boxes that are ticked, lists that
  * are chosen from and buttons that are pressed.
@@ -21,17 +23,10 @@ const accounts = any(
   "giriş\\s+yap|üye\\s+ol|kayıt\\s+ol|hesap\\s+oluştur|войти|регистр|создать\\s+аккаунт|увійти|зареєстр|ログイン|会員登録|新規登録|登录|登錄|登入|注册|註冊|로그인|회원가입"
 )
 
-/** Lists, carts that are kept or sent, questions, and what else is no step of buying. */
-const others = any(
-  "wish[-_ ]?list|\\bfavou?rites?\\b|save[-_ ]+(?:my|your|this|the)[-_ ]+(?:cart|bag|basket|order)|save[-_ ]?cart|(?:e-?mail|send|share)[-_ ]+(?:me|it|this|my|cart)\\b|notify\\s+me|back[-_ ]in[-_ ]stock|contact\\s+us|contact[-_ ]?form|call(?:s|ing)?[-_ ]+(?:you|me|us)[-_ ]+back|call[-_ ]?back|need\\s+help|ask\\s+(?:us|a\\s+question)|request\\s+a\\s+quote|write\\s+a\\s+review|track\\s+(?:my|your|an)\\s+order|order\\s+status|store[-_ ]?(?:locator|finder)|find\\s+a\\s+store|refer\\s+a\\s+friend|give[-_ ]?away|survey",
-  "merkzettel|merkliste|wunsch(?:liste|zettel)|warenkorb\\s+(?:speichern|merken|senden)|benachrichtig|rückruf|kontakt(?:formular|ieren)|angebot\\s+anfordern|gewinnspiel|filialfinder|liste\\s+d['’]envies|prévenez|contactez|rappel(?:ez|er)|demander\\s+un\\s+devis|enregistrer\\s+(?:mon|le)\\s+panier|lista\\s+de\\s+de(?:seos|sejos)|avísame|contáct|ll[aá]mame|guardar\\s+(?:mi\\s+|el\\s+)?carrito|lista\\s+dei\\s+desideri|avvisami|contattaci|salva\\s+(?:il\\s+)?carrello|avise-?me|fale\\s+conosco",
-  "verlanglijst|neem\\s+contact|terugbel|önskelista|ønskeliste|toivelista|lista\\s+życzeń|powiadom|skontaktuj|seznam\\s+přání|избранн|обратн\\p{L}*\\s+(?:связь|звонок)|перезвон|お気に入り|お問い合わせ|收藏|联系我们|위시리스트|문의"
-)
-
 /** Whether words are those of a form or a button that is no step of buying: letters, accounts, lists, questions. */
 export const isAside = (words: string): boolean => {
   const said = words.slice(0, 1_000)
-  return letters.test(said) || accounts.test(said) || others.test(said)
+  return letters.test(said) || accounts.test(said) || asksVisitors(said)
 }
 
 /** Whether words are those of letters by mail. They stand on most pages and say nothing of a checkout. */

@@ -1,20 +1,20 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
+import { guestButton } from "./GuestWords.ts"
 import { isOrderingField, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
 import { type CheckoutPage, type Fulfilment, isEnoughToOrder, listsLaterStep, nextStepOf } from "./NextStep.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
+import { actsAtOnce } from "./VisitorWords.ts"
 
 const goesOn =
   /^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|weiter|fortfahren|continuer|suivant|continuar|siguiente|avanti|continua|verder|volgende|próximo)\b/i
-const guest =
-  /\bguest\b|without (?:an )?(?:account|regist)|als gast|gastbestellung|invité|sans compte|invitado|sin cuenta|ospite|convidado|zonder account/i
 const emptying = /\b(?:empty|clear|remove|delete)\b|^\s*[x×]\s*$|leeren|entfernen|vider|supprimer|vaciar|eliminar/i
 
 /** For what a test submits a form. */
 export type FormPurpose = "add_to_cart" | "guest" | "go_on" | "empty_cart"
-const words = { guest, go_on: goesOn, empty_cart: emptying } as const
+const words = { guest: guestButton, go_on: goesOn, empty_cart: emptying } as const
 
 /** Whether the form, or the words of its button, say that it does this. */
 export const serves = (form: PageForm, label: string, purpose: FormPurpose): boolean =>
@@ -194,14 +194,12 @@ export const mayTakeOrder = (
   goods?: Fulfilment
 ): boolean => isEnoughToOrder(given, goods) && nextStepOf(label, page, form) === undefined
 
-const atOnce = /\b(?:order|book|reserve)\s+(?:it\s+)?now\b|one[- ]?click|клик|jetzt|maintenant|ahora|agora|\bora\b/iu
-
 /** A button of a page that buys at once, where nothing fills a cart. */
 export const buyingAtOnce = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>
   [...forms.flatMap((form) => form.controls), ...controls]
     .filter(({ disabled, type }) => buttons.has(type) && !disabled)
     .map(({ label }) => folded(label ?? ""))
-    .find((label) => buysAtOnce(label) || (alwaysOrders(label) && atOnce.test(label)))
+    .find((label) => buysAtOnce(label) || (alwaysOrders(label) && actsAtOnce(label)))
 
 /** The form of a page in which a browser presses a button of one of these names, if sending that form may order. */
 export const orderingForm = (

@@ -1,7 +1,6 @@
+import { guestPhraseIn } from "../GuestWords.ts"
 import type { PageFacts } from "./PageFacts.ts"
 
-const guestWords =
-  /(?:check ?out|continue|order|buy|pay|proceed|shop) (?:as (?:a )?guest|without (?:an? )?(?:account|registering|registration|logging in|signing in))|guest (?:check ?out|order)|als (?:gast|neukunde)|gast(?:bestellung|zugang|konto)|ohne (?:registrierung|anmeldung|(?:kunden)?konto)|(?:en tant qu['’]|comme )invité|commande invité|sans (?:créer de compte|inscription|compte)|como invitado|sin (?:registrarse|registro|crear (?:una )?cuenta)|como (?:convidado|visitante)|sem (?:cadastro|registo)|come ospite|senza registra(?:zione|rsi)|als gast|zonder account|som gäst|utan (?:konto|registrering)|som gjest|som gæst|vieraana|jako gość|bez rejestracji|bez registrace|ako hosť|vendégként|как гость|без регистрации|misafir olarak|ゲスト(?:として|購入)|(?:会員登録|ログイン)(?:せず|しない|なし)|游客|訪客|비회원/iu
 const guestPaths =
   /\/(?:guest[-_]?check-?out|check-?out[-_/]guest|guest-?order|checkout\/onepage)|[?&](?:guest|checkout_as_guest)=(?:1|true)/i
 const accountPaths =
@@ -21,7 +20,7 @@ export const guestMarks = (
   const labels = [...facts.controls, ...facts.forms.flatMap((form) => form.controls)].map(
     (control) => control.label ?? ""
   )
-  const texts = [facts.visibleText, ...labels].flatMap((text) => guestWords.exec(text)?.[0] ?? [])
+  const texts = [facts.visibleText, ...labels].flatMap((text) => guestPhraseIn(text) ?? [])
   const addresses = [...facts.links.map((link) => link.href), ...facts.forms.map((form) => form.action)]
   return [...new Set([...texts, ...addresses.filter((address) => guestPaths.test(address))])].slice(0, 10)
 }
