@@ -106,6 +106,17 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later(prestashop("<p>Facture jointe au colis.</p>"), "Continuer"), "one page for everything")
   })
 
+  it("is told by the list that is named steps, whatever above it or around it looks like one", () => {
+    const luma =
+      '<ul class="opc-progress-bar"><li class="opc-progress-bar-item _active"><span>Shipping</span></li><li class="opc-progress-bar-item"><span>Review & Payments</span></li></ul>'
+    for (const page of [
+      `<nav class="breadcrumbs"><a>Home</a><a class="current">Checkout</a></nav>${luma}`,
+      `<div class="checkout-progress-wrap"><div class="title">Checkout</div>${luma}</div>`,
+      `<div class="stages"><div class="active">New</div><div>Sale</div></div>${luma}`
+    ])
+      assert.isTrue(later(page), page)
+  })
+
   it("is known of a platform by its page and its form", () => {
     const form = (action: string) => ({ action: `https://shop.example${action}` })
     assert.isDefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/account/register")))

@@ -9,6 +9,9 @@ interface Step {
 }
 
 const stepNames = /(?:^|[^a-z])(?:steps?|stepper|progress|wizard|breadcrumbs?|stages?)(?:[^a-z]|$)/i
+/** Of these names those that nothing else has: breadcrumbs also say where in the shop a page is, and stages show pictures. */
+const ownNames = /(?:^|[^a-z])(?:steps?|stepper|progress|wizard)(?:[^a-z]|$)/i
+const lists: ReadonlySet<string> = new Set(["ol", "ul", "nav"])
 const currentWord = /^(?:.*[-_])?(?:active|current|selected)$/i
 const notCurrent = /(?:^|[-_])(?:in|non?|not)[-_]?(?:active|current|selected)$/i
 const groups: ReadonlySet<string> = new Set(["ol", "ul", "nav", "div", "section", "main", "tr"])
@@ -17,8 +20,8 @@ const headings = /^h[1-6]$/
 const most = { groups: 3_000, named: 50, steps: 10, inStep: 2_000, text: 60 }
 
 const classesOf = (element: PageElement) => (attributeOf(element, "class", 500) ?? "").split(/\s+/)
-const namesSteps = (element: PageElement) =>
-  stepNames.test(
+const namesSteps = (element: PageElement, names = stepNames) =>
+  names.test(
     ["class", "id", "aria-label"]
       .map((name) => attributeOf(element, name, 300) ?? "")
       .join(" ")
@@ -54,17 +57,19 @@ const childrenOf = (tree: PageTree, element: PageElement): ReadonlyArray<PageEle
 
 /**
  * The steps that a page names in a row and says where in it we are: a list that is called steps or progress, or has a current step. Of
- * several the first; empty when there is none. The last that is marked is the current one, as what lies behind is often marked as well.
+ * several the first, but a list by its own name before what only looks like one; empty when there is none. The last that is marked is the
+ * current one, as what lies behind is often marked as well.
  */
 export const readSteps = (tree: PageTree): PageFacts["steps"] => {
   let looked = 0
   let named = 0
+  let likely: PageFacts["steps"] = []
   for (const element of tree.elements) {
     if (element.isHidden || !groups.has(element.tag)) continue
     if (++looked > most.groups) break
     const children = childrenOf(tree, element)
     if (children.length < 2 || children.length > most.steps) continue
-    const isNamed = namesSteps(element) || children.filter(namesSteps).length >= 2
+    const isNamed = namesSteps(element) || children.filter((child) => namesSteps(child)).length >= 2
     const isMarked = children.some(
       (child) =>
         attributeOf(child, "aria-current", 20) === "step" ||
@@ -76,7 +81,9 @@ export const readSteps = (tree: PageTree): PageFacts["steps"] => {
     const current = steps.findLastIndex(({ isCurrent }) => isCurrent)
     if (current < 0 || steps.length < 2) continue
     if (steps.some(({ isOpen, text }, at) => at > current && (isOpen || text.length > most.text))) continue
-    return steps.map(({ text }, at) => ({ text, isCurrent: at === current }))
+    const found = steps.map(({ text }, at) => ({ text, isCurrent: at === current }))
+    if (lists.has(element.tag) && (isMarked || namesSteps(element, ownNames))) return found
+    if (likely.length === 0) likely = found
   }
-  return []
+  return likely
 }
