@@ -211,12 +211,18 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const fromUcp = ucp === undefined ? [] : yield* inCatalogue(ucp.client, base, facts.headings[0]?.text ?? "")
   const allowed = (url: URL) => robotsAllows(robots, agentName, url.pathname + url.search)
   const isNameless = named.length === 0 && fromPlatform.length === 0 && fromUcp.length === 0
-  const urls = isNameless ? yield* proven(errand, home, sitemap, allowed) : named
+  const tried = isNameless ? yield* proven(errand, home, sitemap, allowed) : undefined
+  const urls = tried?.found ?? named
   const open = urls.filter(allowed)
   const offers = fromUcp.length > 0 ? fromUcp : fromPlatform
 
   if (offers.length === 0 && open.length === 0) {
-    return { ...stopped(nothing(urls, home, warnings, troubled(errand))), home, platform, allows: allowed }
+    return {
+      ...stopped(nothing(urls, home, warnings, troubled(errand), tried?.refused)),
+      home,
+      platform,
+      allows: allowed
+    }
   }
   const what = [
     ...(offers.length > 0
@@ -260,7 +266,8 @@ const nothing = (
   urls: ReadonlyArray<URL>,
   home: PageSeen,
   warnings: ReadonlyArray<Blocker>,
-  trouble: string | undefined
+  trouble: string | undefined,
+  refused: StepOutcome | undefined
 ): StepOutcome => {
   if (urls.length > 0) {
     const detail = `robots.txt disallows all ${urls.length} product pages that we know.`
@@ -279,6 +286,7 @@ const nothing = (
     return unknown(detail, snippet(home.facts.visibleText), warnings)
   }
   if (trouble !== undefined) return unknown(`No product was found, and ${trouble}.`, null, warnings)
+  if (refused !== undefined) return { ...refused, blockers: [...warnings, ...refused.blockers] }
   const detail = "Neither a sitemap nor links nor an interface leads to a product."
   return failed("discovery", "no_products_found", detail, snippet(home.facts.visibleText), warnings)
 }

@@ -11,7 +11,7 @@ import type { TestShopper } from "#domain/TestShopper.ts"
 import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
 import {
-  checkoutAddress,
+  checkoutLink,
   formsFor,
   guestLink,
   heldBack,
@@ -193,7 +193,13 @@ export const walk = Effect.fnUntraced(function* (
   if (cart === undefined) return ended(unknown("There is no cart."), journey)
   journey.texts.push(cart.facts.visibleText)
   let before = cart.facts.visibleText
-  let next = yield* pageFor("checkout", errand, checkoutAddress(cart.facts), { from: cart.answer.url })
+  const link = checkoutLink(cart.facts)
+  const entry = link ?? new URL("/checkout", cart.facts.url)
+  let next = yield* pageFor("checkout", errand, entry, { from: cart.answer.url })
+  if (link === undefined && isGood(next) && next.answer.status >= 400) {
+    const guessed = `Nothing in the cart was recognized as the way to the checkout, and ${entry.pathname} answers ${next.answer.status}.`
+    return ended(unknown(guessed, snippet(cart.facts.visibleText)), journey)
+  }
   let sent: FilledForm | undefined
   for (let page = 0; page < maxPages; page++) {
     if (!isGood(next)) return ended(next, journey)

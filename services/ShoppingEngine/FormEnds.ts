@@ -1,5 +1,6 @@
 import { asksForPerson, asksToPay, asksWhereTo, isElsewhere, serves } from "#domain/FormConduct.ts"
 import { isOfLetters } from "#domain/AsideWords.ts"
+import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import { type FilledForm, isField, roleOf } from "#domain/ShopperForm.ts"
 import type { PageSeen } from "./ApiRail.ts"
 import { heldBack, isCartPath, labelOf } from "./FormPages.ts"
@@ -55,6 +56,27 @@ const doubtful = ({ facts }: PageSeen): StepOutcome | undefined => {
   return unknown(detail, snippet(labelOf(button)))
 }
 
+/** A form that makes an account: nobody gets on without one where its password is needed, and else it is ours to refuse. */
+const registering = ({ facts }: PageSeen): StepOutcome | undefined => {
+  const form = facts.forms.find(
+    (one) =>
+      !one.isBeside &&
+      one.controls.some(({ disabled, type }) => type === "password" && !disabled) &&
+      one.controls.some((control) => /name$/.test(fieldOf(control) ?? ""))
+  )
+  if (form === undefined) return undefined
+  const button = form.controls.find((control) => control.type === "submit" && !control.disabled)
+  const label = button === undefined ? "the checkout" : labelOf(button)
+  return form.controls.some(({ required, type }) => type === "password" && required)
+    ? failed(
+        "checkout",
+        "account_required",
+        `The form of "${label}" needs a password of a new account.`,
+        snippet(label)
+      )
+    : unknown(`The form of "${label}" may make an account; a test does not send it.`, snippet(label))
+}
+
 /** Ours to refuse: a form that may be the order itself. It says nothing about the shop. */
 const unsent = ({ facts }: PageSeen, { hasAddress }: Pick<Journey, "hasAddress">): StepOutcome | undefined => {
   const held = heldBack(
@@ -94,7 +116,7 @@ export const stuckAt = (seen: PageSeen, journey: Journey): StepOutcome => {
     return failed("checkout", "no_shipping_option", `The checkout says: ${refused}.`, snippet(refused))
   const refusedByUs = unsent(seen, journey)
   if (refusedByUs !== undefined) return refusedByUs
-  const doubted = doubtful(seen)
+  const doubted = doubtful(seen) ?? registering(seen)
   if (doubted !== undefined) return doubted
   if (answer.status >= 500) return inTrouble(answer)
   if (facts.isCut) return unknown(`${answer.url.pathname} is longer than we read, and shows no form up to there.`, text)

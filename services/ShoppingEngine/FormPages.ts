@@ -95,10 +95,13 @@ const cartPath = /\/(?:cart|basket|bag|warenkorb|panier|carrito|winkelwagen)\/?$
 export const cartAddress = (facts: PageFacts): URL => linkTo(facts, cartWords, cartPath) ?? new URL("/cart", facts.url)
 export const isCartPath = (url: URL): boolean => cartPath.test(url.pathname)
 
-const checkoutWords = /check ?out|zur kasse|^kasse|caisse|finalizar compra|tramitar|cassa|afrekenen/i
-const checkoutPath = /\/(?:check-?out|kasse|onepage|caisse|commande)(?:\/|$)/i
-export const checkoutAddress = (facts: PageFacts): URL =>
-  linkTo(facts, checkoutWords, checkoutPath) ?? new URL("/checkout", facts.url)
+const checkoutWords =
+  /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen/i
+const checkoutPath =
+  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa)(?:\/|$)/i
+
+/** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
+export const checkoutLink = (facts: PageFacts): URL | undefined => linkTo(facts, checkoutWords, checkoutPath)
 
 export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestLinkWords, /\/guest(?:\/|$)/i)
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { buyingAtOnce } from "#domain/FormConduct.ts"
+import { buyingAtOnce, isEmptying } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
@@ -158,6 +158,12 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
   return failed("cart", "add_to_cart_failed", detail, snippet(isEmpty ?? cart.facts.visibleText))
 }
 
+/** Whether a link of a page leads on to something else of the same shop; what closes a banner leads to the page itself. */
+const isElsewhere = (href: string, page: URL): boolean => {
+  const url = URL.parse(href)
+  return url !== null && url.host === page.host && url.pathname + url.search !== page.pathname + page.search
+}
+
 /** Buys by the forms of the shop's own pages, as a browser without scripts would. Only forms that `maySubmit` lets through are sent. */
 export const make = (errand: Errand, shopper: TestShopper, currency: string | null): Rail => {
   let cartSeen: PageSeen | undefined
@@ -254,9 +260,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       yield* tidying.submitJudged(requestFor(pressable, filled, seen.answer.url))
       return
     }
-    const link = seen.facts.links.find(
-      ({ href, text }) => /remove|empty|clear/i.test(text) && URL.parse(href)?.host === seen.answer.url.host
-    )
+    const link = seen.facts.links.find(({ href, text }) => isEmptying(text) && isElsewhere(href, seen.answer.url))
     if (link !== undefined) yield* tidying.look(link.href)
   })
   return { name: "html_form", cart, checkout, payment, cleanUp, hasSentCheckout: () => hasSent }

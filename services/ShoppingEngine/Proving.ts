@@ -3,14 +3,16 @@ import { productCandidates } from "#domain/scan/Candidates.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
+import type { SiteAnswer } from "../SiteVisits.ts"
 import type { SitemapSeen } from "./Sitemaps.ts"
+import { turnedAway } from "./TurnedAway.ts"
 
 /** How many pages are looked at to find one product, where no address tells which is one. */
 const maxLooked = 8
 /** And how many of them have to be products to choose from. */
 const enough = 3
 
-/** Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. */
+/** Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. `refused` where none of them could be seen. */
 export const proven = Effect.fnUntraced(function* (
   errand: Errand,
   home: PageSeen,
@@ -28,6 +30,8 @@ export const proven = Effect.fnUntraced(function* (
     isShop: true
   })
   const found: Array<URL> = []
+  let seenAny = false
+  const missing: Array<SiteAnswer> = []
   for (const candidate of candidates
     .map((href) => new URL(href))
     .filter(allows)
@@ -40,7 +44,9 @@ export const proven = Effect.fnUntraced(function* (
     }
     const { status, url } = seen.answer
     if (status >= 200 && status < 300 && url.origin === origin && isProductPage(seen.facts)) found.push(url)
+    if (status >= 400) missing.push(seen.answer)
+    else if (!isProductPage(seen.facts)) seenAny = true
     if (found.length >= enough) break
   }
-  return found
+  return { found, refused: seenAny ? undefined : turnedAway("discovery", missing) }
 })

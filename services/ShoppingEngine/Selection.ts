@@ -9,9 +9,11 @@ import { type Candidate, choose, type Choice, type Offered, rarestWords, samePri
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import type { Storefront } from "./Discovery.ts"
+import type { SiteAnswer } from "../SiteVisits.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
 import type { StepOutcome } from "./Rail.ts"
 import * as ShopSearch from "./ShopSearch.ts"
+import { turnedAway } from "./TurnedAway.ts"
 
 /** How many product pages are compared where no interface lists products. */
 const maxPages = 6
@@ -79,6 +81,7 @@ export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined =
 const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefront) {
   const offers: Array<Offered> = []
   const pages: Array<PageSeen> = []
+  const missing: Array<SiteAnswer> = []
   let refused: StepOutcome | undefined
   for (const [index, url] of productUrls.slice(0, maxSoldOut).entries()) {
     const isEnough = offers.length === 0 || offers.some(({ isAvailable }) => isAvailable !== false)
@@ -88,12 +91,15 @@ const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefro
       refused ??= seen
       continue
     }
-    if (seen.answer.status >= 400) continue
+    if (seen.answer.status >= 400) {
+      missing.push(seen.answer)
+      continue
+    }
     pages.push(seen)
     const offered = offeredBy(seen.answer.url, seen.facts)
     if (offered !== undefined) offers.push(offered)
   }
-  return { offers, pages, refused }
+  return { offers, pages, refused: refused ?? turnedAway("selection", missing) }
 })
 
 /** Why nothing can be chosen. */

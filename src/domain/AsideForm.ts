@@ -37,7 +37,7 @@ export const leadsAside = (
   form: PageForm,
   label: string,
   button?: PageControl,
-  page?: Pick<PageFacts, "url">
+  page?: Pick<PageFacts, "url" | "steps">
 ): boolean => {
   if (page !== undefined && platformOf(page, form) !== undefined) return false
   const url = actionOf(form, button)

@@ -1,7 +1,14 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
 import { guestButton } from "./GuestWords.ts"
 import { isOrderingField, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
-import { type CheckoutPage, type Fulfilment, isEnoughToOrder, listsLaterStep, nextStepOf } from "./NextStep.ts"
+import {
+  type CheckoutPage,
+  type Fulfilment,
+  isEnoughToOrder,
+  listsLaterStep,
+  nextStepOf,
+  platformOf
+} from "./NextStep.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
@@ -10,17 +17,25 @@ import { actsAtOnce } from "./VisitorWords.ts"
 
 const goesOn =
   /^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|weiter|fortfahren|continuer|suivant|continuar|siguiente|avanti|continua|verder|volgende|próximo)\b/i
-const emptying = /\b(?:empty|clear|remove|delete)\b|^\s*[x×]\s*$|leeren|entfernen|vider|supprimer|vaciar|eliminar/i
+const emptying =
+  /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder/i
+
+const ofOthers = /account|konto|compte|cuenta|wish|merkzettel|address|adresse|filter/i
+
+/** Whether words are those of what takes things out of a cart. */
+export const isEmptying = (words: string): boolean => emptying.test(words) && !ofOthers.test(words)
 
 /** For what a test submits a form. */
 export type FormPurpose = "add_to_cart" | "guest" | "go_on" | "empty_cart"
-const words = { guest: guestButton, go_on: goesOn, empty_cart: emptying } as const
+const words = { guest: guestButton, go_on: goesOn } as const
 
 /** Whether the form, or the words of its button, say that it does this. */
 export const serves = (form: PageForm, label: string, purpose: FormPurpose): boolean =>
   purpose === "add_to_cart"
     ? addToCart({ forms: [form], controls: [], links: [] }) !== undefined
-    : words[purpose].test(label)
+    : purpose === "empty_cart"
+      ? isEmptying(label)
+      : words[purpose].test(label)
 
 const paymentField = /card|cvc|cvv|iban|account[-_]?number|payment|expir/i
 const buttons: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])
@@ -168,7 +183,7 @@ export const isElsewhere = (
 
 /**
  * Whether a test may submit this form with this button: the button's words name the purpose, nothing says that it orders or that it is no
- * step of buying, and the form holds no password. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
+ * step of buying, and the form holds no password, or one that a known platform lets guests leave empty. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
  */
 export const maySubmit = (
   form: PageForm,
@@ -180,7 +195,7 @@ export const maySubmit = (
   serves(form, folded(label), purpose) &&
   !maySendOrder(form, label, purpose, button, page) &&
   !isElsewhere(form, folded(label), purpose, button, page) &&
-  !asksPassword(form)
+  (!asksPassword(form) || (page !== undefined && platformOf(page, form) !== undefined))
 
 /**
  * Whether a page may take the order when it is sent or gone on from: with this the shop knows who the shopper is and where, and nothing
@@ -190,7 +205,7 @@ export const mayTakeOrder = (
   given: Iterable<string>,
   label: string,
   page: CheckoutPage,
-  form?: Pick<PageForm, "action">,
+  form?: Pick<PageForm, "action" | "controls">,
   goods?: Fulfilment
 ): boolean => isEnoughToOrder(given, goods) && nextStepOf(label, page, form) === undefined
 

@@ -52,8 +52,10 @@ const done =
   /thank|complete|confirmation|success|done|danke|bestätigung|abgeschlossen|merci|termin|gracias|completad|grazie|completat|obrigad|conclu|bedankt|tack|takk?\b|kiitos|dzięk|děku|teşekkür|спасибо|完了|完成|완료/iu
 const saidMore = /[:：–—-]\s*\p{L}|rechnung|invoice|\bcash\b|\bbar\b|nachnahme/iu
 
-const isLater = (text: string): boolean =>
-  text.length <= 40 && payOrReview.test(text) && !done.test(text) && !saidMore.test(text) && !isWayToPay(text)
+const isLater = (numbered: string): boolean => {
+  const text = numbered.replace(/^[\d\s.):-]+/, "")
+  return text.length <= 40 && payOrReview.test(text) && !done.test(text) && !saidMore.test(text) && !isWayToPay(text)
+}
 
 /** Whether the page lists its steps, and one after the current one is where one pays or looks at the order once more. */
 export const listsLaterStep = ({ steps }: Pick<PageFacts, "steps">): boolean => {
@@ -63,21 +65,43 @@ export const listsLaterStep = ({ steps }: Pick<PageFacts, "steps">): boolean => 
 
 const pathOf = (address: string): string => URL.parse(address)?.pathname ?? ""
 
-/** Forms of platforms that are known to lead to a step before the order, by their page and their address. */
-const platformForms: ReadonlyArray<{ readonly platform: string; readonly page: RegExp; readonly action: RegExp }> = [
-  // It makes a guest of the shopper; /checkout/confirm comes next.
-  { platform: "shopware", page: /\/checkout\/register\/?$/i, action: /\/account\/register\/?$/i }
+/** A form with the page on which it stands, as a platform's own is known by them. */
+type FormThere = (page: CheckoutPage, form: Pick<PageForm, "action" | "controls">) => boolean
+
+/** Forms of platforms that are known to make a guest of the shopper and to lead to a step before the order. */
+const platformForms: ReadonlyArray<{ readonly platform: string; readonly is: FormThere }> = [
+  // The page to look at the order, /checkout/confirm, comes next.
+  {
+    platform: "shopware",
+    is: (page, form) =>
+      /\/checkout\/register\/?$/i.test(pathOf(page.url)) && /\/account\/register\/?$/i.test(pathOf(form.action))
+  },
+  // All steps go to the checkout's page, whose address is in the shop's language. Who leaves the password empty is a guest; where it must
+  // not be empty, or no later step is listed, the form makes an account.
+  {
+    platform: "prestashop",
+    is: (page, form) =>
+      pathOf(page.url) === pathOf(form.action) &&
+      form.controls.some(({ name, type, value }) => type === "hidden" && name === "submitCreate" && value === "1") &&
+      form.controls.some(({ name, type }) => type === "hidden" && name === "id_customer") &&
+      !form.controls.some(({ required, type, value }) => type === "password" && (required || (value ?? "") !== "")) &&
+      listsLaterStep(page)
+  }
 ]
 
 /** The known platform whose form leads to a step before the order; undefined for any other form. */
-export const platformOf = (page: Pick<PageFacts, "url">, form: Pick<PageForm, "action">): string | undefined =>
-  platformForms.find(({ action, page: at }) => at.test(pathOf(page.url)) && action.test(pathOf(form.action)))?.platform
+export const platformOf = (page: CheckoutPage, form: Pick<PageForm, "action" | "controls">): string | undefined =>
+  platformForms.find(({ is }) => is(page, form))?.platform
 
 /**
  * What shows that another step comes before any order when a form is sent or a button is pressed; undefined when nothing does, and then
  * it may be the order itself. "Continue to payment" alone does not: many shops book the order there and send the buyer to a bank.
  */
-export const nextStepOf = (label: string, page: CheckoutPage, form?: Pick<PageForm, "action">): string | undefined => {
+export const nextStepOf = (
+  label: string,
+  page: CheckoutPage,
+  form?: Pick<PageForm, "action" | "controls">
+): string | undefined => {
   if (namesShippingNext(label)) return "its button names shipping as the next step"
   if (listsLaterStep(page)) return "the page lists a later step before the order"
   const known = form && platformOf(page, form)

@@ -11,7 +11,8 @@ export type FieldRole = AutofillToken | "shipping" | "terms"
 
 const shippingWords =
   /shipping[-_ ]?(?:method|option|rate)|delivery[-_ ]?(?:method|option)|versandart|mode[-_ ]de[-_ ]livraison/i
-const termsWords = /\bterms|\bagb\b|conditions|privacy|datenschutz|consent/i
+const termsWords =
+  /\bterms|\bagb\b|conditions|privacy|datenschutz|consent|gdpr|confidentialité|t[ée]rminos|condiciones|privacidad|condizioni|voorwaarden|termos|condições|regulamin/i
 
 /** Buttons and what no person sees. */
 const silent: ReadonlySet<string> = new Set(["hidden", "submit", "button", "reset", "image"])

@@ -118,7 +118,7 @@ describe("a later step of a checkout", () => {
   })
 
   it("is known of a platform by its page and its form", () => {
-    const form = (action: string) => ({ action: `https://shop.example${action}` })
+    const form = (action: string) => ({ action: `https://shop.example${action}`, controls: [] })
     assert.isDefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/account/register")))
     assert.isUndefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/checkout/order")))
     assert.isUndefined(nextStepOf("Weiter", page("", "/checkout"), form("/account/register")))

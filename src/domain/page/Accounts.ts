@@ -9,6 +9,22 @@ const accountPaths =
 const codePaths = /^\/(?:authentication\/\d+\/|customer_authentication\/|\d+\/account(?:\/|$))/i
 const accountWords =
   /(?:you must|please|you need to) (?:be logged in|log ?in|sign ?in|register|create an account)(?: (?:to|before|in order to) (?:check ?out|continue|order|complete|proceed|purchase|buy))|must be logged in to check ?out|(?:log ?in|sign ?in|create an account) to (?:check ?out|continue to checkout|complete your (?:order|purchase)|place (?:an|your) order)|(?:bitte )?(?:melden sie sich an|einloggen), um (?:zur kasse|zu bestellen|fortzufahren)|connectez-vous pour (?:commander|continuer|finaliser)|inicia(?:r)? sesión para (?:continuar|comprar|finalizar)|faça login para (?:continuar|comprar|finalizar)|accedi per (?:continuare|acquistare)|log in om (?:te bestellen|verder te gaan)|zaloguj się, aby/gi
+/** That there has to be an account, and not that there need not be. */
+const accountNeeds = new RegExp(
+  [
+    "you(?:['’]ll)? (?:must have|need(?: to have)?) an account (?:to|before you(?: can)?|in order to) (?:check ?out|continue|order|complete|proceed|purchase|buy|place)",
+    "(?<!\\bno )account is (?:required|needed|necessary) (?:to|for) (?:check(?:ing)? ?out|continu|order|complet|proceed|purchas|buy|plac)",
+    "(?:benötig(?:en sie|st du)|brauch(?:en sie|st du)|sie (?:benötigen|brauchen)|du (?:benötigst|brauchst)) ein (?:kunden)?konto,? (?:um|zum) (?:zu bestellen|bestellen|fortzufahren|zur kasse|zu kaufen|(?:die |ihre |deine )?bestellung)",
+    "(?:du musst|sie müssen) (?:angemeldet|eingeloggt|registriert) sein,? um (?:zur kasse|zu bestellen|fortzufahren|(?:eine |die |deine |ihre )bestellung)",
+    "(?:zum (?:bestellen|kaufen)|für (?:ihre|deine|die) bestellung) (?:ist ein (?:kunden)?konto (?:erforderlich|nötig|notwendig)|(?:benötig(?:en sie|st du)|brauch(?:en sie|st du)) ein (?:kunden)?konto)",
+    "(?:vous devez (?:avoir|créer|posséder)|il (?:vous )?faut(?: créer)?) un compte pour (?:commander|continuer|finaliser|acheter|passer)",
+    "un compte (?:client )?est (?:nécessaire|requis|obligatoire) pour (?:commander|continuer|finaliser|acheter|passer)",
+    "vous devez (?:être connectée?|vous connecter|vous identifier) pour (?:commander|continuer|finaliser|acheter|passer)",
+    "(?<!\\bno )(?:necesitas?|debes? (?:tener|crear)|tienes? que (?:tener|crear)|hay que tener) una cuenta para (?:continuar|comprar|finalizar|realizar|hacer)",
+    "(?<!\\bno )(?:debes?|tienes? que) (?:iniciar sesión|acceder|registrarte|estar (?:registrad|identificad|conectad)[oa]) para (?:continuar|comprar|finalizar|realizar|hacer)"
+  ].join("|"),
+  "giu"
+)
 /** What follows where an account is only an advantage: `Log in to check out faster`. */
 const advantage =
   /^(?:ing)?,? (?:more |even )?(?:fast(?:er)?|quick(?:er|ly)?|sooner|easi(?:er|ly)|in seconds|shopping|earning|with|using|and|&|schneller|plus vite|más rápido)(?![\p{L}])/iu
@@ -47,9 +63,11 @@ export const accountWall = (
   if (codePaths.test(url.pathname) || (accountPaths.test(url.pathname) && asksPassword(facts)))
     return url.pathname.slice(0, 200)
   const { visibleText } = facts
-  const asked = [...visibleText.matchAll(accountWords)].find(({ 0: words, index }) => {
-    const end = index + words.length
-    return !advantage.test(visibleText.slice(end, end + 40))
-  })
+  const asked = [...visibleText.matchAll(accountWords), ...visibleText.matchAll(accountNeeds)].find(
+    ({ 0: words, index }) => {
+      const end = index + words.length
+      return !advantage.test(visibleText.slice(end, end + 40))
+    }
+  )
   return asked?.[0]
 }

@@ -110,6 +110,28 @@ describe("accounts", () => {
       wall("<p>You must be logged in to checkout.</p>", "/checkout"),
       "You must be logged in to checkout"
     )
+    for (const said of [
+      "You need an account to check out",
+      "You'll need an account to place your order",
+      "An account is required to check out",
+      "Sie benötigen ein Kundenkonto, um zu bestellen",
+      "Zum Bestellen benötigen Sie ein Konto",
+      "Vous devez avoir un compte pour commander",
+      "Un compte est nécessaire pour finaliser la commande",
+      "Necesitas una cuenta para comprar",
+      "Debes iniciar sesión para finalizar la compra",
+      "Du musst angemeldet sein, um deine Bestellung abzuschließen",
+      "Debes estar registrado para finalizar la compra"
+    ])
+      assert.isDefined(wall(`<p>${said}.</p>`, "/checkout"), said)
+    for (const said of [
+      "You do not need an account to check out",
+      "No account is required to check out",
+      "Zum Bestellen benötigen Sie kein Konto",
+      "Un compte n'est pas nécessaire pour commander",
+      "No necesitas una cuenta para comprar"
+    ])
+      assert.isUndefined(wall(`<p>${said}.</p>`, "/checkout"), said)
   })
 
   it("are none where guests may pass, or the address is asked beside", () => {

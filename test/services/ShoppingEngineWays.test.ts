@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fixture from "../shops/Fixture.ts"
+import { jsonLd, send } from "../shops/Storefront.ts"
+import { testOf } from "./ShoppingEngineHarness.ts"
+
+interface Way {
+  /** What the product's page is answered with. */
+  readonly status?: number
+  /** Where the home page leads. */
+  readonly product?: string
+  /** The link of the cart's page that leads to the checkout. */
+  readonly link?: string
+}
+
+const page = (body: string) =>
+  `<!doctype html><html lang="fr"><head><title>Bouilloires</title></head><body>${body}</body></html>`
+const stated = jsonLd({
+  "@type": "Product",
+  name: "Kettle",
+  sku: "KET-1",
+  offers: { price: "20.00", priceCurrency: "EUR", availability: "https://schema.org/InStock" }
+})
+
+/** A shop as WooCommerce writes it, without its interface: its cart is emptied by a link. */
+const tested = ({ link = "", product = "/produit/kettle/", status = 200 }: Way) =>
+  Effect.gen(function* () {
+    const cart = { items: 0 }
+    const { domain } = yield* Fixture.open((request, response, base) => {
+      const { pathname, searchParams } = new URL(request.url ?? "/", base)
+      if (request.method === "POST") {
+        cart.items = 1
+        return send(response, 303, "", { location: "/panier/" })
+      }
+      if (pathname === "/") return send(response, 200, page(`<a href="${base}${product}">Kettle</a>`))
+      if (pathname === product) {
+        const form = `<form method="post" action="${base}${product}"><button name="add-to-cart" value="14">Ajouter au panier</button></form>`
+        return send(
+          response,
+          status,
+          page(`${stated}<a href="${base}/panier/">Panier</a><h1>Kettle</h1><p>20,00 €</p>${form}`)
+        )
+      }
+      if (pathname === "/panier/") {
+        if (searchParams.has("remove_item")) cart.items = 0
+        const line = `<a href="${base}/soldes/">Clearance</a><a href="#">×</a><p>Kettle 20,00 €</p><a href="${base}/panier/?remove_item=aab">×</a>${link}`
+        return send(response, 200, page(cart.items === 0 ? "<p>Votre panier est vide.</p>" : line))
+      }
+      const pay = `<p>Total 20,00 €</p><form method="post" action="${base}/commander/"><label>Rue <input name="billing_address_1"></label><label>Email <input name="billing_email"></label><label><input type="radio" name="payment_method" value="cod"> Paiement à la livraison</label><button>Commander</button></form>`
+      return send(response, pathname === "/commander/" ? 200 : 404, page(pathname === "/commander/" ? pay : ""))
+    })
+    const outcome = yield* testOf(domain)
+    return { cart, outcome, steps: Object.fromEntries(outcome.steps.map((step) => [step.step, step])) }
+  }).pipe(Effect.scoped)
+
+describe("the way to the checkout", () => {
+  for (const link of ['<a href="/commander/">Valider la commande</a>', '<a href="/commander/">Suite</a>']) {
+    it.live(`is found as French shops call it: ${link}`, () =>
+      Effect.gen(function* () {
+        const { steps } = yield* tested({ link })
+        assert.strictEqual(steps["checkout"]?.status, "passed", steps["checkout"]?.detail)
+      })
+    )
+  }
+
+  it.live(
+    "is not known where nothing leads to it and the usual address is not there, and that is no fault of the shop",
+    () =>
+      Effect.gen(function* () {
+        const { outcome, steps } = yield* tested({ link: '<a href="/x/">Suite</a>' })
+        assert.deepStrictEqual([steps["checkout"]?.status, outcome.failure_point], ["unknown", null])
+        assert.match(steps["checkout"]?.detail ?? "", /Nothing in the cart.*\/checkout answers 404/)
+      })
+  )
+})
+
+describe("a cart that is emptied by a link", () => {
+  it.live("is left empty, though other links of its page sound alike", () =>
+    Effect.gen(function* () {
+      const { cart } = yield* tested({ link: '<a href="/commander/">Valider la commande</a>' })
+      assert.strictEqual(cart.items, 0)
+    })
+  )
+})
+
+describe("the only product page", () => {
+  for (const [status, blocker, said] of [
+    [404, "no_products_found", /answers 404/],
+    [403, "bot_challenge", /answers 403, at least to our agent/],
+    [401, "account_required", /answers 401: it asks for a login/]
+  ] as const) {
+    for (const [product, step] of [
+      ["/produit/kettle/", "selection"],
+      ["/bouilloires/kettle-bleue", "discovery"]
+    ] as const) {
+      it.live(`is told by its answer: ${status} to ${product}`, () =>
+        Effect.gen(function* () {
+          const { outcome } = yield* tested({ status, product })
+          assert.deepInclude(outcome.failure_point ?? {}, { step, blocker })
+          assert.match(outcome.failure_point?.detail ?? "", said)
+        })
+      )
+    }
+  }
+})
