@@ -59,6 +59,13 @@ const hasOrderButton = ({ facts }: Look): boolean =>
     ({ disabled, label, type }) => !disabled && (type === "submit" || type === "button") && isOrder(label ?? "")
   )
 
+const written = /^(?:text|email|tel|textarea|select)$/
+/** Whether anything is asked beside what is searched for. */
+const hasFields = ({ facts }: Look): boolean =>
+  [...facts.controls, ...facts.forms.flatMap(({ controls, role }) => (role === "search" ? [] : controls))].some(
+    ({ disabled, tag, type }) => !disabled && (written.test(type) || tag === "select" || tag === "textarea")
+  )
+
 const verdict = ({
   doubt,
   hasSent,
@@ -79,6 +86,8 @@ const verdict = ({
   if (progress.aside !== null) return totalled(unknown(progress.aside, snippet(seen.text)))
   const known = addressParts.filter((part) => filled.has(part))
   const page = snippet(seen.text)
+  if (known.length === 0 && !hasFields(seen))
+    return totalled(unknown(`${seen.url.pathname} has no field, and no way on whose words are known.`, page))
   if (known.length === 0) {
     const detail = "No field of the checkout says by autofill token, name or label what belongs into it."
     return totalled(failed("checkout", "checkout_form_unrecognized", detail, page))

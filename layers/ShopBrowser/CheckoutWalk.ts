@@ -11,7 +11,7 @@ import { complaints, type Field, fieldsOn, fill, type Meaning, offeredIn } from 
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { offered } from "./PaymentStep.ts"
 import { isLeftAlone, mayHoldOthers, placeOf, whyAside } from "./Places.ts"
-import { find, namesOf, press } from "./Press.ts"
+import { find, namesOf, ordersById, press } from "./Press.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -127,6 +127,7 @@ const whyHeld = Effect.fnUntraced(function* (
   const shown = isOpen || isAsking ? yield* shownOf(tab, seen) : undefined
   const page = { url: seen.facts.url, steps: shown?.steps ?? seen.facts.steps }
   const isHeld =
+    (yield* ordersById(control)) ||
     (own !== undefined && names.some((name) => maySendOrder(own, name, "go_on", button, page))) ||
     names.every((name) => mayTakeOrder(filled, name, page, own, goods))
   return {

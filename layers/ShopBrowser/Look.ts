@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import { guestMarks } from "#domain/page/Accounts.ts"
 import { challengeOf } from "#domain/page/Challenge.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Step } from "#domain/ShoppingTest.ts"
@@ -45,7 +46,8 @@ export const isLogin = ({ facts, url }: Look): boolean =>
   // A password to be entered, and nowhere to write who or where one is.
   (hasField(facts, /^password$/) &&
     !hasField(facts, /^(?:tel|select)$/) &&
-    !/guest|gast|invit/i.test(facts.visibleText))
+    !/guest|gast|invit/i.test(facts.visibleText) &&
+    guestMarks(facts).length === 0)
 
 const hasField = (facts: PageFacts, type: RegExp) =>
   [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].some((control) =>

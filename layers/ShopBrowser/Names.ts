@@ -64,7 +64,7 @@ export const allowed = {
     "avançar|próximo|seguinte",
     "doorgaan|volgende|verder",
     "fortsätt|nästa|fortsæt|næste|fortsett|neste|jatka|seuraava",
-    "dalej|pokračovat|devam(?:\\s+et)?|далее|продолжить",
+    "dalej|kontynuuj|pokračovat|pokračovať|devam(?:\\s+et)?|далее|продолжить",
     "次へ|下一步|다음"
   ),
   remove: whole(

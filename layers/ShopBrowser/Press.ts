@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Frame, Locator, Page } from "playwright-core"
+import { isOrderingId } from "#domain/Deeds.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
 import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
 import { allowed, type Purpose } from "./Names.ts"
@@ -65,9 +66,16 @@ export const find = Effect.fnUntraced(function* (
   return disabled === undefined ? undefined : { control: disabled, enabled: false }
 })
 
+/** Whether a control orders by its id, whatever it is called. */
+export const ordersById = (control: Locator): Effect.Effect<boolean, BrowserFailed> =>
+  Effect.map(
+    ask(() => control.getAttribute("id")),
+    (id) => isOrderingId(id ?? "")
+  )
+
 /** The only way by which anything is pressed. False when it may not be, and then nothing was. */
 export const press = Effect.fnUntraced(function* (control: Locator, purpose: Purpose | "option") {
-  if (!mayPress(yield* namesOf(control), purpose)) return false
+  if (!mayPress(yield* namesOf(control), purpose) || (yield* ordersById(control))) return false
   yield* ask(() => control.click())
   return true
 })

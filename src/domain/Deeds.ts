@@ -56,6 +56,12 @@ export const isOrderingField = (name: string, value: string): boolean =>
   (commanding.test(name) && (deed.test(value.slice(0, 500)) || command.test(value))) ||
   (/^wc-ajax$/i.test(name) && value === "checkout")
 
+/** What platforms call the button that orders in their source, whatever is written on it: OpenCart, WooCommerce, others. */
+const orderingId = /^(?:button[-_]confirm|place[-_]?order(?:[-_]?(?:button|btn))?|(?:button|btn)[-_]place[-_]?order)$/i
+
+/** Whether a button orders by its id in the page's source. */
+export const isOrderingId = (id: string): boolean => orderingId.test(id)
+
 /** As a shop reads it: with its escapes decoded, where they can be. */
 const decoded = (path: string): string => {
   try {

@@ -1,6 +1,6 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
 import { guestButton } from "./GuestWords.ts"
-import { isOrderingField, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
+import { isOrderingField, isOrderingId, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
 import {
   type CheckoutPage,
   type Fulfilment,
@@ -95,6 +95,7 @@ const asksPassword = (form: PageForm): boolean => form.controls.some(({ type }) 
 
 /** Whether what a form sends unseen, or its pressed button sends, says that it orders. */
 const sendsOrder = (form: PageForm, button: PageControl | undefined): boolean =>
+  isOrderingId(button?.id ?? "") ||
   form.controls.some(
     (control) =>
       (control.type === "hidden" || control === button) && isOrderingField(control.name ?? "", control.value ?? "")

@@ -53,7 +53,7 @@ const done =
 const saidMore = /[:：–—-]\s*\p{L}|rechnung|invoice|\bcash\b|\bbar\b|nachnahme/iu
 
 const isLater = (numbered: string): boolean => {
-  const text = numbered.replace(/^[\d\s.):-]+/, "")
+  const text = numbered.replace(/^(?:\p{L}{3,10}\s)?\s*\d{1,2}\s*[.):–-]?\s*/u, "")
   return text.length <= 40 && payOrReview.test(text) && !done.test(text) && !saidMore.test(text) && !isWayToPay(text)
 }
 

@@ -106,6 +106,24 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later(prestashop("<p>Facture jointe au colis.</p>"), "Continuer"), "one page for everything")
   })
 
+  it("is told by the headings of steps that are numbered, of which one is open", () => {
+    const panel = (heading: string, body = "") =>
+      `<div class="panel"><div><h4>${heading}</h4></div><div>${body}</div></div>`
+    const asked = "<div><input name='address_1'><input type='button' value='Continue'></div>"
+    for (const [word, payment] of [
+      ["Step", "Payment Method"],
+      ["Schritt", "Zahlungsart"],
+      ["Étape", "Mode de paiement"],
+      ["Krok", "Metoda płatności"]
+    ]) {
+      const opencart = (at: number) =>
+        `<div id="accordion">${panel(`${word} 1: A`, at === 1 ? asked : "")}${panel(`${word} 2: ${payment}`, at === 2 ? asked : "")}${panel(`${word} 3: B`)}</div>`
+      assert.isTrue(later(opencart(1)), payment)
+      assert.isFalse(later(opencart(2)), payment)
+    }
+    assert.isFalse(later(`<div>${panel("Step 1: Order")}${panel("Step 2: Payment")}</div>${asked}`), "an advertisement")
+  })
+
   it("is told by the list that is named steps, whatever above it or around it looks like one", () => {
     const luma =
       '<ul class="opc-progress-bar"><li class="opc-progress-bar-item _active"><span>Shipping</span></li><li class="opc-progress-bar-item"><span>Review & Payments</span></li></ul>'

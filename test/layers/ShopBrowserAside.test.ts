@@ -51,6 +51,41 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("does not blame the shop for a page without fields whose button nobody here knows", () =>
+      Effect.gen(function* () {
+        const { done, sent } = yield* checkoutOf({
+          checkout: `<h1>Checkout</h1>${button("Onwards!", send("/api/on", "''"))}`
+        })
+        assert.deepStrictEqual([done.status, sent], ["unknown", []], done.detail)
+        assert.match(done.detail, /has no field, and no way on whose words are known/)
+      })
+    )
+
+    it.effect("takes a page that lets guests on for no login, in other languages as well", () =>
+      Effect.gen(function* () {
+        const login = `<form action="/login"><label>E-mail <input type="email"></label><label>Password <input type="password"></label><button>Accedi</button></form>`
+        const { done } = yield* checkoutOf({
+          checkout: `<h1>Cassa</h1><a href="#ospite">Acquista come ospite</a>${login}`
+        })
+        assert.notInclude(
+          done.blockers.map(({ id }) => id),
+          "account_required",
+          done.detail
+        )
+      })
+    )
+
+    it.effect("presses nothing that orders by its id, whatever it is called and whatever step is said to come", () =>
+      Effect.gen(function* () {
+        const confirm = `<button type="button" id="button-confirm" onclick="${send("/api/confirm", "''")}">Continue</button>`
+        const { done, sent } = yield* checkoutOf({
+          checkout: `${steps}<h1>Address</h1><form>${fields}${confirm}</form>`
+        })
+        assert.deepStrictEqual([done.status, sent], ["unknown", []], done.detail)
+        assert.match(done.detail, /when "Continue" is pressed; a test does not send it/)
+      })
+    )
+
     it.effect("says so where the only way on makes an account, and presses nothing", () =>
       Effect.gen(function* () {
         const checkout = `<h1>Checkout</h1><h2>Sign in or create an account</h2><form action="/auth/otp"><label>Email <input type="email" name="email"></label>${button("Continue", send("/api/otp", body))}</form>`

@@ -11,6 +11,9 @@ interface Step {
 const stepNames = /(?:^|[^a-z])(?:steps?|stepper|progress|wizard|breadcrumbs?|stages?)(?:[^a-z]|$)/i
 /** Of these names those that nothing else has: breadcrumbs also say where in the shop a page is, and stages show pictures. */
 const ownNames = /(?:^|[^a-z])(?:steps?|stepper|progress|wizard)(?:[^a-z]|$)/i
+/** Headings of steps that no name in the page's source tells, as OpenCart's. */
+const numbered =
+  /^(?:step|schritt|étape|etape|paso|passo|passaggio|stap|steg|trinn?|vaihe|krok|шаг|крок|adım)\s*\d{1,2}\s*[:.)–-]?\s*\p{L}/iu
 const lists: ReadonlySet<string> = new Set(["ol", "ul", "nav"])
 const currentWord = /^(?:.*[-_])?(?:active|current|selected)$/i
 const notCurrent = /(?:^|[-_])(?:in|non?|not)[-_]?(?:active|current|selected)$/i
@@ -75,7 +78,7 @@ export const readSteps = (tree: PageTree): PageFacts["steps"] => {
         attributeOf(child, "aria-current", 20) === "step" ||
         within(tree, child, 20).some((inner) => attributeOf(inner, "aria-current", 20) === "step")
     )
-    if (!isNamed && !isMarked) continue
+    if (!isNamed && !isMarked && !children.every((child) => numbered.test(textOf(tree, child, 100)))) continue
     if (++named > most.named) break
     const steps = children.map((child) => stepIn(tree, child)).filter(({ text }) => text !== "")
     const current = steps.findLastIndex(({ isCurrent }) => isCurrent)

@@ -27,6 +27,15 @@ describe("the platform of a shop", () => {
     }
   })
 
+  it("is known by the controls of its checkout and its products, where nothing else says so", () => {
+    for (const [id, html] of [
+      ["opencart", `<input type="button" value="Confirm Order" id="button-confirm">`],
+      ["opencart", `<button type="button" id="button-cart">Add to Cart</button>`],
+      ["prestashop", `<form id="customer-form"><input type="hidden" name="submitCreate" value="1"></form>`]
+    ] as const)
+      assert.deepInclude(of(html), { id, confidence: "medium" }, html)
+  })
+
   it("is only suspected where a foreign site may embed a part of it", () => {
     assert.deepInclude(of(`<img src="https://cdn.shopify.com/s/files/1/a.png">`), { id: "shopify", confidence: "low" })
   })
