@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import { get } from "node:http"
 import { api, attempt, balance, deadline, expect, openOrigin, sell } from "./World.ts"
 import type { NetworkName, Origin, Row, Sold } from "./World.ts"
 
@@ -124,18 +126,28 @@ const spent = async (client: Client, url: string): Promise<string> => {
 
 const replay = async (client: Client, origin: Origin, endpoint: Sold) => {
   const other = await sell(origin, client.network, client.endpoint)
-  const payment = { headers: { [client.header]: await spent(client, endpoint.url) } }
+  const header = await spent(client, endpoint.url)
+  // What answers depend on is part of a request, and clients ask in ways of their own.
+  const headers = { ...asked(origin), [client.header]: header }
   const [books, hits] = [await ledger(client, endpoint), origin.hits.length]
   const outcomes: Array<number> = []
   for (const url of [endpoint.url, `${endpoint.url}?more`, other.url]) {
-    const response = await fetch(url, payment)
-    await response.arrayBuffer()
-    outcomes.push(response.status)
+    // `fetch` would ask for a language by itself.
+    const [response] = await once(get(url, { headers }), "response")
+    response.resume()
+    outcomes.push(response.statusCode)
   }
   expect("statuses (the stored answer, a conflict, no payment)", outcomes.join(" "), "200 409 402")
   expect("origin called again", origin.hits.length - hits, 0)
   await books.moved(0n)
   return outcomes.join(" ")
+}
+
+/** Which answer the origin was last asked for, and in which codings and languages. */
+const asked = (origin: Origin): Readonly<Record<string, string>> => {
+  const { headers } = origin.hits.at(-1) ?? { headers: {} }
+  const telling = Object.entries(headers).filter(([name]) => name.startsWith("accept"))
+  return Object.fromEntries(telling.map(([name, value]) => [name, String(value)]))
 }
 
 /** A payment that names its quote is taken at the old price; one that does not is refused and costs nothing. */
