@@ -28,13 +28,20 @@ const usdc = (micros: bigint) => `${formatDecimal(micros)} USDC`
 /** Why there is nothing to show. */
 class DemoImpossible extends Schema.TaggedError<DemoImpossible>()("DemoImpossible", { message: Schema.String }) {}
 
-/** The credentials of the server that answers here; fails when there is none. */
-const running = Effect.gen(function* () {
+/** The credentials of the server that answers here and is ready; fails when there is none. */
+const ready = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(yield* CredentialsFile.path)
   const found = yield* Schema.decodeEffect(Schema.fromJsonString(CredentialsFile.Contents))(text)
   const { status } = yield* HttpClient.get(`${found.base_url}/health/ready`)
   return status === 200 ? found : yield* Effect.fail("not ready" as const)
+})
+
+/** The same, of a server that is starting as soon as it is ready: a second one could not have its directory. */
+const running = Effect.retry(ready, {
+  while: (reason) => reason === "not ready",
+  schedule: Schedule.spaced("100 millis"),
+  times: 600
 })
 
 /** A server of the demo's own, that may call the customer's API wherever its database is. */
@@ -59,7 +66,7 @@ const started = Effect.fnUntraced(function* (customer: string) {
         message: `the server that it started has ended (exit code ${code}); what it said is above.`
       })
   )
-  return yield* Effect.retry(running, Schedule.spaced("100 millis")).pipe(
+  return yield* Effect.retry(ready, Schedule.spaced("100 millis")).pipe(
     Effect.raceFirst(died),
     Effect.timeoutOrElse({
       duration: "60 seconds",

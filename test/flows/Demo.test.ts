@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Postgres from "#layers/Postgres.ts"
@@ -59,6 +60,36 @@ describe("the demo", () => {
       assert.match(said, /The demo cannot run: http:\S+ calls no API on this machine/)
       assert.notInclude(said, "    at ", "a sentence, not a stack")
       assert.strictEqual(code, 1)
+    })
+  )
+
+  it.live("waits for the server that is starting here, and starts none beside it", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const starting = createServer((_, response) => response.writeHead(++asked > 2 ? 200 : 503).end())
+      yield* Effect.acquireRelease(
+        Effect.promise(() => once(starting.listen(0, "127.0.0.1"), "listening")),
+        () => Effect.sync(() => starting.close())
+      )
+      const address = starting.address()
+      const base_url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
+      const TURNPIKE_DATA_DIR = yield* dataDir
+      const credentials = {
+        base_url,
+        scanner_url: base_url,
+        dashboard_url: base_url,
+        environment: "live",
+        tenant_id: "ten_01h455vb4pex5vsknk084sn02p",
+        account_id: "acc_01h455vb4pex5vsknk084sn02q",
+        api_key: "pk_live_key",
+        scanner_key: "psk_live_key",
+        owner_email: null,
+        owner_password: null
+      }
+      writeFileSync(join(TURNPIKE_DATA_DIR, "credentials.json"), JSON.stringify(credentials))
+      const { said } = yield* demo({ TURNPIKE_DATA_DIR, DATABASE_URL: "nonsense" })
+      assert.include(said, `The demo cannot run: ${base_url} takes real money`)
+      assert.notInclude(said, "the demo starts one of its own")
     })
   )
 
