@@ -4,6 +4,7 @@ import { AgentChannel } from "#services/AgentChannel.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Disputes } from "#services/Disputes.ts"
+import { Facilitator } from "#services/Facilitator.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Payments } from "#services/Payments.ts"
@@ -34,6 +35,7 @@ export const layer = Layer.mergeAll(
   Scans.layerWorker,
   ScanBatches.layerWorker,
   Disputes.layerWorker,
+  Facilitator.layerWorker,
   EventRelay.layerWorker,
   Statistics.layerWorker,
   AgentChannel.layerWorker,

@@ -22,6 +22,7 @@ import * as InLedger from "./Facilitator/InLedger.ts"
 import * as OnChain from "./Facilitator/OnChain.ts"
 import type { Settling } from "./Facilitator/Parties.ts"
 import * as Told from "./Facilitator/Told.ts"
+import { keepForgetting } from "./Forgetting.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
 
 /** Verifies and settles payments for servers of others, in the words of x402. A refusal is an answer: nothing fails. */
@@ -36,6 +37,8 @@ export class Facilitator extends Context.Service<
      */
     settle(facilitation: Facilitation, caller: Principal | undefined): Effect.Effect<SettleResponse>
     readonly supported: Effect.Effect<Supported>
+    /** Forgets of whom nobody can be told for the first time any more; how many, at most 1,000 at a time. */
+    readonly forgetTold: Effect.Effect<number>
   }
 >()("turnpike/services/Facilitator") {
   static readonly layer = Layer.effect(
@@ -44,7 +47,7 @@ export class Facilitator extends Context.Service<
       const clock = yield* Clock.Clock
       const { environment } = yield* Deployment
       const { recover } = yield* SignatureRecovery
-      const isFirst = yield* Told.make
+      const { forgetTold, isFirst } = yield* Told.make
       const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make
 
       const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
@@ -87,13 +90,21 @@ export class Facilitator extends Context.Service<
         // Nothing to take is nothing to do.
         if (asked.amount === 0n) return { success: true, payer, transaction: "", network, amount }
         const taken = yield* settling.take(asked, authorization, caller)
-        if (typeof taken !== "string") return unsettled(taken, network, payer)
-        return (yield* isFirst(reservationOf(authorization)))
-          ? { success: true, payer, transaction: taken, network, amount }
-          : unsettled({ ...usedBefore(authorization), transaction: taken }, network, payer)
+        if ("_tag" in taken) return unsettled(taken, network, payer)
+        const { since, transaction } = taken
+        return (yield* isFirst(reservationOf(authorization), since))
+          ? { success: true, payer, transaction, network, amount }
+          : unsettled({ ...usedBefore(authorization), transaction }, network, payer)
       })
 
-      return Facilitator.of({ verify, settle, supported: Effect.map(settling.kinds, supportedOf) })
+      return Facilitator.of({ verify, settle, supported: Effect.map(settling.kinds, supportedOf), forgetTold })
     })
+  )
+
+  /** Forgets every minute who was told long ago. Any number of processes may. */
+  static readonly layerWorker = Layer.effectDiscard(
+    Effect.flatMap(Facilitator, ({ forgetTold }) =>
+      keepForgetting("Settlements that were told", forgetTold, "1 minute")
+    )
   )
 }

@@ -33,7 +33,8 @@ export const all = Migrator.fromGlob({
   "0027_scan_batch_names.ts": () => import("./0027_scan_batch_names.ts"),
   "0028_targets_by_time.ts": () => import("./0028_targets_by_time.ts"),
   "0029_chain_transfers.ts": () => import("./0029_chain_transfers.ts"),
-  "0030_waiting_replays.ts": () => import("./0030_waiting_replays.ts")
+  "0030_waiting_replays.ts": () => import("./0030_waiting_replays.ts"),
+  "0035_told_settlements.ts": () => import("./0035_told_settlements.ts")
 })
 
 /**

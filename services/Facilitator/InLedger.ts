@@ -60,7 +60,7 @@ export const make = Effect.gen(function* () {
     if ("_tag" in posted) return posted
     const [moved] = posted.movements
     const same = moved?.kind === "transfer" && moved.credit === payee.key && moved.amount === amount
-    return same ? sandboxTransaction(asked.network, id) : usedBefore(authorization)
+    return same ? { transaction: sandboxTransaction(asked.network, id), since: posted.at } : usedBefore(authorization)
   })
 
   return {

@@ -75,17 +75,18 @@ export const make = Effect.gen(function* () {
     asked: Asked,
     authorization: Authorization,
     caller: Principal | undefined
-  ): Effect.fn.Return<string | Parties.Unsettled> {
+  ): Effect.fn.Return<Parties.Taken | Parties.Unsettled> {
     if (chain === undefined) return declined("unexpected_settle_error", noRail)
     if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
     const id = yield* settlementOf(chain, authorization)
     const outcome = yield* chain.settle({ id, payment_id: undefined, authorization, amount: asked.amount })
     if (outcome._tag === "Refused") return declined(outcome.reason)
-    const kept = yield* chain.get(id)
-    if (Option.isSome(kept) && kept.value.amount !== asked.amount) return usedBefore(authorization)
-    return outcome._tag === "Settled"
-      ? outcome.transaction
-      : { ...declined("settlement_pending"), transaction: outcome.transaction }
+    const { transaction } = outcome
+    const kept = Option.getOrUndefined(yield* chain.get(id))
+    if (kept !== undefined && kept.amount !== asked.amount) return usedBefore(authorization)
+    return outcome._tag === "Settled" && kept !== undefined
+      ? { transaction: outcome.transaction, since: kept.created_at }
+      : { ...declined("settlement_pending"), transaction }
   })
 
   return { kinds, refusal, take } satisfies Parties.Settling

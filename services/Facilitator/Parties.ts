@@ -12,6 +12,12 @@ export interface Unsettled extends Declined {
   readonly transaction?: string | undefined
 }
 
+/** Money that moved: by which transaction, and when that was begun. */
+export interface Taken {
+  readonly transaction: string
+  readonly since: Date
+}
+
 /** Where money is and moves: the ledger of a sandbox, or a chain. */
 export interface Settling {
   readonly kinds: Effect.Effect<ReadonlyArray<Kind>>
@@ -21,8 +27,8 @@ export interface Settling {
     authorization: Authorization,
     caller: Principal | undefined
   ): Effect.Effect<Declined | undefined>
-  /** Takes what is asked and answers the transaction. Taking again is taking once. */
-  take(asked: Asked, authorization: Authorization, caller: Principal | undefined): Effect.Effect<string | Unsettled>
+  /** Takes what is asked. Taking again is taking once. */
+  take(asked: Asked, authorization: Authorization, caller: Principal | undefined): Effect.Effect<Taken | Unsettled>
 }
 
 export const noReceiver = declined(
