@@ -11,6 +11,11 @@ const mostAttempts = 10_000
 /** How long the number of subscriptions is taken for what it was, in milliseconds. It decides how large a stretch is, nothing else. */
 const countKept = 1000
 
+/** How many attempts one fact makes at most. Those of endpoints, of which there may be very many, are not walked: each fact has one. */
+export const mostOfAFact = (sql: SqlClient.SqlClient) =>
+  sql`SELECT (coalesce(max(own), 0) + 1)::int AS most FROM (
+    SELECT count(*) AS own FROM webhooks WHERE status = 'active' AND endpoint_id IS NULL GROUP BY tenant_id) AS tenants`
+
 /** Makes the first attempt of every fact for every subscription that asks for it: once, because the place in the log moves with it. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -19,10 +24,7 @@ export const make = Effect.gen(function* () {
   const count = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Schema.Struct({ most: Schema.Int }),
-    execute: () =>
-      sql`SELECT coalesce(max(subscriptions), 0)::int AS most FROM (
-        SELECT count(*) FILTER (WHERE endpoint_id IS NULL) + 1 AS subscriptions FROM webhooks WHERE status = 'active'
-        GROUP BY tenant_id) AS tenants`
+    execute: () => mostOfAFact(sql)
   })
   const some = SqlSchema.findOne({
     Request: Schema.Void,
