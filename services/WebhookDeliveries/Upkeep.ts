@@ -6,6 +6,8 @@ import { retrySchedule } from "#domain/DeliverySchedule.ts"
 export const keptAttempts = 100
 /** How long the last failed attempt of a chain is kept. */
 const keptFailures = { days: 30 }
+/** How many lanes are asked at a time whether their subscription is still there. */
+export const lanes = 1_000
 /** How many subscriptions are looked at at once, how many rows of each go at once, and how often that is done in one turn. */
 const subscriptions = 50
 const rows = 500
@@ -120,13 +122,34 @@ export const make = Effect.gen(function* () {
     return forgotten.length
   })
 
-  // Whoever deletes a subscription leaves its lanes behind; a claim then finds out, and forgets the rest.
+  const beginning = { webhook_id: "00000000-0000-0000-0000-000000000000", again: false }
+  let place = beginning
+  const shutNext = SqlSchema.findOne({
+    Request: Schema.Struct({ webhook_id: Schema.String, again: Schema.Boolean, now: Schema.Date }),
+    Result: Schema.Struct({
+      webhook_id: Schema.NullOr(Schema.String),
+      again: Schema.NullOr(Schema.Boolean),
+      seen: Schema.Int,
+      shut: Schema.Int
+    }),
+    execute: ({ again, now, webhook_id }) =>
+      sql`WITH page AS MATERIALIZED (
+          SELECT webhook_id, again FROM webhook_lanes WHERE (webhook_id, again) > (${webhook_id}::uuid, ${again}::boolean)
+          ORDER BY webhook_id, again LIMIT ${sql.literal(String(lanes))}
+        ), shut AS (
+          UPDATE webhook_lanes l SET ready_at = ${now}::timestamptz, blocked = false FROM page p
+          WHERE l.webhook_id = p.webhook_id AND l.again = p.again AND l.ready_at IS DISTINCT FROM ${now}::timestamptz
+            AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = p.webhook_id) RETURNING 1
+        )
+        SELECT last.webhook_id, last.again, (SELECT count(*)::int FROM page) AS seen, (SELECT count(*)::int FROM shut) AS shut
+        FROM (SELECT 1) one LEFT JOIN (SELECT webhook_id, again FROM page ORDER BY webhook_id DESC, again DESC LIMIT 1) last ON true`
+  })
+  // Whoever deletes a subscription leaves its lanes behind; a claim then finds out, and forgets the rest. Goes on where it ended the
+  // last time, so that a look costs as much with very many subscriptions as with few.
   const shutDeserted = Effect.gen(function* () {
-    const now = yield* DateTime.nowAsDate
-    const shut =
-      yield* sql`UPDATE webhook_lanes l SET ready_at = ${now}, blocked = false WHERE ready_at IS DISTINCT FROM ${now}
-      AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = l.webhook_id) RETURNING l.webhook_id`
-    return shut.length
+    const { again, seen, shut, webhook_id } = yield* shutNext({ ...place, now: yield* DateTime.nowAsDate })
+    place = seen < lanes || webhook_id === null || again === null ? beginning : { webhook_id, again }
+    return shut
   })
 
   const oldestDue = SqlSchema.findOne({

@@ -34,4 +34,21 @@ layer(testLayer(), { timeout: "60 seconds" })("subscriptions that are deleted", 
       assert.deepStrictEqual(yield* broken, [])
     })
   )
+
+  it.effect("leave lanes: a look takes a thousand of them, the next goes on from there, and the last begins anew", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tidy } = yield* WebhookDeliveries
+      const shut = Effect.andThen(
+        tidy,
+        Effect.map(sql`SELECT FROM webhook_lanes WHERE NOT blocked`, ({ length }) => length)
+      )
+      yield* sql`INSERT INTO webhook_lanes (webhook_id, again, blocked)
+        SELECT gen_random_uuid(), again, true FROM generate_series(1, 1250), unnest(ARRAY[false, true]) AS again`
+      assert.deepStrictEqual([yield* shut, yield* shut, yield* shut], [1000, 2000, 2500])
+      yield* sql`INSERT INTO webhook_lanes (webhook_id, again, blocked)
+        VALUES ('00000000-0000-0000-0000-000000000001', false, true)`
+      assert.strictEqual(yield* shut, 2501)
+    })
+  )
 })
