@@ -141,12 +141,15 @@ export class Payments extends Context.Service<
         return { ...seal, request: requestOf(seal.terms, now) }
       }
 
-      const unclaimProof = ({ attempt, id }: PaymentRow) =>
+      const unclaimProof = ({ id }: PaymentRow) =>
         sql`UPDATE payments SET state = 'authorized', lease_until = NULL
-          WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight'`.pipe(Effect.orDie, Effect.asVoid)
-      // A proof ends soon, and its money with it. What was signed lasts longer: its money is free meanwhile.
+          WHERE id = ${id} AND attempt = 1 AND state = 'in_flight'`.pipe(Effect.orDie, Effect.asVoid)
+      // What is paid for is held for as long as its proof may be used. What was signed lasts longer, and a later attempt holds for its own
+      // call only: there the money is free meanwhile.
       const unclaim = (payment: PaymentRow) =>
-        payment.protocol === "native" ? unclaimProof(payment) : settling.release(payment, "not_called")
+        payment.protocol === "native" && payment.attempt === 1
+          ? unclaimProof(payment)
+          : settling.release(payment, "not_called")
 
       const rowById = SqlSchema.findOneOption({
         Request: Schema.String,

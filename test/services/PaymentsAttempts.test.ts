@@ -28,7 +28,23 @@ layer(Test.layer, { timeout: "60 seconds" })("a call whose lease has ended", (it
       yield* payments.unclaim(slow)
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
       yield* payments.unclaim(next)
-      assert.deepStrictEqual(yield* stateOf(next.id), { state: "authorized", attempt: 2 })
+      assert.deepStrictEqual(yield* stateOf(next.id), { state: "released", attempt: 2 })
+    })
+  )
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a second attempt that was turned away before its origin", (it) => {
+  it.effect("leaves its proof as good as it was: the next call is charged, however much later it comes", () =>
+    Effect.gen(function* () {
+      const { granted, money, payments, purse, reserve } = yield* Paid.market({ timeoutMs: 1000 })
+      const { proof } = yield* reserve
+      yield* payments.release(yield* granted(proof), "origin_status", Paid.answered(500))
+      yield* payments.unclaim(yield* granted(proof))
+      assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds })
+      yield* TestClock.adjust("50 seconds")
+      yield* (yield* Ledger).expireDue
+      assert.strictEqual((yield* payments.capture(yield* granted(proof), Paid.answered(200))).charged, 10_000n)
+      assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds - 10_000n })
     })
   )
 })
