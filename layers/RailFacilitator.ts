@@ -50,7 +50,8 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     const { body } = yield* ask({ method: "GET", url: at("supported"), headers, timeout: quick })
     const answer = decodeSupported(body)
     if (Option.isNone(answer)) return yield* rubbish("supported")
-    return answer.value.kinds.flatMap(kindOf)
+    const { kinds, signers } = answer.value
+    return kinds.flatMap((kind) => kindOf(kind, signers ?? {}))
   })
   const kinds = yield* Cache.makeWith((_: "kinds") => supported, {
     capacity: 1,
@@ -161,7 +162,12 @@ const decodeSettled = Schema.decodeUnknownOption(
     errorReason: maybe(Schema.String)
   })
 )
-const decodeSupported = Schema.decodeUnknownOption(Schema.Struct({ kinds: Schema.Array(Schema.Unknown) }))
+const decodeSupported = Schema.decodeUnknownOption(
+  Schema.Struct({
+    kinds: Schema.Array(Schema.Unknown),
+    signers: maybe(Schema.Record(Schema.String, Schema.Unknown))
+  })
+)
 const decodeKind = Schema.decodeUnknownOption(
   Schema.Struct({
     x402Version: Schema.Literal(2),
@@ -171,11 +177,23 @@ const decodeKind = Schema.decodeUnknownOption(
   })
 )
 
+type Signers = Readonly<Record<string, unknown>>
+
 /** A kind we know; facilitators support more. */
-const kindOf = (kind: unknown): ReadonlyArray<Kind> =>
+const kindOf = (kind: unknown, signers: Signers): ReadonlyArray<Kind> =>
   Option.match(decodeKind(kind), {
     onNone: () => [],
-    onSome: ({ extra, network, scheme }) => [{ network, scheme, extra: extra ?? {} }]
+    onSome: ({ extra, network, scheme }) => [
+      { network, scheme, extra: extra ?? {}, signers: signersOn(network, signers) }
+    ]
   })
+
+/** Listed under the network, or under all of its family. */
+const signersOn = (network: Network, signers: Signers): ReadonlyArray<string> => {
+  const name = caip2[network]
+  return [name, name.replace(/:.*/, ":*")]
+    .flatMap((key) => signers[key])
+    .flatMap((text) => (typeof text === "string" ? (parseAddress(network, text) ?? []) : []))
+}
 
 const rubbish = (path: string) => new RailUnavailable({ reason: `the facilitator's answer to /${path} makes no sense` })

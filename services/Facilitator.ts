@@ -9,10 +9,10 @@ import {
   invalid,
   networkOf,
   readFacilitation,
+  settlersIn,
   type SettleResponse,
   type Supported,
   supportedOf,
-  textsIn,
   unsettled,
   usedBefore,
   type VerifyResponse
@@ -52,13 +52,12 @@ export class Facilitator extends Context.Service<
 
       const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
         const kinds = yield* settling.kinds
-        const [settler = ""] = textsIn(kinds, "facilitatorAddress")
-        const asked = readFacilitation(facilitation, environment, settler)
+        const asked = readFacilitation(facilitation, environment, settlersIn(kinds, "facilitatorAddress"))
         if (asked._tag === "Declined") return asked
         if (!kinds.some(({ network, scheme }) => network === asked.network && scheme === asked.offer.scheme)) {
           return declined("unsupported_scheme", "this is not settled here at the moment")
         }
-        const facilitating = { now: clock.currentTimeMillisUnsafe(), recover, feePayers: textsIn(kinds, "feePayer") }
+        const facilitating = { now: clock.currentTimeMillisUnsafe(), recover, feePayers: settlersIn(kinds, "feePayer") }
         return { asked, facilitating }
       })
 

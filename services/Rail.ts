@@ -23,6 +23,8 @@ export interface Kind {
   readonly scheme: "exact" | "upto"
   /** `feePayer` on Solana, `facilitatorAddress` under `upto`. */
   readonly extra: Readonly<Record<string, unknown>>
+  /** All addresses that an offer may name in the place of the one in `extra`, which may be another each time. */
+  readonly signers?: ReadonlyArray<string>
 }
 
 /** A port: moves authorised money on a chain. */

@@ -35,16 +35,14 @@ export const make = Effect.fnUntraced(function* (
   ): Effect.fn.Return<Grant, UseRefused | IdempotencyKeyReused> {
     const { method, snapshot } = call
     const { endpoint } = snapshot
-    const ours = settlers(endpoint.network)
     const ground: Ground = {
       endpoint,
       method,
       prices: yield* pricesFor(call, presented),
-      settlers: ours,
+      settlers: settlers(endpoint.network),
       key,
       now: clock.currentTimeMillisUnsafe(),
-      recover,
-      feePayers: ours.feePayer === undefined ? [] : [ours.feePayer]
+      recover
     }
     const acceptance = accept(presented, ground)
     if (acceptance._tag === "Accepted") {

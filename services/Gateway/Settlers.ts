@@ -11,7 +11,7 @@ export const make = Effect.gen(function* () {
   const { environment } = yield* Deployment
   const { feePayer } = yield* SandboxChain
   const rail = yield* Effect.serviceOption(Rail)
-  const sandbox: Settlers = { facilitator: sandboxFacilitator, feePayer }
+  const sandbox: Settlers = { facilitator: sandboxFacilitator, feePayer, signers: [] }
   if (environment === "sandbox") return () => sandbox
 
   let known: ReadonlyMap<Network, Settlers> = new Map()
@@ -33,15 +33,16 @@ export const make = Effect.gen(function* () {
   return (network: Network) => known.get(network) ?? nobody
 })
 
-const nobody: Settlers = { facilitator: undefined, feePayer: undefined }
+const nobody: Settlers = { facilitator: undefined, feePayer: undefined, signers: [] }
 
 const byNetwork = (kinds: ReadonlyArray<Kind>): ReadonlyMap<Network, Settlers> => {
   const networks = new Map<Network, Settlers>()
-  for (const { extra, network } of kinds) {
-    const { facilitator, feePayer } = networks.get(network) ?? nobody
+  for (const { extra, network, signers = [] } of kinds) {
+    const before = networks.get(network) ?? nobody
     networks.set(network, {
-      facilitator: textIn(extra, "facilitatorAddress") ?? facilitator,
-      feePayer: textIn(extra, "feePayer") ?? feePayer
+      facilitator: textIn(extra, "facilitatorAddress") ?? before.facilitator,
+      feePayer: textIn(extra, "feePayer") ?? before.feePayer,
+      signers: [...new Set([...before.signers, ...signers])]
     })
   }
   return networks

@@ -146,8 +146,12 @@ export const serves = (endpoint: EndpointMethod, method: string): boolean =>
 const anyMethod = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 
 /** A maximum is signed through contracts that exist on EVM chains only. */
+export const schemesOn = (network: Network): ReadonlyArray<EndpointScheme> =>
+  network.startsWith("base-") ? ["exact", "upto"] : ["exact"]
+
+/** Whether all of them can be signed there. */
 export const schemesFit = (schemes: ReadonlyArray<EndpointScheme>, network: Network): boolean =>
-  !schemes.includes("upto") || network.startsWith("base-")
+  schemes.every((scheme) => schemesOn(network).includes(scheme))
 
 /** The value of `Allow` when the method does not match. */
 export const allowed = (endpoint: EndpointMethod): string =>

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hex, keccak256, toHex } from "viem"
+import { Endpoints } from "#services/Endpoints.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { signInText } from "#domain/protocol/Siwx.ts"
@@ -170,3 +171,22 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
     })
   )
 })
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })(
+  "a way to pay that its endpoint has given up",
+  (it) => {
+    it.effect("still has the answer that it paid for, and nothing is charged again", () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => response.end("kept"))
+        const { account, purse } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        yield* callWith(shop.path, header)
+        yield* (yield* Endpoints).update(shop.principal, shop.endpoint.id, { schemes: ["upto"] })
+        const again = yield* callWith(shop.path, header)
+        assert.deepStrictEqual([again.status, again.body, again.headers["idempotency-replayed"]], [200, "kept", "true"])
+        assert.strictEqual(shop.backend.seen.length, 1)
+        assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+      })
+    )
+  }
+)

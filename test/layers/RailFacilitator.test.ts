@@ -151,15 +151,36 @@ describe("a facilitator by its URL", () => {
       const { questions, rail } = yield* facilitator([{ body: "busy", status: 503 }, { body: { kinds } }])
       assert.strictEqual((yield* Effect.flip(rail.kinds))._tag, "RAIL_UNAVAILABLE")
       assert.deepStrictEqual(yield* rail.kinds, [
-        { network: "base-sepolia", scheme: "exact", extra: {} },
-        { network: "solana-devnet", scheme: "exact", extra: { feePayer: "F" } },
-        { network: "base-sepolia", scheme: "upto", extra: { facilitatorAddress: "0x1" } }
+        { network: "base-sepolia", scheme: "exact", extra: {}, signers: [] },
+        { network: "solana-devnet", scheme: "exact", extra: { feePayer: "F" }, signers: [] },
+        { network: "base-sepolia", scheme: "upto", extra: { facilitatorAddress: "0x1" }, signers: [] }
       ])
       yield* rail.kinds
       assert.strictEqual(questions.length, 2)
       yield* TestClock.adjust("11 minutes")
       yield* rail.kinds
       assert.strictEqual(questions.length, 3)
+    })
+  )
+
+  it.effect("names all keys that settle a kind, of which it offers another one each time", () =>
+    Effect.gen(function* () {
+      const [first, second] = [
+        "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4",
+        "DpfFMMY9xESeZsWifjae8r8DLhUWvEHLcQxgNefHh5ov"
+      ]
+      const solana = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
+      const kinds = [{ x402Version: 2, scheme: "exact", network: solana, extra: { feePayer: first } }]
+      const signersIn = (signers: unknown) =>
+        Effect.gen(function* () {
+          const { rail } = yield* facilitator([{ body: { kinds, extensions: [], signers } }])
+          return (yield* rail.kinds).map((kind) => kind.signers)
+        })
+      assert.deepStrictEqual(yield* signersIn({ "solana:*": [first, second], "eip155:*": ["0x1"] }), [[first, second]])
+      assert.deepStrictEqual(yield* signersIn({ [solana]: [second, "rubbish", 7] }), [[second]])
+      for (const none of [undefined, null, {}, { "solana:*": "rubbish" }]) {
+        assert.deepStrictEqual(yield* signersIn(none), [[]])
+      }
     })
   )
 

@@ -159,7 +159,7 @@ layer(platform, { timeout: "60 seconds", excludeTestServices: true })("the facil
       })
       const { present } = yield* Payments
       const callWith = (payment: Facilitation) => {
-        const asked = readFacilitation(payment, "sandbox", sandboxFacilitator)
+        const asked = readFacilitation(payment, "sandbox", [sandboxFacilitator])
         if (asked._tag === "Declined") return assert.fail(asked.reason)
         const authorization = authorize(asked, { now, recover, feePayers: [] })
         if ("_tag" in authorization) return assert.fail(authorization.reason)

@@ -7,7 +7,14 @@ import { type Kind, Rail } from "#services/Rail.ts"
 import { SandboxChain } from "#services/SandboxChain.ts"
 
 const publicUrl = "https://turnpike.test"
-const kind: Kind = { network: "solana-mainnet", scheme: "exact", extra: { feePayer: "payer" } }
+const kind: Kind = {
+  network: "solana-mainnet",
+  scheme: "exact",
+  extra: { feePayer: "payer" },
+  signers: ["payer", "another"]
+}
+
+const nobody = { facilitator: undefined, signers: [] }
 
 describe("who settles on a network", () => {
   it.effect("is asked again after the rail failed", () => {
@@ -16,9 +23,13 @@ describe("who settles on a network", () => {
     return Effect.gen(function* () {
       const settlers = yield* Settlers.make
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(settlers("solana-mainnet"), { facilitator: undefined, feePayer: undefined })
+      assert.deepStrictEqual(settlers("solana-mainnet"), { ...nobody, feePayer: undefined })
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(settlers("solana-mainnet"), { facilitator: undefined, feePayer: "payer" })
+      assert.deepStrictEqual(settlers("solana-mainnet"), {
+        ...nobody,
+        feePayer: "payer",
+        signers: ["payer", "another"]
+      })
     }).pipe(
       Effect.provide(
         Layer.mergeAll(

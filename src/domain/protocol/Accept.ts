@@ -1,11 +1,11 @@
-import type { Endpoint } from "../Endpoint.ts"
-import { chainIdOf } from "../Network.ts"
+import { type Endpoint, schemesOn } from "../Endpoint.ts"
+import { chainIdOf, parseAddress } from "../Network.ts"
 import type { TokenKey } from "../PaymentToken.ts"
 import type { Authorization, Offer } from "./Authorization.ts"
 import type { Recover } from "./Eip712.ts"
 import { challengeOf, type CredentialRefusal, occasionIn, readCredential } from "./Mpp.ts"
 import { judgeQuote, type QuoteRefusal, readQuote, type SealedQuote } from "./SealedQuote.ts"
-import { memoOf, quoteOfMemo, type SvmContext, type SvmReason, verifySvmExact } from "./SvmExact.ts"
+import { feePayerOf, memoOf, quoteOfMemo, type SvmReason, verifySvmExact } from "./SvmExact.ts"
 import { type EvmReason, verifyEvm } from "./X402Evm.ts"
 import { matchOffer, type OfferRefusal, offersOf, type Settlers, v1Networks } from "./X402Offers.ts"
 import { asFields, type Fields, type MppCredential, type Presented, type X402V1, type X402V2 } from "./X402Payload.ts"
@@ -22,8 +22,6 @@ export interface Ground {
   /** Milliseconds. */
   readonly now: number
   readonly recover: Recover
-  /** Our keys that pay Solana's fees. */
-  readonly feePayers: SvmContext["feePayers"]
 }
 
 export type AcceptRefusal = QuoteRefusal | OfferRefusal | CredentialRefusal | EvmReason | SvmReason
@@ -50,15 +48,45 @@ const ofPrice: ReadonlySet<string> = new Set<AcceptRefusal>([
   "permit2_amount_mismatch"
 ])
 
+/** The owner takes ways to pay away, and the rail takes other keys, or is silent about them since we started. */
+const ofTerms: ReadonlySet<string> = new Set<AcceptRefusal>([
+  "unsupported_scheme",
+  "invalid_payment_requirements",
+  "invalid_exact_svm_payload_missing_fee_payer",
+  "invalid_exact_svm_fee_payer_mismatch"
+])
+
 /** Whether what a caller shows pays for this call. Pure: whether it was used before, and whether there is money, others know. */
 export const accept = (presented: Presented, ground: Ground): Acceptance => {
-  const acceptance = judged(presented, ground)
+  const { endpoint, settlers } = ground
+  const isKnown = (address: string) => settlers.signers.includes(parseAddress(endpoint.network, address) ?? "")
+  const acceptance = judged(presented, { ...ground, settlers: namedIn(presented, settlers, isKnown) })
   if (acceptance._tag === "Accepted") return acceptance
   const { reason } = acceptance
   const once = presented._tag === "X402V1" ? signedPrice(presented.payload) : undefined
-  if (!ofTime.has(reason) && (once === undefined || !ofPrice.has(reason))) return acceptance
-  const then = judged(presented, { ...ground, now: undefined, prices: once === undefined ? ground.prices : [once] })
+  if (!ofTime.has(reason) && !ofTerms.has(reason) && (once === undefined || !ofPrice.has(reason))) return acceptance
+  const then = judged(presented, {
+    ...ground,
+    endpoint: { ...endpoint, schemes: schemesOn(endpoint.network), mpp: true },
+    settlers: namedIn(presented, settlers, () => true),
+    prices: once === undefined ? ground.prices : [once],
+    now: undefined
+  })
   return then._tag === "Accepted" ? { ...acceptance, outdated: then.authorization } : acceptance
+}
+
+/** Who settles, as the offer named it that this payment answers; of version 1 only Solana's transaction says so. */
+const namedIn = (presented: Presented, settlers: Settlers, isKnown: (address: string) => boolean): Settlers => {
+  const { facilitatorAddress, feePayer } =
+    presented._tag === "X402V2"
+      ? (asFields(presented.accepted.extra) ?? {})
+      : { facilitatorAddress: undefined, feePayer: feePayerOf(presented.payload) }
+  const named = (address: unknown) => (typeof address === "string" && isKnown(address) ? address : undefined)
+  return {
+    facilitator: named(facilitatorAddress) ?? settlers.facilitator,
+    feePayer: named(feePayer) ?? settlers.feePayer,
+    signers: settlers.signers
+  }
 }
 
 /** Who says that it pays, not proven yet; undefined where that is not said. What it would be asked for may be looked up. */
@@ -157,9 +185,10 @@ const verified = (
   ground: Judging
 ): Acceptance => {
   const { network } = ground.endpoint
+  const { feePayer } = ground.settlers
   const verdict =
     chainIdOf(network) === undefined
-      ? verifySvmExact(payload, offer, { feePayers: ground.feePayers, now: ground.now ?? 0 })
+      ? verifySvmExact(payload, offer, { feePayers: feePayer === undefined ? [] : [feePayer], now: ground.now ?? 0 })
       : verifyEvm(payload, offer, { ...ground, network })
   if (verdict._tag === "Refused") return refused(verdict.reason)
   if (quote !== undefined && !quote.isFor(verdict.payer)) return refused("quote_for_another_payer")

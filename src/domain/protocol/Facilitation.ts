@@ -97,7 +97,7 @@ const isRequirement = declined("invalid_payment_requirements")
 export const readFacilitation = (
   { paymentPayload, paymentRequirements: wanted, x402Version: version }: Facilitation,
   environment: Environment,
-  facilitatorAddress: string
+  facilitators: ReadonlyArray<string>
 ): Asked | Declined => {
   if (version !== 1 && version !== 2) return declined("invalid_x402_version")
   if (paymentPayload["x402Version"] !== version) return declined("invalid_x402_version")
@@ -140,7 +140,7 @@ export const readFacilitation = (
       asset,
       payTo,
       maxTimeoutSeconds,
-      extra: { ...extra, ...ownExtra(extra, network, currency, scheme, facilitatorAddress) }
+      extra: { ...extra, ...ownExtra(extra, network, currency, scheme, facilitators) }
     }
   }
 }
@@ -151,9 +151,11 @@ const ownExtra = (
   network: Network,
   currency: typeof Currency.Type,
   scheme: Offer["scheme"],
-  facilitatorAddress: string
+  facilitators: ReadonlyArray<string>
 ): Fields => {
   const { name, version } = assetOf(network, currency)
+  const named = canonical(network, extra["facilitatorAddress"])
+  const facilitatorAddress = facilitators.find((one) => canonical(network, one) === named) ?? facilitators[0] ?? ""
   return {
     ...(extra["name"] === undefined ? {} : { name }),
     ...(extra["version"] === undefined ? {} : { version }),
@@ -250,11 +252,18 @@ interface Kind {
   readonly network: Network
   readonly scheme: string
   readonly extra: Fields
+  readonly signers?: ReadonlyArray<string>
 }
 
-/** The texts that ways to pay carry under this name. */
-export const textsIn = (kinds: ReadonlyArray<Kind>, name: string): ReadonlyArray<string> =>
-  kinds.flatMap(({ extra: { [name]: text } }) => (typeof text === "string" ? [text] : []))
+/** Who may be named under this name: those whom ways to pay name there, and whoever else settles them. */
+export const settlersIn = (
+  kinds: ReadonlyArray<Kind>,
+  name: "feePayer" | "facilitatorAddress"
+): ReadonlyArray<string> => [
+  ...new Set(
+    kinds.flatMap(({ extra: { [name]: text }, signers = [] }) => (typeof text === "string" ? [text, ...signers] : []))
+  )
+]
 
 const isJson = Schema.is(Anything)
 
@@ -270,8 +279,8 @@ export const supportedOf = (kinds: ReadonlyArray<Kind>): Supported => {
         network: (version === 2 ? caip2 : v1Networks)[network],
         ...(isJson(extra) && Object.keys(extra).length > 0 ? { extra } : {})
       }))
-  const feePayers = textsIn(kinds, "feePayer")
-  const settlers = textsIn(kinds, "facilitatorAddress")
+  const feePayers = settlersIn(kinds, "feePayer")
+  const settlers = settlersIn(kinds, "facilitatorAddress")
   return {
     kinds: [...listed(2), ...listed(1)],
     extensions: [],

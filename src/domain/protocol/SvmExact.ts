@@ -115,6 +115,12 @@ export const memoOf = (payload: unknown): string | undefined => {
   return memo === undefined || others.length > 0 ? undefined : Buffer.from(memo.data).toString()
 }
 
+/** Who pays the fee of a payment, which says so where the client does not (version 1). */
+export const feePayerOf = (payload: unknown): string | undefined => {
+  const transaction = decodeTransaction(transactionOf(payload) ?? "")
+  return transaction === undefined ? undefined : addressAt(transaction.keys, 0)
+}
+
 const refused = (reason: SvmReason): SvmRefused => ({ _tag: "Refused", reason })
 
 const transactionOf = (payload: unknown): string | undefined =>

@@ -22,6 +22,8 @@ export interface Settlers {
   readonly facilitator: string | undefined
   /** The account that pays Solana's fees; clients there cannot pay without it. */
   readonly feePayer: string | undefined
+  /** Whoever else may be named in the place of either: of several keys a rail names another one each time it is asked. */
+  readonly signers: ReadonlyArray<string>
 }
 
 /** What an endpoint asks for, at one price. */

@@ -63,6 +63,27 @@ describe("a payment of version 2", () => {
     assert.notProperty(outcome(v2(await signTransfer({ value: 1n }))), "outdated")
   })
 
+  it("of a way that its endpoint has given up says what it was", async () => {
+    const permit = v2(await signPermit("upto"), offer("upto"))
+    const transferred = v2(await signTransfer())
+    for (const [header, schemes] of [
+      [permit, ["exact"]],
+      [transferred, ["upto"]]
+    ] as const) {
+      const acceptance = outcome(header, { endpoint: { ...endpoint, schemes } })
+      if (acceptance._tag === "Accepted" || !("outdated" in acceptance)) return assert.fail(acceptance._tag)
+      assert.deepStrictEqual(acceptance.outdated, authorized(outcome(header)))
+    }
+  })
+
+  it("under upto may name any address that settles", async () => {
+    const header = v2(await signPermit("upto"), offer("upto"))
+    const moved = { ...settlers, facilitator: stranger.address.toLowerCase() }
+    assert.strictEqual(reasonOf(outcome(header, { settlers: moved })), "invalid_payment_requirements")
+    const both = { ...moved, signers: [moved.facilitator, settlers.facilitator] }
+    assert.strictEqual(reasonOf(outcome(header, { settlers: both })), "Accepted")
+  })
+
   it("with a quote that we did not seal is refused", async () => {
     const payload = await signTransfer()
     const sealed = [

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import { svmMemo } from "#domain/protocol/SvmExact.ts"
-import { offersOf } from "#domain/protocol/X402Offers.ts"
+import { offersOf, type Settlers } from "#domain/protocol/X402Offers.ts"
 import * as Payers from "./Payers.ts"
 import { recordings } from "./SvmRecordings.ts"
 import { keysOf, partsOf, signed } from "./SvmTransactions.ts"
@@ -18,8 +18,8 @@ const endpoint: Endpoint = {
   schemes: ["exact"],
   mpp: false
 }
-const settlers = { facilitator: undefined, feePayer }
-const on = { endpoint, settlers, feePayers: [feePayer] }
+const settlers = { facilitator: undefined, feePayer, signers: [] }
+const on = { endpoint, settlers }
 
 const offerFor = (quote = Payers.quote, salt = "AAAAAAAAAAA") => {
   const asked = { endpoint, price: Payers.price, settlers }
@@ -114,9 +114,36 @@ describe("a payment on Solana", () => {
     assert.strictEqual(Payers.reasonOf(paidV1(transaction, { prices: [20_000n] })), reason)
   })
 
+  describe("when another key pays fees by now than the one that was offered", () => {
+    const key = keysOf("next").address
+    const next: Settlers = { facilitator: undefined, feePayer: key, signers: [] }
+    const ways = [
+      (settlers: Settlers) => paid(transactionOf(memo), offer, { settlers }),
+      (settlers: Settlers) => paidV1(transactionOf(memo), { settlers })
+    ]
+
+    it("is accepted in both versions if whoever settles has both, and settled by the one that was offered", () => {
+      for (const pay of ways) {
+        const { requirements } = Payers.authorized(pay({ ...next, signers: [key, feePayer] }))
+        assert.strictEqual(requirements.extra["feePayer"], feePayer)
+      }
+    })
+
+    it("is refused in both versions otherwise, and says what it was, as it may have been used before", () => {
+      const then = Payers.authorized(paid(transactionOf(memo)))
+      for (const settlers of [next, { ...next, feePayer: undefined }]) {
+        for (const pay of ways) {
+          const acceptance = pay(settlers)
+          if (acceptance._tag === "Accepted" || !("outdated" in acceptance)) return assert.fail(acceptance._tag)
+          assert.strictEqual(acceptance.outdated?.nonce, then.nonce)
+        }
+      }
+    })
+  })
+
   it("needs somebody who pays the fee", () => {
     const reason = Payers.reasonOf(
-      paidV1(recorded.transaction, { settlers: { facilitator: undefined, feePayer: undefined } })
+      paidV1(recorded.transaction, { settlers: { facilitator: undefined, feePayer: undefined, signers: [] } })
     )
     assert.strictEqual(reason, "invalid_exact_svm_payload_missing_fee_payer")
   })

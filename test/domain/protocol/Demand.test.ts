@@ -85,7 +85,7 @@ describe("a 402", () => {
   })
 
   it("does not offer upto where nobody settles it", () => {
-    const alone = { facilitator: undefined, feePayer: undefined }
+    const alone = { facilitator: undefined, feePayer: undefined, signers: [] }
     const { header } = prepareDemand({ endpoint, price, settlers: alone }, options)(moment)
     assert.deepStrictEqual(
       decoded(header).accepts.map(({ scheme }: { scheme: string }) => scheme),

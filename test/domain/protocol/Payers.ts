@@ -20,7 +20,7 @@ export const payer = privateKeyToAccount(`0x${"11".repeat(32)}`)
 export const stranger = privateKeyToAccount(`0x${"22".repeat(32)}`)
 export const facilitator = "0x66fc0bb1c2e4ce9b2d3a7cd0e96b2b2d07d4f1aa"
 export const feePayer = "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4"
-export const settlers = { facilitator, feePayer }
+export const settlers = { facilitator, feePayer, signers: [] as ReadonlyArray<string> }
 export const price = 10_000n
 
 export const otherId = EndpointId.make("01890a5d-ac96-774b-bcce-b302099a8099")
@@ -64,8 +64,7 @@ export const ground: Ground = {
   settlers,
   key,
   now,
-  recover,
-  feePayers: [feePayer]
+  recover
 }
 
 export const terms = { endpoint: endpoint.id, method: "GET", limit: price, issuedAt: now }

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Facilitation, readFacilitation, supportedOf } from "#domain/protocol/Facilitation.ts"
+import { feePayer, offer, stranger } from "./Payers.ts"
+
+const [first, second] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`]
+
+describe("a facilitator with several keys", () => {
+  it("lists each of them once", () => {
+    const upto = { scheme: "upto", extra: { facilitatorAddress: first }, signers: [first, second] }
+    const { signers } = supportedOf([
+      { network: "base-sepolia", ...upto },
+      { network: "base-mainnet", ...upto },
+      { network: "base-sepolia", scheme: "exact", extra: {}, signers: [second] },
+      { network: "solana-devnet", scheme: "exact", extra: { feePayer } }
+    ])
+    assert.deepStrictEqual(signers, { "eip155:*": [first, second], "solana:*": [feePayer] })
+  })
+
+  it("settles a maximum by the one that the seller named, and by the first for whoever named none of them", () => {
+    const settlerOf = (facilitatorAddress: string | number | null) => {
+      const more = offer("upto")
+      const paymentRequirements = { ...more, extra: { facilitatorAddress } }
+      const payment: Facilitation = {
+        x402Version: 2,
+        paymentPayload: { x402Version: 2, accepted: paymentRequirements, payload: {} },
+        paymentRequirements
+      }
+      const asked = readFacilitation(payment, "sandbox", [first, second])
+      return asked._tag === "Asked" ? asked.offer.extra["facilitatorAddress"] : assert.fail(asked.reason)
+    }
+    assert.strictEqual(settlerOf(second.toUpperCase().replace("0X", "0x")), second)
+    for (const other of [stranger.address, null, 7]) assert.strictEqual(settlerOf(other), first)
+  })
+})
