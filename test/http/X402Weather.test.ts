@@ -2,10 +2,57 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Socket } from "node:net"
-import { balance, server } from "./GatewayHarness.ts"
+import { balance, openStream, send, server } from "./GatewayHarness.ts"
 import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
+
+/** Until somebody waits for a row that this transaction holds. */
+const awaited = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.repeat(sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`, {
+    until: (waiting) => waiting.length > 0,
+    schedule: Schedule.spaced("20 millis")
+  })
+)
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller who signed", (it) => {
+  it.effect(
+    "and leaves while its streamed answer is charged is charged once, and has the answer when it asks again",
+    () =>
+      Effect.gen(function* () {
+        const called = Promise.withResolvers<Socket>()
+        const shop = yield* baseSeller(({ socket }) => called.resolve(socket))
+        const { account, purse } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        const call = yield* Effect.forkChild(openStream(shop.path, { "payment-signature": header }))
+        const socket = yield* Effect.promise(() => called.promise)
+        const sql = yield* SqlClient.SqlClient
+        const leaves = Effect.gen(function* () {
+          // The charge waits for whoever has the row.
+          yield* sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} FOR UPDATE`
+          socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n")
+          const stream = yield* Fiber.join(call)
+          assert.strictEqual(yield* stream.next, "first,")
+          yield* awaited
+          // The gateway closes the connection when it has the whole answer.
+          yield* Effect.callback<void>((resume) => {
+            socket.once("end", () => resume(Effect.void)).write("4\r\nlast\r\n0\r\n\r\n")
+          })
+          yield* stream.leave
+          // A call is counted when its connection is gone.
+          const left = Effect.map(send("/metrics"), ({ body }) =>
+            /requests_total\{(?=[^}]*route="\/x402\/\*")[^}]*status="200"/.test(body)
+          )
+          yield* Effect.repeat(left, { until: (seen) => seen, schedule: Schedule.spaced("20 millis") })
+        })
+        yield* sql.withTransaction(leaves)
+        const again = yield* Effect.repeat(callWith(shop.path, header), { until: ({ status }) => status === 200 })
+        assert.deepStrictEqual([again.body, again.headers["idempotency-replayed"]], ["first,last", "true"])
+        assert.strictEqual(shop.backend.seen.length, 1)
+        assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+      })
+  )
+})
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })(
   "an origin that misbehaves towards who signed",
@@ -23,11 +70,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
           // The charge waits for whoever has the row.
           yield* sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} FOR UPDATE`
           socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nthe beginning")
-          const blocked = sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
-          yield* Effect.repeat(blocked, {
-            until: (waiting) => waiting.length > 0,
-            schedule: Schedule.spaced("20 millis")
-          })
+          yield* awaited
           yield* Effect.callback<void>((resume) => {
             socket.once("close", () => resume(Effect.void)).resetAndDestroy()
           })
