@@ -17,6 +17,7 @@ import { Doctor } from "#services/Doctor.ts"
 import { alternate, arrive, load, median, ratio, report, type Round, say } from "./Bench.ts"
 import * as Poster from "./ledger/Poster.ts"
 
+// The ledger has as much room for young garbage here as in a server: `npm run bench:ledger` gives node what `npm start` does.
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const millis = Number(process.env["BENCH_MILLIS"] ?? 2000)
 const wallets = 10_000
