@@ -159,7 +159,7 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
 }
 
 /** Whether a link of a page leads on to something else of the same shop; what closes a banner leads to the page itself. */
-const isElsewhere = (href: string, page: URL): boolean => {
+const leadsOn = (href: string, page: URL): boolean => {
   const url = URL.parse(href)
   return url !== null && url.host === page.host && url.pathname + url.search !== page.pathname + page.search
 }
@@ -260,7 +260,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       yield* tidying.submitJudged(requestFor(pressable, filled, seen.answer.url))
       return
     }
-    const link = seen.facts.links.find(({ href, text }) => isEmptying(text) && isElsewhere(href, seen.answer.url))
+    const link = seen.facts.links.find(({ href, text }) => isEmptying(text) && leadsOn(href, seen.answer.url))
     if (link !== undefined) yield* tidying.look(link.href)
   })
   return { name: "html_form", cart, checkout, payment, cleanUp, hasSentCheckout: () => hasSent }

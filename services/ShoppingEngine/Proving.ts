@@ -12,7 +12,10 @@ const maxLooked = 8
 /** And how many of them have to be products to choose from. */
 const enough = 3
 
-/** Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. `refused` where none of them could be seen. */
+/**
+ * Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. `refused` where
+ * none of them could be seen.
+ */
 export const proven = Effect.fnUntraced(function* (
   errand: Errand,
   home: PageSeen,

@@ -5,9 +5,9 @@ import {
   type CheckoutPage,
   type Fulfilment,
   isEnoughToOrder,
+  isGuestWithoutPassword,
   listsLaterStep,
-  nextStepOf,
-  platformOf
+  nextStepOf
 } from "./NextStep.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
@@ -184,7 +184,8 @@ export const isElsewhere = (
 
 /**
  * Whether a test may submit this form with this button: the button's words name the purpose, nothing says that it orders or that it is no
- * step of buying, and the form holds no password, or one that a known platform lets guests leave empty. Of a checkout's form `mayTakeOrder` decides as well, which knows what was given before.
+ * step of buying, and the form holds no password, or one that a known platform lets guests leave empty. Of a checkout's form
+ * `mayTakeOrder` decides as well, which knows what was given before.
  */
 export const maySubmit = (
   form: PageForm,
@@ -196,7 +197,7 @@ export const maySubmit = (
   serves(form, folded(label), purpose) &&
   !maySendOrder(form, label, purpose, button, page) &&
   !isElsewhere(form, folded(label), purpose, button, page) &&
-  (!asksPassword(form) || (page !== undefined && platformOf(page, form) !== undefined))
+  (!asksPassword(form) || (page !== undefined && isGuestWithoutPassword(page, form)))
 
 /**
  * Whether a page may take the order when it is sent or gone on from: with this the shop knows who the shopper is and where, and nothing

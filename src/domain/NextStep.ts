@@ -93,6 +93,10 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly is: For
 export const platformOf = (page: CheckoutPage, form: Pick<PageForm, "action" | "controls">): string | undefined =>
   platformForms.find(({ is }) => is(page, form))?.platform
 
+/** Whether it is known that who leaves the password of this form empty becomes a guest, and gets no account. */
+export const isGuestWithoutPassword = (page: CheckoutPage, form: Pick<PageForm, "action" | "controls">): boolean =>
+  platformOf(page, form) === "prestashop"
+
 /**
  * What shows that another step comes before any order when a form is sent or a button is pressed; undefined when nothing does, and then
  * it may be the order itself. "Continue to payment" alone does not: many shops book the order there and send the buyer to a bank.

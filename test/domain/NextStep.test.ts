@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { maySubmit } from "#domain/FormConduct.ts"
 import { isEnoughToOrder, nextStepOf } from "#domain/NextStep.ts"
 import { readPage } from "#domain/page/Page.ts"
 
@@ -140,6 +141,21 @@ describe("a later step of a checkout", () => {
     assert.isDefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/account/register")))
     assert.isUndefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/checkout/order")))
     assert.isUndefined(nextStepOf("Weiter", page("", "/checkout"), form("/account/register")))
+  })
+
+  it("leads through a platform's form with a password only where it is known that an empty one makes no account", () => {
+    const sends = (password: string) => {
+      const fields = `<input name="firstName"><input name="email" type="email"><input name="street"><input name="zipcode">${password}`
+      const facts = page(
+        `<form method="post" action="/account/register">${fields}<button>Weiter</button></form>`,
+        "/checkout/register"
+      )
+      const [form] = facts.forms
+      return form !== undefined && maySubmit(form, "Weiter", "go_on", undefined, facts)
+    }
+    assert.isTrue(sends(""))
+    for (const more of ["", "required", 'value="secret"'])
+      assert.isFalse(sends(`<input name="password" type="password" ${more}>`), more)
   })
 })
 
