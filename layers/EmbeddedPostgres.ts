@@ -35,6 +35,9 @@ const defaults = {
   jit: "off",
   // A table that just got its first rows is analysed before its plans hurt.
   autovacuum_naptime: "5s",
+  // But not again with each tenth that a table grows: while all tables are young that would take a tenth of a processor under load.
+  autovacuum_analyze_scale_factor: "0.5",
+  autovacuum_vacuum_insert_scale_factor: "0.5",
   timezone: "UTC",
   log_timezone: "UTC",
   // Errors of statements are answered to whoever sent them; the log is about the server itself.

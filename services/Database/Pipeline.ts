@@ -4,36 +4,9 @@ import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Data, Effect, Result, type Scope } from "effect"
 import { Duplex } from "node:stream"
+import { parameter, type Statement, type Step, withoutLists } from "./Statement.ts"
 
-/** SQL with the types of its parameters. Each connection prepares it once. */
-export interface Statement {
-  readonly text: string
-  readonly types: ReadonlyArray<number>
-}
-
-export const { OID } = PgTypes
-
-export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
-
-/**
- * What a statement reads its lists from, under a name: a row for each place in them, with these columns, from parameter `first` on.
- * In a FROM, `unnest` of several lists would keep a copy of each before the first row is there.
- */
-export const lists = (name: string, columns: ReadonlyArray<string>, first = 1): string =>
-  `(SELECT ${columns.map((column, index) => `unnest($${first + index}) AS ${column}`).join(", ")}) AS ${name}`
-
-/** One execution of a statement. */
-export interface Step {
-  readonly statement: Statement
-  readonly values: ReadonlyArray<unknown>
-}
-
-/** A value under the type that the statement gives it, as this and the shared pool understand it. */
-export const parameter = ({ types }: Statement, value: unknown, index: number): PgTypes.Parameter => ({
-  [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
-  oid: types[index] ?? 0,
-  value
-})
+export { lists, OID, parameter, statement, type Statement, type Step } from "./Statement.ts"
 
 export type Row = ReadonlyArray<unknown>
 
@@ -159,7 +132,8 @@ class Connection implements Wire {
     this.#socket.write(Buffer.concat(frames))
   }
 
-  #encode({ statement, values }: Step, frames: Array<Uint8Array>): Prepared {
+  #encode(step: Step, frames: Array<Uint8Array>): Prepared {
+    const { statement, values } = withoutLists(step)
     let prepared = this.#prepared.get(statement)
     if (prepared?.ready !== true) {
       prepared = { name: `s${++this.#names}`, ready: false, readField: undefined }

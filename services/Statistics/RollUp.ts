@@ -24,9 +24,10 @@ export const make = Effect.gen(function* () {
   const take = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Position,
+    // Nobody waits for the disk: what a crash of the database takes away of the counts it takes away of the cursor.
     execute: () =>
-      sql`SELECT c.seq, h.event_seq AS head FROM statistics_cursor c JOIN ledger_head h USING (log)
-        WHERE c.log = 1 FOR UPDATE OF c`
+      sql`SELECT c.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true)
+        FROM statistics_cursor c JOIN ledger_head h USING (log) WHERE c.log = 1 FOR UPDATE OF c`
   })
   // The numbers of events have no gaps, so a range of them is known to be whole. Counted here, because there are far fewer different
   // ends than ends.
