@@ -16,6 +16,7 @@ import { newUuid } from "#services/NewId.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { alternate, arrive, load, median, ratio, report, type Round, say } from "./Bench.ts"
 import * as Poster from "./ledger/Poster.ts"
+import * as SyncedFile from "./ledger/SyncedFile.ts"
 
 // The ledger has as much room for young garbage here as in a server: `npm run bench:ledger` gives node what `npm start` does.
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
@@ -162,16 +163,25 @@ const arrivals = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const us = yield* ours(false)
   const commit = () => sql`INSERT INTO plain_outbox (type, data) VALUES ('commit', '{}')`
-  const { commits = [], open = [] } = yield* alternate<PostingRefused | SqlError.SqlError>(rounds, {
+  const sync = yield* SyncedFile.make
+  const {
+    commits = [],
+    open = [],
+    synced = []
+  } = yield* alternate<PostingRefused | SqlError.SqlError>(rounds, {
     open: arrive({ perSecond: 3_000, millis, work: us }),
+    synced: arrive({ perSecond: 3_000, millis, work: sync }),
     commits: load({ concurrency: 1, millis: millis / 2, work: commit })
   })
   say("\n3,000 transfers a second arrive")
   show("ledger", open)
+  show("a file that is written and synced, nothing else", synced)
   show("one durable commit", commits)
-  const inCommits = median(open.map((round, index) => round.p99 / (commits[index]?.p50 ?? NaN)))
-  report("p99 of arriving transfers, in durable commits", inCommits, 10, "at most")
-})
+  const inCommits = (side: ReadonlyArray<Round>) =>
+    median(side.map((round, index) => round.p99 / (commits[index]?.p50 ?? NaN)))
+  report("p99 of arriving transfers, in durable commits", inCommits(open), 10, "at most")
+  say(`     the file alone: ${inCommits(synced).toFixed(2)}`)
+}).pipe(Effect.scoped)
 
 /** Two processes that post into one log, against one that has it for itself. */
 const processes = Effect.gen(function* () {
