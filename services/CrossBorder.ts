@@ -169,8 +169,9 @@ export class CrossBorder extends Context.Service<
           )
         if (!posted.replayed) return { transfer: made(posted), replayed: false }
         // Under its own id it was this very call, whose first answer was lost on the way from the database.
-        if (posted.command_id !== command_id) return yield* again(posted.result)
-        return { transfer: yield* Effect.orDie(transfers.get(caller, id)), replayed: false }
+        const replayed = posted.command_id !== command_id
+        if (posted.result !== undefined) return { ...(yield* again(posted.result)), replayed }
+        return { transfer: yield* Effect.orDie(transfers.get(caller, id)), replayed }
       })
 
       const create = Effect.fn("CrossBorder.create")(function* (

@@ -206,9 +206,10 @@ export class Wallets extends Context.Service<
           }
         })
         const issuance = systemAccount("issuance", currency)
+        const transfer_id = yield* newId(TransferId)
         const posted = yield* ledger
           .post({
-            id: yield* newId(TransferId),
+            id: transfer_id,
             steps: [{ kind: "transfer", debit: issuance, credit: id, currency, amount, code: "faucet" }],
             idempotency: claim,
             result: (done, account) => encodeFunding(after(done, account(id)))
@@ -221,10 +222,11 @@ export class Wallets extends Context.Service<
               HOLD_NOT_OPEN: Effect.die
             })
           )
+        // Under its own id it was this very call, whose first answer was lost on the way from the database.
+        const replayed = posted.command_id !== transfer_id
         if (posted.result !== undefined) {
-          return { funding: yield* Effect.orDie(decodeFunding(posted.result)), replayed: posted.replayed }
+          return { funding: yield* Effect.orDie(decodeFunding(posted.result)), replayed }
         }
-        // Without a key it was this very call, whose first answer was lost on the way from the database.
         return { funding: { ...after(posted, undefined), wallet: yield* find(caller, id) }, replayed: false }
       })
 

@@ -121,7 +121,9 @@ export const make = Effect.fnUntraced(function* (
       const made = last === undefined ? Option.none() : yield* readTransfer(caller.tenant_id, last.id)
       return { stream: shownAt(stream, now), transfer: Option.getOrUndefined(made), replayed: false }
     }
-    if (posted.command_id !== command.id) return yield* answerKept(posted.result)
+    if (posted.replayed && posted.result !== undefined) {
+      return { ...(yield* answerKept(posted.result)), replayed: posted.command_id !== command.id }
+    }
     if (posted.items?.some(Result.isFailure)) return yield* Effect.die("Money of a stream could not be moved")
     return { stream: shownAt(stream, now), transfer: last?.transfer(posted), replayed: false }
   })

@@ -96,7 +96,10 @@ export const make = Effect.fnUntraced(function* (
         HOLD_NOT_OPEN: Effect.die
       })
     )
-    if (posted.command_id !== transfer_id) return yield* answerKept(posted.result)
+    if (posted.replayed && posted.result !== undefined) {
+      // Under its own id it was this very call, whose first answer was lost on the way from the database.
+      return { ...(yield* answerKept(posted.result)), replayed: posted.command_id !== transfer_id }
+    }
     const transfer = money.transfer(posted)
     return { stream: transfer.status === "failed" ? undefined : shownAt(change.stream, now), transfer, replayed: false }
   })
