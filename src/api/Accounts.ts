@@ -30,7 +30,7 @@ const create = HttpApiEndpoint.post("create", "/accounts", {
       summary: "Create an account",
       description:
         "An account owns wallets and priced endpoints. Only `name` (1 to 255 characters) is needed; `type` is `business` when left " +
-        "out, `country` is an ISO 3166-1 code in upper case, and `metadata` is a JSON object of at most 16 KiB.",
+        "out, `country` is an assigned code of ISO 3166-1 alpha-2 in upper case, and `metadata` is a JSON object of at most 16 KiB.",
       body: { name: account.name, type: "business", email: account.email, country: "DE", metadata: account.metadata },
       answer: account
     })

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { isCountry } from "./Country.ts"
 import { EnvironmentWord } from "./Credential.ts"
 import { AccountId, TenantTypeId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
@@ -9,7 +10,12 @@ export const AccountType = Schema.Literals(["business", "person"])
 export type AccountType = typeof AccountType.Type
 
 const Email = text(254).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { expected: "an e-mail address" }))
-const Country = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/, { expected: "an ISO 3166-1 code such as DE" }))
+
+const noCountry = "must be a country's code of ISO 3166-1 alpha-2 in upper case, such as DE"
+const Country = Schema.String.check(
+  Schema.isPattern(/^[A-Z]{2}$/, { message: noCountry }).abort(),
+  Schema.makeFilter((code) => (isCountry(code) ? undefined : noCountry))
+)
 
 /** Who owns wallets, endpoints and agents within a tenant. */
 export const Account = Schema.Struct({

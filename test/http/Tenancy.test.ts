@@ -227,6 +227,7 @@ layer(Test, { timeout: "60 seconds" })("tenancy over HTTP", (it) => {
         ["/v1/accounts", {}, "name"],
         ["/v1/accounts", { name: "" }, "name"],
         ["/v1/accounts", { name: "a", country: "Germany" }, "country"],
+        ["/v1/accounts", { name: "a", country: "ZZ" }, "country"],
         ["/v1/accounts", { name: "a", metadata: { a: "x".repeat(17_000) } }, "metadata"],
         ["/v1/accounts", { name: "a\u0000" }, "name"],
         ["/v1/accounts", { name: "a", tenant_id: "ten_01h455vb4pex5vsknk084sn02p" }, "tenant_id"],
