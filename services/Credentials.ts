@@ -79,7 +79,7 @@ export class Credentials extends Context.Service<
     createScannerKey(by: Principal, key: CreateScannerKey): Effect.Effect<Issued, InsufficientScope>
     /** A credential that somebody else asked us to make. Joins the caller's transaction. */
     issue(credential: NewCredential): Effect.Effect<Issued>
-    /** A page of the tenant's keys of a kind, revoked ones too, newest first, and how many there are. */
+    /** A page of the tenant's keys of a kind, revoked ones too until they are forgotten, newest first, and how many there are. */
     list(
       tenant_id: TenantId,
       page: { readonly page: number; readonly limit: number },
@@ -91,7 +91,10 @@ export class Credentials extends Context.Service<
     revokeAll(which: Which): Effect.Effect<number>
     /** Nobody remembers anything about these any more, because what is true of their holder changed. Joins the caller's transaction. */
     reconsider(which: Which): Effect.Effect<void>
-    /** Forgets sessions of agents a day after their end and portal tokens after 30, at most 1,000 of each; how many. */
+    /**
+     * Forgets sessions of agents a day after their end, portal tokens 30 days after theirs, and keys and agents' tokens 30 days after
+     * they were revoked, at most 1,000 of each; how many.
+     */
     readonly forgetEnded: Effect.Effect<number>
   }
 >()("turnpike/services/Credentials") {

@@ -34,7 +34,8 @@ export const all = Migrator.fromGlob({
   "0028_targets_by_time.ts": () => import("./0028_targets_by_time.ts"),
   "0029_chain_transfers.ts": () => import("./0029_chain_transfers.ts"),
   "0030_waiting_replays.ts": () => import("./0030_waiting_replays.ts"),
-  "0031_told_settlements.ts": () => import("./0031_told_settlements.ts")
+  "0031_told_settlements.ts": () => import("./0031_told_settlements.ts"),
+  "0032_revoked_keys.ts": () => import("./0032_revoked_keys.ts")
 })
 
 /**

@@ -7,7 +7,10 @@ const kept = [
   { kind: "portal_token", since: Duration.days(30) }
 ] as const
 
-/** Forgets credentials that ended long ago, at most 1,000 of each kind; how many. Keys and tokens without an end stay. */
+/** The same of keys and of agents' tokens, which have no end, after they were revoked: lists of keys show those as well. */
+const keptRevoked = Duration.days(30)
+
+/** Forgets credentials that ended or were revoked long ago, at most 1,000 of each kind; how many. Whatever still works stays. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const drop = SqlSchema.findAll({
     Request: Schema.Struct({ kind: Schema.String, before: Schema.Date }),
@@ -18,9 +21,19 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
         )) RETURNING id`
   })
+  const dropRevoked = SqlSchema.findAll({
+    Request: Schema.Date,
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: (before) =>
+      sql`DELETE FROM credentials WHERE id = ANY(ARRAY(
+          SELECT id FROM credentials WHERE expires_at IS NULL AND revoked_at < ${before}
+          ORDER BY revoked_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+        )) RETURNING id`
+  })
   return Effect.gen(function* () {
     const now = yield* DateTime.now
-    let forgotten = 0
+    const before = DateTime.toDate(DateTime.subtractDuration(now, keptRevoked))
+    let forgotten = (yield* dropRevoked(before)).length
     for (const { kind, since } of kept) {
       forgotten += (yield* drop({ kind, before: DateTime.toDate(DateTime.subtractDuration(now, since)) })).length
     }

@@ -44,7 +44,7 @@ const list = HttpApiEndpoint.get("list", "/api-keys", { query: pageQuery, succes
     documented({
       summary: "List API keys",
       description:
-        "The keys of the caller's tenant, newest first, revoked ones with `revoked_at`. The keys themselves are not kept.",
+        "The keys of the caller's tenant, newest first, revoked ones with `revoked_at` for 30 days. The keys themselves are not kept.",
       answer: {
         data: [{ ...shown, ...traces, revoked_at: null }],
         pagination: { page: 1, limit: 50, total: 1, totalPages: 1 }
@@ -62,8 +62,8 @@ const revoke = HttpApiEndpoint.delete("revoke", "/api-keys/:id", {
     documented({
       summary: "Revoke an API key",
       description:
-        "The key stops working everywhere at once and for good: whoever shows it gets 401 `EXPIRED_API_KEY`. A key that is revoked " +
-        "already is not found. A key may revoke itself."
+        "The key stops working everywhere at once and for good: whoever shows it gets 401 `EXPIRED_API_KEY` for 30 days, and " +
+        "`INVALID_API_KEY` when the key is forgotten. A key that is revoked already is not found. A key may revoke itself."
     })
   )
 

@@ -46,8 +46,8 @@ const list = HttpApiEndpoint.get("list", "/keys", { query: pageQuery, success: p
     documented({
       summary: "List scanner keys",
       description:
-        "The scanner keys of the caller's tenant, newest first, revoked ones with `revoked_at`. The keys themselves are not kept. Asks " +
-        "for `api_keys:read`.",
+        "The scanner keys of the caller's tenant, newest first, revoked ones with `revoked_at` for 30 days. The keys themselves are " +
+        "not kept. Asks for `api_keys:read`.",
       answer: {
         data: [{ ...shown, ...traces, revoked_at: null }],
         pagination: { page: 1, limit: 50, total: 1, totalPages: 1 }
@@ -65,8 +65,8 @@ const revoke = HttpApiEndpoint.delete("revoke", "/keys/:id", {
     documented({
       summary: "Revoke a scanner key",
       description:
-        "The key stops working everywhere at once and for good: whoever shows it gets 401 `EXPIRED_API_KEY`. A key that is revoked " +
-        "already is not found. Asks for `api_keys:write`."
+        "The key stops working everywhere at once and for good: whoever shows it gets 401 `EXPIRED_API_KEY` for 30 days, and " +
+        "`INVALID_API_KEY` when the key is forgotten. A key that is revoked already is not found. Asks for `api_keys:write`."
     })
   )
 

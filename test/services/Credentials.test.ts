@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { KeyId } from "#domain/Ids.ts"
 import { Principal } from "#domain/Principal.ts"
 import { Credentials } from "#services/Credentials.ts"
@@ -133,6 +134,28 @@ layer(Test, { timeout: "60 seconds" })("Credentials", (it) => {
       ])
       const beyond = yield* list(id, { page: 3, limit: 1 })
       assert.deepStrictEqual([beyond.total, beyond.data], [2, []])
+    })
+  )
+
+  it.effect("a revoked key is listed for 30 days and then forgotten; whoever works on stays", () =>
+    Effect.gen(function* () {
+      const { authenticate, forgetEnded, list, revoke } = yield* Credentials
+      const { id, key, key_id } = yield* tenant()
+      const kept = yield* issue(id)
+      yield* revoke(id, key_id)
+      yield* TestClock.adjust("30 days")
+      yield* forgetEnded
+      assert.strictEqual(yield* tag(authenticate(key)), "EXPIRED_API_KEY")
+      assert.strictEqual((yield* list(id, { page: 1, limit: 50 })).total, 2)
+      yield* TestClock.adjust("11 seconds")
+      assert.isAbove(yield* forgetEnded, 0)
+      assert.strictEqual(yield* forgetEnded, 0)
+      assert.strictEqual(yield* tag(authenticate(key)), "INVALID_API_KEY")
+      assert.strictEqual(yield* tag(authenticate(kept.key)), "accepted")
+      assert.deepStrictEqual(
+        (yield* list(id, { page: 1, limit: 50 })).data.map((one) => one.id),
+        [kept.key_id]
+      )
     })
   )
 
