@@ -90,7 +90,6 @@ export class AgentChannel extends Context.Service<
             else lines.end(line, reconnectRequired("lost"))
           }
         }
-        pumping.suspectAll()
       }).pipe(Effect.orDie)
 
       yield* PubSub.take(later).pipe(Effect.flatMap(hear), Effect.forever, Effect.forkScoped)

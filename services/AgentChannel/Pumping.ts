@@ -230,9 +230,7 @@ export const make = Effect.fnUntraced(function* (
       isGrown = true
       stirred.openUnsafe()
     },
-    /** Looks again whose sessions have ended. */
-    suspectAll,
-    /** The same for those alone that have. */
+    /** Looks for connections here whose session has ended, though nobody said so. */
     lookForEnded,
     copyAll
   }
