@@ -237,7 +237,8 @@ const route = Effect.gen(function* () {
     const done = patience.watch(() => {
       isOver = true
       stop()
-      refuse(late)
+      if (response.headersSent) socket.destroy()
+      else exchange.fail(late, limits())
     })
     const stop = run(entered(request, notes, path.exec(url) ?? [], outlet, limits), {
       onExit: (exit) => {

@@ -7,7 +7,7 @@ import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
-import { refusalOf } from "./Faults.ts"
+import { logFault, refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
 import { Paths } from "./Paths.ts"
 import * as ReadableBody from "./ReadableBody.ts"
@@ -32,11 +32,6 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
       HttpServerError.isHttpServerError(reason.error) &&
       reason.error.reason._tag === "RouteNotFound"
   )
-
-const reasonOf = (cause: Cause.Cause<unknown>): string => {
-  const fault = Cause.squash(cause)
-  return fault instanceof Error ? `${fault.name} ${fault.message}` : String(fault)
-}
 
 /** Scripts of a page may run when they are in the page, and no other: their hashes are the policy. */
 const policyOf = (html: string): string => {
@@ -82,19 +77,11 @@ export const layer = HttpRouter.middleware(
         : new MethodNotAllowed({ method: request.method, allow })
     }
 
-    /** The answer when something broke. What we do not understand is logged with its cause and never shown. */
+    /** The answer when something broke. */
     const recover = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
       if (isUnknownRoute(cause)) return Effect.succeed(refuse(unrouted(request), exchange))
-      const refusal = refusalOf(cause)
-      const answer = refuse(refusal ?? new InternalError(), exchange)
-      if (refusal !== undefined && answer.status < 500) return Effect.succeed(answer)
-      const what = `${request.method} ${pathOf(request.url)}`
-      // An outage refuses every request: one line for each is enough.
-      const line =
-        refusal === undefined
-          ? Effect.logError(`${what} failed`, cause)
-          : Effect.logWarning(`${what} is unavailable: ${reasonOf(cause)}`)
-      return Effect.as(line, answer)
+      const answer = refuse(refusalOf(cause) ?? new InternalError(), exchange)
+      return Effect.as(logFault(`${request.method} ${pathOf(request.url)}`, cause), answer)
     }
 
     const preflight = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {

@@ -153,7 +153,7 @@ export const route = <Payload>(operation: {
         const watch = () =>
           patience.watch(() => {
             isOver = true
-            exchange.refuse(late, limits())
+            exchange.fail(late, limits())
             stop()
           })
         let done = watch()

@@ -1,4 +1,4 @@
-import { Cause, Clock, Effect, Layer } from "effect"
+import { Cause, Clock, Effect, Layer, LogLevel, References } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { listRefusals, type Refusal, toProblem } from "#api/Problems.ts"
@@ -10,7 +10,7 @@ import { HttpListener } from "#services/HttpListener.ts"
 import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
 import { RailUnavailable } from "#services/Rail.ts"
 import * as RequestId from "#services/RequestId.ts"
-import { refusalOf } from "./Faults.ts"
+import { logFault, refusalOf } from "./Faults.ts"
 import { keyHeaders, readKeys } from "./Idempotency.ts"
 import * as Metrics from "./Metrics.ts"
 import { type RawExchange, RawRoutes } from "./RawRoutes.ts"
@@ -74,6 +74,7 @@ export const layer = Layer.effectDiscard(
     const context = yield* Effect.context<never>()
     const fork = Effect.runForkWith(context)
     const observe = Metrics.make(context)
+    const isDebugging = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
     const always = Uniform.always(deployment)
     const environment = always["x-environment"] ?? ""
     const names = new Set([deployment.publicUrl, deployment.scannerUrl].map((url) => new URL(url).host))
@@ -97,7 +98,13 @@ export const layer = Layer.effectDiscard(
       }
     }
 
-    const exchangeOf = (request: IncomingMessage, response: ServerResponse, requestId: string): RawExchange => {
+    /** `name` is the route as metrics and logs know it. */
+    const exchangeOf = (
+      request: IncomingMessage,
+      response: ServerResponse,
+      requestId: string,
+      name: string
+    ): RawExchange => {
       const refuse: RawExchange["refuse"] = (refusal, added = []) => {
         if (response.headersSent) {
           response.destroy()
@@ -120,13 +127,8 @@ export const layer = Layer.effectDiscard(
         refuse,
         fail: (fault, added) => {
           const cause = Cause.isCause(fault) ? fault : Cause.die(fault)
-          const refusal = refusalOf(cause) ?? new InternalError()
-          fork(
-            Effect.annotateLogs(Effect.logError(`${request.method} failed on a raw route`, cause), {
-              request_id: requestId
-            })
-          )
-          refuse(refusal, added)
+          fork(Effect.annotateLogs(logFault(`${request.method} ${name}`, cause), { request_id: requestId }))
+          refuse(refusalOf(cause) ?? new InternalError(), added)
         }
       }
     }
@@ -146,13 +148,19 @@ export const layer = Layer.effectDiscard(
         return false
       }
       const started = clock.currentTimeMillisUnsafe()
-      const exchange = exchangeOf(request, response, RequestId.of(request))
+      const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
+      const requestId = RequestId.of(request)
+      const exchange = exchangeOf(request, response, requestId, name)
       response.once("close", () => {
         // Of a body that nobody read the rest would hold the connection as long as its sender likes.
         dropRest(request)
-        const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
+        const { method = "" } = request
         const status = response.headersSent ? response.statusCode : Metrics.callerGone
-        observe(request.method ?? "", name, status, clock.currentTimeMillisUnsafe() - started)
+        const ms = clock.currentTimeMillisUnsafe() - started
+        observe(method, name, status, ms)
+        if (!isDebugging) return
+        const facts = { request_id: requestId, route: name, status, ms }
+        fork(Effect.annotateLogs(Effect.logDebug(`${method} ${name} ${status}`), facts))
       })
       try {
         if (refused !== undefined) exchange.refuse(refused, ["Connection", "close"])

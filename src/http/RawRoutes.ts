@@ -9,7 +9,7 @@ export interface RawExchange {
   readonly headers: ReadonlyArray<string>
   /** Writes the refusal as problem+json with the headers of every answer, and `added` (name, value, …). */
   refuse(refusal: Refusal, added?: ReadonlyArray<string>): void
-  /** The refusal for something that broke: 503 when it may succeed in a moment, 500 otherwise. Logged with its cause. */
+  /** The refusal for something that broke: 503 when it may succeed in a moment, 500 otherwise. Logged as such. */
   fail(fault: unknown, added?: ReadonlyArray<string>): void
 }
 
