@@ -1,6 +1,7 @@
 import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as NewId from "#services/NewId.ts"
+import { monotonic } from "#services/RealTime.ts"
 
 /** One look at the database's clock: what it told, and when that was asked and heard, all in milliseconds; ours are monotonic. */
 export interface Look {
@@ -66,8 +67,6 @@ export class FollowedClock implements Clock.Clock {
     return this.#local.sleep(duration)
   }
 }
-
-const monotonic = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 const lead = Metric.gauge("turnpike_clock_lead_seconds", {
   description: "How far this machine's own clock is ahead of the database's, which is the one that counts"

@@ -15,6 +15,7 @@ import * as Registering from "./AgentChannel/Registering.ts"
 import { Unanswered } from "./AgentChannel/Unanswered.ts"
 import { EventBus } from "./EventBus.ts"
 import { newUuid } from "./NewId.ts"
+import { monotonic } from "./RealTime.ts"
 
 /** Tells agents what concerns them as it happens, over connections that they keep open, and knows which of them are there. */
 export class AgentChannel extends Context.Service<
@@ -97,13 +98,13 @@ export class AgentChannel extends Context.Service<
         Effect.andThen(lines.occupied.await, work).pipe(
           Effect.catchCause((cause) => Effect.logError(`${what} failed`, cause))
         )
-      const tick = Effect.sync(() => lines.tick(clock.currentTimeMillisUnsafe()))
+      const tick = Effect.sync(() => lines.tick(monotonic(clock)))
       yield* whenThere("The clock of event channels", tick).pipe(
         Effect.repeat(Schedule.fixed("1 second")),
         Effect.forkScoped
       )
       const unanswered = yield* Unanswered
-      const listen = Effect.map(unanswered, (found) => lines.listen(found, clock.currentTimeMillisUnsafe()))
+      const listen = Effect.map(unanswered, (found) => lines.listen(found, monotonic(clock)))
       yield* whenThere("Looking for silent peers", listen).pipe(
         Effect.repeat(Schedule.spaced("10 seconds")),
         Effect.forkScoped

@@ -40,6 +40,7 @@ export class Line {
   readonly outlet: Outlet
   /** Of two connections of a session the later one has the higher fence. Zero until it is registered. */
   fence = 0n
+  /** Since when it is open, by the monotonic clock: whatever time it is set to be, heartbeats go on. */
   since = 0
   /** What was told, or need not be. */
   cursor = 0n

@@ -2,6 +2,7 @@ import { Clock, Effect, Latch } from "effect"
 import { type CredentialRefused, InvalidSessionToken } from "#domain/Credential.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { EventBus } from "../EventBus.ts"
+import { monotonic } from "../RealTime.ts"
 import type { Line } from "./Line.ts"
 import type { Lines } from "./Lines.ts"
 import type * as Presence from "./Presence.ts"
@@ -66,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
       // Who went away meanwhile is gone from the database next.
       if (line.state === "closed") left.push(line)
       else {
-        lines().add(line, clock.currentTimeMillisUnsafe())
+        lines().add(line, monotonic(clock))
         join(opening)
       }
     }

@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { monotonic } from "#services/RealTime.ts"
 
 /** How long an operation may take, to the second: longer than any statement may on the database, and shorter than callers wait. */
 const patience = Duration.seconds(12)
@@ -12,6 +13,7 @@ export const late = new ServiceUnavailable({ retry_after: 1 })
  * time, and V8 keeps what stood in its earlier tables, which point to the later ones, until it collects all of memory.
  */
 interface Watch {
+  /** Not a time of day: the database's is followed, which may be set back while its answers are waited for. */
   readonly since: number
   giveUp: (() => void) | undefined
 }
@@ -40,7 +42,7 @@ export class Patience extends Context.Service<
         watch.giveUp = undefined
       }
       const takeLate = Effect.sync(() => {
-        const latest = clock.currentTimeMillisUnsafe() - Duration.toMillis(patience)
+        const latest = monotonic(clock) - Duration.toMillis(patience)
         const taken: Array<() => void> = []
         for (const watch of begun) {
           if (watch.since > latest) break
@@ -61,7 +63,7 @@ export class Patience extends Context.Service<
       )
 
       const watch = (giveUp: () => void) => {
-        const watch: Watch = { since: clock.currentTimeMillisUnsafe(), giveUp }
+        const watch: Watch = { since: monotonic(clock), giveUp }
         begun.add(watch)
         return () => end(watch)
       }
