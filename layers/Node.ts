@@ -23,6 +23,7 @@ import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 import * as Lines from "./Node/Lines.ts"
+import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
 import * as Setting from "./Setting.ts"
 
@@ -148,7 +149,7 @@ const signals = ["SIGINT", "SIGTERM"] as const
 /** The listener, and how it stops: readiness first, then new connections, then what is under way, at most `patience`. */
 const listener = Layer.unwrap(
   Effect.gen(function* () {
-    const server = open(yield* connections)
+    const server = open(yield* OpenFiles.bounded(yield* connections))
     const delay = yield* drainDelay
     const place = { host: yield* host, port: yield* port }
     const configured = yield* address("TURNPIKE_PUBLIC_URL")
