@@ -12,8 +12,8 @@ import {
   SchemaIssue,
   SchemaTransformation
 } from "effect"
-import { FetchHttpClient, HttpBody } from "effect/http"
-import { Otlp, OtlpSerialization } from "effect/observability"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { sayingOf } from "#services/Database/Reasons.ts"
@@ -114,6 +114,20 @@ const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
   logs: redacted
 })
 
+/** How long a collector may take to answer. */
+const patience = Duration.seconds(10)
+
+// What it has not answered is held in memory, and so is what it would be asked again: one that hangs is left alone for a minute.
+const client = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.transformResponse((response) =>
+      Effect.timeoutOrElse(response, { duration: patience, orElse: () => Effect.die("The collector does not answer") })
+    )
+  )
+).pipe(Layer.provide(FetchHttpClient.layer))
+
 /** Traces, metrics and logs to an OpenTelemetry collector, when `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
 const collector = Layer.unwrap(
   Effect.gen(function* () {
@@ -126,8 +140,14 @@ const collector = Layer.unwrap(
     )
     const serviceName = yield* Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(Config.withDefault("turnpike"))
     if (Option.isNone(endpoint)) return Layer.empty
-    return Otlp.layer({ baseUrl: endpoint.value, resource: { serviceName } }).pipe(
-      Layer.provide([serialization, FetchHttpClient.layer])
+    const minimum = yield* level
+    const base = HttpClientRequest.get(endpoint.value)
+    const to = (path: string) => ({ url: HttpClientRequest.appendUrl(base, path).url, resource: { serviceName } })
+    // What is one line a minute on standard error is one here, too.
+    const logger = Effect.map(OtlpLogger.make(to("/v1/logs")), (logger) => once(logger, minimum))
+    return Logger.layer([logger], { mergeWithExisting: true }).pipe(
+      Layer.provideMerge(Layer.merge(OtlpMetrics.layer(to("/v1/metrics")), OtlpTracer.layer(to("/v1/traces")))),
+      Layer.provide([serialization, client])
     )
   })
 )

@@ -3,7 +3,7 @@ import { Cause, ConfigProvider, Effect, Layer, References } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock, TestConsole } from "effect/testing"
 import { once } from "node:events"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Setting from "#layers/Setting.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
@@ -28,17 +28,21 @@ it.live("what goes to a collector carries no credential", () =>
   Effect.gen(function* () {
     const { received, url } = yield* collector
     const key = `pk_test_${"a".repeat(32)}`
+    // Whoever has the address of a report may read it.
+    const signature = "s".repeat(43)
     const config = ConfigProvider.layer(
       ConfigProvider.fromUnknown({ OTEL_EXPORTER_OTLP_ENDPOINT: url, TURNPIKE_LOG_LEVEL: "Error" })
     )
     // What is waiting is sent when the layer ends.
+    const report = `http://127.0.0.1/v1/scanner/scan/1/report?signature=${signature}`
+    const attributes = { authorization: `Bearer ${key}`, "url.full": report, "url.query": `signature=${signature}` }
     yield* Effect.logError(`refused ${key}`).pipe(
-      Effect.withSpan("a call", { attributes: { authorization: `Bearer ${key}` } }),
+      Effect.withSpan("a call", { attributes }),
       Effect.provide(Telemetry.layer.pipe(Layer.provide(config)))
     )
     assert.include(received.get("/v1/logs"), "refused pk_[redacted]")
     assert.include(received.get("/v1/traces"), "a call")
-    assert.notInclude([...received.values()].join(""), key)
+    for (const secret of [key, signature]) assert.notInclude([...received.values()].join(""), secret)
   })
 )
 
@@ -143,4 +147,36 @@ it.effect(
         ]
       )
     })
+)
+
+it.live("a collector hears once a minute that the database is away, too", () =>
+  Effect.gen(function* () {
+    const { received, url } = yield* collector
+    const miss = Effect.logError("Webhooks failed", refused())
+    yield* Effect.provide(
+      Effect.andThen(miss, miss),
+      surroundings({ OTEL_EXPORTER_OTLP_ENDPOINT: url, TURNPIKE_LOG_LEVEL: "Error" })
+    )
+    assert.strictEqual(received.get("/v1/logs")?.split("Webhooks failed: connect ECONNREFUSED").length, 2)
+    assert.notInclude(received.get("/v1/logs"), "exception.stacktrace")
+  })
+)
+
+it.effect("a collector that does not answer is given up, so that what waits for it does not pile up", () =>
+  Effect.gen(function* () {
+    const asked = Promise.withResolvers<ServerResponse>()
+    const server = createServer(({ url }, response) =>
+      url === "/v1/logs" ? asked.resolve(response) : void response.end("{}")
+    )
+    yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+    yield* Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening"))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const context = yield* Layer.build(surroundings({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))
+    yield* Effect.provide(Effect.logInfo("hello"), context)
+    yield* TestClock.adjust("1 second")
+    const response = yield* Effect.promise(() => asked.promise)
+    const left = once(response, "close")
+    yield* TestClock.adjust("10 seconds")
+    yield* Effect.promise(() => left)
+  })
 )
