@@ -22,6 +22,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import * as DurationSetting from "./DurationSetting.ts"
+import * as Descriptors from "./Node/Descriptors.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
@@ -161,6 +162,7 @@ const listener = Layer.unwrap(
       Effect.repeat(Schedule.spaced("5 seconds")),
       Effect.forkScoped
     )
+    yield* Effect.forkScoped(Descriptors.watch)
 
     const closed = Effect.callback<void>((resume) => {
       if (!server.listening) return resume(Effect.void)
