@@ -26,15 +26,20 @@ export const make = Effect.gen(function* () {
     Result: Schema.Struct({ id: WebhookId.to, url: Schema.String }),
     execute: (endpoint) => sql`SELECT id, url FROM webhooks WHERE endpoint_id = ${endpoint} FOR NO KEY UPDATE`
   })
-  /** Whoever holds the head of the log comes after all facts up to it and before all others: last, because everybody waits. */
+  /**
+   * One that was paused when it ended is paused. Whoever holds the head of the log comes after all facts up to it and before all
+   * others: last, because everybody waits.
+   */
   const insert = Effect.fnUntraced(function* ({ id: endpoint, tenantId, webhookUrl }: Wanted) {
     const id = yield* newId(WebhookId)
     const secret = yield* secrets.seal(id, SigningSecrets.fresh())
     const at = yield* DateTime.nowAsDate
-    yield* sql`INSERT INTO webhooks (id, tenant_id, endpoint_id, url, events, status, secret, since, created_at, updated_at)
-      SELECT ${id}, ${tenantId}, ${endpoint}, ${webhookUrl}, ${eventsOfEndpoint}::text[], 'active', ${secret}, event_seq,
-        ${at}, ${at}
-      FROM ledger_head WHERE log = 1 FOR UPDATE`
+    yield* sql`INSERT INTO webhooks (id, tenant_id, endpoint_id, url, events, status, status_reason, secret, since, created_at,
+        updated_at)
+      SELECT ${id}, ${tenantId}, e.id, ${webhookUrl}, ${eventsOfEndpoint}::text[],
+        CASE WHEN e.webhook_paused THEN 'paused' ELSE 'active' END, CASE WHEN e.webhook_paused THEN 'requested' END,
+        ${secret}, h.event_seq, ${at}, ${at}
+      FROM endpoints e, ledger_head h WHERE e.id = ${endpoint} AND h.log = 1 FOR UPDATE OF h`
   })
   /**
    * Another receiver has not failed yet, so what was shut because one did is open again. One that was active misses nothing; others
@@ -56,6 +61,8 @@ export const make = Effect.gen(function* () {
       return yield* redirect(current.id, endpoint.webhookUrl, yield* DateTime.nowAsDate)
     }
     yield* stop(current.id)
+    yield* sql`UPDATE endpoints SET webhook_paused = w.status = 'paused' AND w.status_reason = 'requested'
+      FROM webhooks w WHERE w.id = ${current.id} AND endpoints.id = w.endpoint_id`
     yield* sql`DELETE FROM webhooks WHERE id = ${current.id}`
   }, Effect.orDie)
 })

@@ -97,7 +97,7 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
         "events that are committed from then on. Those raised meanwhile are kept and can be replayed. A `disabled` webhook cannot " +
         "be paused: 409 `STATE_TRANSITION_INVALID`. `url` and `events` of an endpoint's subscription are the endpoint's: 409 " +
         "`WEBHOOK_OF_ENDPOINT`; `PATCH` its `webhookUrl`, which opens one again that was paused or disabled by itself, and leaves one " +
-        "paused that was paused here.",
+        "paused that was paused here, also when it was null meanwhile.",
       body: { events: ["transfer.*", "refund.*"], status: "active" },
       answer: { ...webhook, events: ["transfer.*", "refund.*"] }
     })

@@ -9,7 +9,7 @@ const logger = Logger.make(({ logLevel, message }) => said.push([logLevel, messa
 const opened: Array<number> = []
 const openAll = Effect.sync(() => {
   try {
-    for (;;) opened.push(openSync("/dev/null"))
+    for (;;) opened.push(openSync("/dev/null", "r"))
   } catch {
     // That was the last one.
   }

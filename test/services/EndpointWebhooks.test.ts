@@ -154,6 +154,34 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
     })
   )
 
+  it.effect("stays paused for who asked for that, also when the endpoint had none meanwhile", () =>
+    Effect.gen(function* () {
+      const { caller, endpoints, register } = yield* selling
+      const webhooks = yield* Webhooks
+      const { received, url } = yield* receiver()
+      const { id } = yield* register(url)
+      const again = Effect.gen(function* () {
+        yield* endpoints.update(caller, id, { webhookUrl: null })
+        yield* endpoints.update(caller, id, { webhookUrl: url })
+        yield* paid(caller, id)
+        yield* deliver
+        const [webhook] = yield* ofEndpoint(caller, id)
+        assert.exists(webhook)
+        return webhook
+      })
+      const { id: first } = yield* again
+      assert.strictEqual(received.length, 1)
+      yield* webhooks.update(caller, first, { status: "paused" })
+      yield* again
+      const paused = yield* again
+      assert.deepInclude(paused, { url, status: "paused", status_reason: "requested" })
+      assert.strictEqual(received.length, 1)
+      yield* webhooks.update(caller, paused.id, { status: "active" })
+      assert.deepInclude(yield* again, { status: "active", status_reason: null })
+      assert.strictEqual(received.length, 2)
+    })
+  )
+
   it.effect("is sent again what it was sent, on demand, and that of no other endpoint", () =>
     Effect.gen(function* () {
       const { caller, register } = yield* selling
