@@ -81,6 +81,7 @@ describe("the command line", () => {
         ["credits", "grant", ...tenant],
         ["key", "create", ...tenant, "A key"],
         ["user", "create", ...tenant, "ada@acme.example", "--role", "king"],
+        ...[" ", "x".repeat(256)].map((wrong) => ["account", "create", ...tenant, wrong]),
         ...["1.5", "0", "007", "1e3", "many", "9".repeat(13)].map((wrong) => ["credits", "grant", ...tenant, wrong])
       ]) {
         const refused = yield* run(nowhere, ...words)

@@ -1,6 +1,7 @@
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { TenantId, toTypeId } from "#domain/Ids.ts"
+import * as Text from "#domain/Text.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { administered } from "./Administration.ts"
 import { Unusable } from "./Unusable.ts"
@@ -11,8 +12,8 @@ export const tenant = Flag.String("tenant").pipe(
   Flag.withSchema(TenantId)
 )
 
-/** How what a command makes is called. */
-export const name = Argument.String("name").pipe(Argument.withSchema(Schema.NonEmptyString))
+/** How what a command makes is called: as the API would take it. */
+export const name = Argument.String("name").pipe(Argument.withSchema(Text.name(255)))
 
 /** Refuses a tenant that the database does not have. */
 export const existing = (id: TenantId) =>
