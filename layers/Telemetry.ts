@@ -134,8 +134,12 @@ const collector = Layer.unwrap(
     const endpoint = yield* Config.option(
       Setting.understood(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "an http or https address, such as http://127.0.0.1:4318",
-        (text) => (/^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined)
+        "an http or https address without user and password, such as http://127.0.0.1:4318",
+        (text) => {
+          const url = URL.parse(text)
+          // Nothing is ever sent to one with a password in it, and nobody would say so.
+          return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "" ? text : undefined
+        }
       )
     )
     const serviceName = yield* Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(Config.withDefault("turnpike"))

@@ -90,11 +90,11 @@ it.effect("the level and the format of logs are words in whatever case", () =>
 
 it.effect("a collector's address that is none is refused, and not found out by what it never gets", () =>
   Effect.gen(function* () {
-    for (const wrong of ["foo", "localhost:4318", "ftp://a"]) {
+    for (const wrong of ["foo", "localhost:4318", "ftp://a", "http://user:password@127.0.0.1:4318"]) {
       const refused = yield* Effect.flip(Layer.build(surroundings({ OTEL_EXPORTER_OTLP_ENDPOINT: wrong })))
       assert.strictEqual(
         Setting.sentence(refused),
-        "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address, such as http://127.0.0.1:4318."
+        "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address without user and password, such as http://127.0.0.1:4318."
       )
     }
   })
