@@ -2,9 +2,16 @@ import { Context, DateTime, Effect, Layer, Option, PubSub, Result, Schema } from
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Endpoint, type EndpointChange, mayBecome, type NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
 import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
+import { OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
 import { assetOf, networksOf } from "#domain/Network.ts"
-import { type OriginNotAllowed, type OriginUrl, parseOriginUrl } from "#domain/OriginUrl.ts"
+import {
+  OriginForbiddenAddress,
+  type OriginNotAllowed,
+  type OriginRefusal,
+  type OriginUrl,
+  parseOriginUrl
+} from "#domain/OriginUrl.ts"
 import type { CurrencyMismatch } from "#domain/PostingRefused.ts"
 import type { Price } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -30,9 +37,17 @@ export interface Snapshot {
   readonly endpoint: Endpoint
   readonly price: Price
   readonly origin: OriginUrl | undefined
+  /** Why the address that is stored may not be called any more; there is no origin then. */
+  readonly forbidden?: OriginRefusal | undefined
   /** Sold by us at a path of ours: it has no origin, and can be paid for all the same. */
   readonly isOurs?: boolean
 }
+
+/** Why there is nothing behind an endpoint to pay for. */
+export const withoutOrigin = ({ endpoint, forbidden }: Snapshot): OriginNotConfigured | OriginForbiddenAddress =>
+  forbidden === undefined
+    ? new OriginNotConfigured({ endpoint_id: endpoint.id })
+    : new OriginForbiddenAddress({ reason: forbidden })
 
 type AddressRefused = OriginNotAllowed | InvalidRequest
 
@@ -253,7 +268,8 @@ export class Endpoints extends Context.Service<
           endpoint,
           price: priceOf(endpoint.basePrice, endpoint.volumeDiscounts),
           isOurs,
-          origin: origin !== undefined && Result.isSuccess(origin) ? origin.success : undefined
+          origin: origin !== undefined && Result.isSuccess(origin) ? origin.success : undefined,
+          forbidden: origin !== undefined && Result.isFailure(origin) ? origin.failure : undefined
         }
       }
       const directory = yield* Directory.make((ids) =>

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { dropOldest } from "#domain/BoundedMap.ts"
 import { allowed, serves } from "#domain/Endpoint.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
-import { AmbiguousPath, EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
+import { AmbiguousPath, EndpointPaused } from "#domain/GatewayRefusal.ts"
 import { fromTypeId } from "#domain/Ids.ts"
 import type { ProofRefusal } from "#domain/Payment.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
@@ -14,7 +14,7 @@ import type { Presented } from "#domain/protocol/X402Payload.ts"
 import * as RateLimit from "#domain/RateLimit.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Credentials } from "./Credentials.ts"
-import { Endpoints, type Snapshot } from "./Endpoints.ts"
+import { Endpoints, type Snapshot, withoutOrigin } from "./Endpoints.ts"
 import * as Accepting from "./Gateway/Accepting.ts"
 import type { Call, Route } from "./Gateway/Call.ts"
 import * as Payers from "./Gateway/Payers.ts"
@@ -93,7 +93,7 @@ export class Gateway extends Context.Service<
         if (method === "OPTIONS") return { _tag: "Preflight", allow: allowed(endpoint.method) }
         if (!serves(endpoint.method, method)) return { _tag: "MethodNotAllowed", allow: allowed(endpoint.method) }
         if (endpoint.status === "paused") return refused(new EndpointPaused({ endpoint_id: id, retry_after: 60 }))
-        if (origin === undefined) return refused(new OriginNotConfigured({ endpoint_id: id }))
+        if (origin === undefined) return refused(withoutOrigin(snapshot))
         const base = origin.path === "/" ? "" : origin.path
         return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query }
       }

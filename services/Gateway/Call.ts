@@ -1,4 +1,5 @@
 import type { AmbiguousPath, EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
+import type { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
 import type { NotFound } from "#domain/Refusal.ts"
 import type { Snapshot } from "../Endpoints.ts"
 
@@ -13,7 +14,10 @@ export interface Call {
 
 export type Route =
   | Call
-  | { readonly _tag: "Refused"; readonly refusal: AmbiguousPath | NotFound | EndpointPaused | OriginNotConfigured }
+  | {
+      readonly _tag: "Refused"
+      readonly refusal: AmbiguousPath | NotFound | EndpointPaused | OriginNotConfigured | OriginForbiddenAddress
+    }
   | { readonly _tag: "MethodNotAllowed"; readonly allow: string }
   | { readonly _tag: "Preflight"; readonly allow: string }
   /** The endpoint is not in memory: load it and ask again. */

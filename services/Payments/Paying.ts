@@ -3,11 +3,12 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { longestTimeoutMs } from "#domain/Endpoint.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
-import { EndpointPaused, OriginNotConfigured } from "#domain/GatewayRefusal.ts"
+import { EndpointPaused, type OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { EndpointId, fromTypeId, PaymentId, type WalletId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum } from "#domain/Payment.ts"
+import type { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
 import { differing, type PaymentTermsDiffer, termsOf } from "#domain/PaymentTerms.ts"
 import { QuoteExpired } from "#domain/Quote.ts"
 import { paymentIdOf, readRequest, type TokenKey, writeProof } from "#domain/PaymentToken.ts"
@@ -16,7 +17,7 @@ import type { HoldNotOpen, PostingRefused } from "#domain/PostingRefused.ts"
 import { priceAt } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
-import type { Endpoints, Snapshot } from "../Endpoints.ts"
+import { type Endpoints, type Snapshot, withoutOrigin } from "../Endpoints.ts"
 import type { Ledger } from "../Ledger.ts"
 import { newUuid } from "../NewId.ts"
 import type { Wallets } from "../Wallets.ts"
@@ -30,6 +31,7 @@ export type PayRefused =
   | QuoteExpired
   | EndpointPaused
   | OriginNotConfigured
+  | OriginForbiddenAddress
   | PriceAboveMaximum
   | PaymentTermsDiffer
   | Exclude<PostingRefused, HoldNotOpen>
@@ -113,8 +115,7 @@ export const make = Effect.fnUntraced(function* (options: {
       return yield* new NotFound({ resource: "endpoint", id })
     }
     if (snapshot.endpoint.status === "paused") return yield* new EndpointPaused({ endpoint_id: id, retry_after: 60 })
-    if (snapshot.origin === undefined && snapshot.isOurs !== true)
-      return yield* new OriginNotConfigured({ endpoint_id: id })
+    if (snapshot.origin === undefined && snapshot.isOurs !== true) return yield* withoutOrigin(snapshot)
     return snapshot
   })
 

@@ -77,6 +77,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
     PaymentTermsDiffer,
     EndpointPaused,
     OriginNotConfigured,
+    OriginForbiddenAddress,
     InsufficientBalance,
     WalletFrozen,
     SameWallet,

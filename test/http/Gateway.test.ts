@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
+import { SqlClient } from "effect/sql"
 import { Endpoints } from "#services/Endpoints.ts"
 import { balance, buyer, charged, pay, paidCall, seller, send, server, tenant } from "./GatewayHarness.ts"
 
@@ -144,6 +145,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
       yield* endpoints.update(shop.principal, shop.endpoint.id, { originUrl: shop.backend.url })
       assert.strictEqual((yield* send(shop.path, { headers })).status, 200)
       assert.strictEqual(shop.backend.seen.length, 1)
+    })
+  )
+
+  it.effect("an origin that may not be called any more is told as such, and asks for nothing", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.end("ok"))
+      const agent = yield* buyer(1_000_000n)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE endpoints SET origin_url = 'http://10.0.0.1/' WHERE id = ${shop.endpoint.id}`
+      ;(yield* Endpoints).directory.forget(shop.endpoint.id)
+      for (const answer of [
+        yield* send(shop.path),
+        yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      ]) {
+        assert.deepStrictEqual([answer.status, answer.json.code], [502, "ORIGIN_FORBIDDEN_ADDRESS"])
+        assert.deepStrictEqual(answer.json.details, { reason: "AddressNotPublic" })
+      }
     })
   )
 
