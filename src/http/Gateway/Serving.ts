@@ -14,7 +14,6 @@ import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { Payments } from "#services/Payments.ts"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
-import { dropRest } from "#services/PublicHttp/CallerBody.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import { hasBody } from "../ReadableBody.ts"
@@ -38,7 +37,6 @@ const askForMoney = (
   headers.push("Content-Length", String(Buffer.byteLength(shown)))
   response.writeHead(402, headers)
   response.end(request.method === "HEAD" ? undefined : shown)
-  if (hasBody(request.headers)) dropRest(request)
 }
 
 const asJson: RawHeaders = ["Content-Type", "application/json"]
