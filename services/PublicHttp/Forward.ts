@@ -113,6 +113,8 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
       if (++this.#informational > maxInformational) this.#bad("unexpected_informational")
       return
     }
+    // Asked of us by a proxy before the origin; a caller would take it for a word of its own proxy.
+    if (status === 407) return this.#bad("proxy_authentication_required")
     const raw = headerText(controller.rawHeaders)
     this.status = status
     this.headers = headersForCaller(raw, this.#cookiePlace)

@@ -32,6 +32,7 @@ export const BadAnswerReason = Schema.Literals([
   "headers_too_large",
   "unexpected_informational",
   "unsupported_transfer_coding",
+  "proxy_authentication_required",
   "invalid_settlement_override"
 ])
 export type BadAnswerReason = typeof BadAnswerReason.Type

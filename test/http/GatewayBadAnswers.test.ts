@@ -26,6 +26,11 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer t
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
       "unexpected_informational"
     ],
+    [
+      "is a proxy's, which asks us to log in",
+      'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n',
+      "proxy_authentication_required"
+    ],
     ["never ends its hints", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17), "unexpected_informational"]
   ] as const) {
     it.effect(`because it ${name}: 502 says so, and the payer loses nothing`, () =>
