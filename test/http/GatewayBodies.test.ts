@@ -9,7 +9,7 @@ import { baseSeller, callWith, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
 
-/** Longer than a body that began is waited for before it is charged. */
+/** Longer than a stream is waited for before it is charged. */
 const dawdle = 1_300
 
 const written = (text: string) => (request: IncomingMessage) => void request.socket.write(text)
@@ -45,7 +45,7 @@ const proofFor = Effect.fnUntraced(function* (shop: Effect.Success<ReturnType<ty
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })(
-  "an origin that sends no byte of its body",
+  "an origin that sends no body, or half of one",
   (it) => {
     const rows: ReadonlyArray<[string, RequestListener, number, string, string, Partial<NewEndpoint>]> = [
       [
@@ -83,6 +83,22 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
       [
         "sends a first chunk that is none",
         written(`${head("Transfer-Encoding: chunked")}nonsense\r\n`),
+        502,
+        "ORIGIN_BAD_ANSWER",
+        "origin_bad_answer",
+        {}
+      ],
+      [
+        "sends half of a short one, and dies late",
+        diesAfter(dawdle, `${head("Content-Length: 10")}half`),
+        502,
+        "ORIGIN_UNREACHABLE",
+        "origin_unreachable",
+        {}
+      ],
+      [
+        "sends a second chunk that is none",
+        written(`${head("Transfer-Encoding: chunked")}4\r\nhalf\r\nnonsense\r\n`),
         502,
         "ORIGIN_BAD_ANSWER",
         "origin_bad_answer",
@@ -161,7 +177,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the charge 
 
   it.effect("that broke off after it was charged stays, and the caller is cut off", () =>
     Effect.gen(function* () {
-      const shop = yield* seller(diesAfter(2 * dawdle, `${head("Content-Length: 10")}half`))
+      const shop = yield* seller(diesAfter(dawdle, `${head("Transfer-Encoding: chunked")}4\r\nhalf\r\n`))
       const { headers, id, purse } = yield* proofFor(shop)
       const stream = yield* openStream(shop.path, headers)
       assert.strictEqual(yield* stream.next, "half")
@@ -174,8 +190,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the charge 
   it.effect("waits for a small body that is late in coming: it is kept whole, for its payer to ask for again", () =>
     Effect.gen(function* () {
       const shop = yield* baseSeller((_, response) => {
-        response.writeHead(200, { "content-length": 6 }).flushHeaders()
-        setTimeout(() => response.end("served"), dawdle)
+        response.writeHead(200, { "content-length": 6 }).write("ser")
+        setTimeout(() => response.end("ved"), dawdle)
       })
       const { account, purse } = yield* signer(funds)
       const { header } = yield* signFor(account, shop.path)

@@ -30,7 +30,9 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
         const leaves = Effect.gen(function* () {
           // The charge waits for whoever has the row.
           yield* sql`SELECT 1 FROM payments WHERE endpoint_id = ${shop.endpoint.id} FOR UPDATE`
-          socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n")
+          socket.write(
+            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n"
+          )
           const stream = yield* Fiber.join(call)
           assert.strictEqual(yield* stream.next, "first,")
           yield* awaited

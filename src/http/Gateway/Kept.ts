@@ -1,40 +1,41 @@
-import { isEventStream, type RawHeaders } from "#domain/HttpHeaders.ts"
+import { isEventStream } from "#domain/HttpHeaders.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import type { Answer } from "#services/Payments.ts"
 import type { Exchange } from "#services/PublicHttp/Forward.ts"
+import { timeToCharge } from "./Times.ts"
 
 /** Answers up to this size are kept with their charge until they were delivered. */
 export const keptBytes = 65_536
-/** How long one that began is waited for when it dawdles (milliseconds): the lease of the payment runs. */
-const keptPatience = 1000
+/** How long events are gathered before they are charged, and how long any other answer is waited for at least (milliseconds). */
+const leastPatience = 1000
+/** How long an answer without a length may take to be whole before it is taken for a stream: its first byte waits so long. */
+const streamPatience = 100
 
-/** How long an answer may take to be whole before it is charged. One that is not kept is lost when its chain takes too long. */
+/**
+ * How long an answer that began may take to be whole before it is charged. One that breaks off until then costs nothing. The money
+ * must last for the charge; what a chain settles is lost when the chain takes long and it was not kept.
+ */
 export const patienceWith = (
   { lease_until, rail }: PaymentRow,
   signed: Authorization | undefined,
-  headers: RawHeaders,
+  { headers, length }: Pick<Exchange, "headers" | "length">,
   now: number
 ): number => {
-  if (rail !== "chain" || signed === undefined || isEventStream(headers)) return keptPatience
-  return Math.max(keptPatience, timeToAnswer(signed, lease_until, now))
+  if (isEventStream(headers)) return leastPatience
+  if (rail === "chain" && signed !== undefined) return Math.max(leastPatience, timeToAnswer(signed, lease_until, now))
+  return length < 0 ? streamPatience : Math.max(leastPatience, timeToCharge(lease_until, now))
 }
 
-/** Reads a whole answer before it is sent, if it is small. */
-export const whole = (exchange: Exchange, then: (kept: Answer | undefined) => void): void => {
-  const { headers, status } = exchange
-  exchange.whole(keptBytes, (body) => then(body === undefined ? undefined : { status, headers, body }))
-}
-
-/** What streams, as it will be asked for again if it turns out small. */
+/** An answer as it will be asked for again, if it turns out small: read `whole` before it is sent, or copied while it leaves. */
 export class Copied {
   /** Whether it may still become whole. */
   awaited = true
   #answer: Answer | undefined
 
-  constructor(exchange: Exchange, then: () => void) {
+  constructor(exchange: Exchange, how: "whole" | "copy", then: () => void) {
     const { headers, status } = exchange
-    exchange.copy(keptBytes, (body) => {
+    exchange[how](keptBytes, (body) => {
       this.awaited = false
       if (body !== undefined) this.#answer = { status, headers, body }
       then()

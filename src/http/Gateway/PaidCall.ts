@@ -21,7 +21,7 @@ import type { Exchange } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
-import { Copied, keptBytes, patienceWith, whole } from "./Kept.ts"
+import { Copied, keptBytes, patienceWith } from "./Kept.ts"
 import * as Outcome from "./Outcome.ts"
 import { timesOf } from "./Times.ts"
 
@@ -158,16 +158,16 @@ export class PaidCall {
   }
 
   /**
-   * The body begins, or has ended without a byte: nothing was charged before. What is streamed leaves at once, and its last byte
-   * when the money is there; others wait for the money.
+   * The body begins, or has ended without a byte: nothing was charged before. Events leave at once, and their last byte when the money
+   * is there; others wait for the money.
    */
   #charge(payment: PaymentRow, exchange: Exchange) {
-    const streams = exchange.length < 0
+    const { headers, length } = exchange
+    if (length > keptBytes) return this.#capture(payment, exchange, undefined)
     // What a chain has to settle takes its time, and may be refused: its answer is kept before, and handed out after.
-    if (streams ? payment.rail === "chain" : exchange.length <= keptBytes) return this.#chargeWhole(payment, exchange)
-    if (!streams) return this.#capture(payment, exchange, undefined)
+    if (length >= 0 || payment.rail === "chain" || !isEventStream(headers)) return this.#chargeWhole(payment, exchange)
     // It is charged before it is whole. Its payment may ask for it again all the same.
-    const copied = new Copied(exchange, () => this.#finish(payment, exchange))
+    const copied = new Copied(exchange, "copy", () => this.#finish(payment, exchange))
     this.#copied = copied
     this.#open(payment, exchange)
     // What has come whole by the end of the parser's turn is kept together with its charge.
@@ -176,16 +176,20 @@ export class PaidCall {
   }
 
   #chargeWhole(payment: PaymentRow, exchange: Exchange) {
-    const patience = patienceWith(payment, this.#signed, exchange.headers, this.#ground.now())
-    // @effect-diagnostics-next-line globalTimers:off
-    const timer = setTimeout(() => this.#captureOnce(payment, exchange, undefined), patience)
-    whole(exchange, (kept) => {
+    const copied = new Copied(exchange, "whole", () => {
       clearTimeout(timer)
-      this.#captureOnce(payment, exchange, kept)
+      if (this.#copied === undefined) this.#capture(payment, exchange, copied.take())
+      else this.#finish(payment, exchange)
     })
+    const late = () => {
+      this.#copied = copied
+      if (this.#brokenBy === undefined) this.#capture(payment, exchange, undefined)
+    }
+    // @effect-diagnostics-next-line globalTimers:off
+    const timer = setTimeout(late, patienceWith(payment, this.#signed, exchange, this.#ground.now()))
   }
 
-  /** The end waits for the charge, and for the copy of a streamed answer. */
+  /** The end waits for the charge, and for the copy of an answer that was charged before it was whole. */
   #finish(payment: PaymentRow, exchange: Exchange) {
     if (this.#charged !== undefined && this.#copied?.awaited !== true) this.#keep(payment, () => exchange.finish())
   }
@@ -194,10 +198,6 @@ export class PaidCall {
     const kept = this.#copied?.take()
     if (kept === undefined) next()
     else this.#then(this.#ground.payments.keep(payment, kept), next)
-  }
-
-  #captureOnce(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
-    if (!this.#capturing && this.#brokenBy === undefined) this.#capture(payment, exchange, kept)
   }
 
   #answerOf({ status }: Exchange, kept: Answer | undefined): OriginAnswer {

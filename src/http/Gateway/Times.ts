@@ -3,8 +3,12 @@ import type { PaymentRow } from "#domain/Payment.ts"
 import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import type { ForwardInput } from "#services/PublicHttp/Forward.ts"
 
-/** What is left of a lease for the charge, and for a body that dawdles before it (milliseconds). */
+/** What is left of a lease for the charge (milliseconds). */
 const chargingMillis = 5000
+
+/** How long a call may go on before it is charged while it owns its money. */
+export const timeToCharge = (leaseUntil: Date | null, now: number): number =>
+  Math.max(0, (leaseUntil?.getTime() ?? 0) - chargingMillis - now)
 
 /**
  * How long a call may take that has this payment: never longer than it owns its money. Undefined when so little of that is left that
@@ -19,9 +23,7 @@ export const timesOf = (
 ): Pick<ForwardInput, "timeoutMillis" | "uploadMillis" | "totalMillis"> | undefined => {
   const { lease_until, rail } = payment
   const totalMillis =
-    rail === "chain" && signed !== undefined
-      ? timeToAnswer(signed, lease_until, now)
-      : (lease_until?.getTime() ?? 0) - chargingMillis - now
+    rail === "chain" && signed !== undefined ? timeToAnswer(signed, lease_until, now) : timeToCharge(lease_until, now)
   if (totalMillis < Math.min(timeoutMs, 1000) / 2) return undefined
   return { timeoutMillis: timeoutMs, uploadMillis, totalMillis }
 }
