@@ -84,6 +84,8 @@ export class Payments extends Context.Service<
       answer: Settling.OriginAnswer,
       signed?: Authorization
     ): Effect.Effect<Settling.Charge, PostingRefused | SettlementPending | SettlementRefused>
+    /** Says that the answer of a charged call may be kept yet: here, who asks for it with the same signed payment has to wait. */
+    awaits(payment: PaymentRow): void
     /** Keeps the answer of a charged call, for as long as its signed payment may ask for it again. */
     keep(payment: PaymentRow, answer: Delivery.Answer): Effect.Effect<void>
     /** Gives the money back; the proof may be used again until it expires. */
@@ -199,7 +201,12 @@ export class Payments extends Context.Service<
             : onChain === undefined || signed === undefined
               ? Effect.die("Money on a chain moves by what its payer signed")
               : onChain.capture(payment, answer, signed),
-        keep,
+        awaits: delivery.awaits,
+        keep: (payment, answer) =>
+          Effect.ensuring(
+            keep(payment, answer),
+            Effect.sync(() => delivery.settled(payment.id))
+          ),
         release: settling.release,
         seen: delivery.seen,
         verify,

@@ -135,8 +135,9 @@ export const make = Effect.fnUntraced(function* (options: {
         return yield* used(row)
       case "Answerable": {
         const answer = yield* delivery.stored(row.id)
-        if (Option.isNone(answer)) return yield* used(row)
-        return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
+        if (Option.isSome(answer)) return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
+        const awaited = delivery.awaitedFor(row.id, at)
+        return yield* awaited > 0 ? inProgress(row.id, awaited) : used(row)
       }
     }
   })

@@ -10,6 +10,11 @@ export class Copy {
     this.#then = then
   }
 
+  /** Whether it may have the whole, or has it. */
+  get isOpen(): boolean {
+    return this.#chunks !== undefined
+  }
+
   add(chunk: Buffer) {
     if (this.#chunks === undefined) return
     this.#size += chunk.length

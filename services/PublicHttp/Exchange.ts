@@ -64,6 +64,8 @@ export interface Exchange {
   readonly whole: (most: number, then: (body: Buffer | undefined) => void) => void
   /** Gives the whole body when the origin has sent it, though most of it has left by then; nothing when it is larger than `most`. */
   readonly copy: (most: number, then: (body: Buffer | undefined) => void) => void
+  /** Has the origin read on for `whole` or `copy`, until `finish` or for so long (milliseconds), should the caller leave before. */
+  readonly outlive: (millis: number) => void
   /** Lets the answer through, under these headers. Headers of a length-less (streaming) answer leave at once, others with the body. */
   readonly send: (headers: RawHeaders) => void
   /** Permits the last byte and the end. May come before or after `send`. */

@@ -45,6 +45,9 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   #last: Buffer | undefined
   #readsOn = false
   #copy: Copy | undefined
+  #outlivesMillis = 0
+  /** The caller left, and what is read is for the copy only. */
+  #isAlone = false
   #headersOut: RawHeaders | undefined
   #written = false
   #ended = false
@@ -77,7 +80,14 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   copy(most: number, then: (body: Buffer | undefined) => void) {
-    this.#copy = new Copy(most, then)
+    this.#copy = new Copy(most, (body) => {
+      then(body)
+      if (body === undefined && this.#isAlone) this.#fail("CallerGone", undefined)
+    })
+  }
+
+  outlive(millis: number) {
+    this.#outlivesMillis = millis
   }
 
   send(headers: RawHeaders) {
@@ -153,9 +163,21 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   /** The response closed: after its last byte was flushed, or before. */
   callerGone() {
     if (this.#over) return
-    if (!this.#response.writableFinished) return this.#fail("CallerGone", undefined)
-    this.#settle()
-    this.#hooks.onComplete()
+    if (this.#response.writableFinished) {
+      this.#settle()
+      this.#hooks.onComplete()
+    } else if (this.#outlivesMillis > 0 && this.#copy?.isOpen) this.#goOnAlone(this.#outlivesMillis)
+    else this.#fail("CallerGone", undefined)
+  }
+
+  #goOnAlone(millis: number) {
+    this.#isAlone = true
+    clearTimeout(this.#timer)
+    // @effect-diagnostics-next-line globalTimers:off
+    this.#timer = setTimeout(() => this.#fail("CallerGone", undefined), millis)
+    this.#draining = false
+    this.#controller?.resume()
+    this.#endIfPermitted()
   }
 
   timedOut() {
@@ -214,6 +236,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   #endIfPermitted() {
     if (!this.#ended || !this.#permitted || this.#headersOut === undefined || this.#over) return
+    if (this.#isAlone) return this.#fail("CallerGone", undefined)
     if (!this.#writeHead()) return
     this.#response.end(this.#last)
     // There is no `drain` after the end: what is left has one more period to leave.

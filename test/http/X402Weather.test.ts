@@ -7,6 +7,12 @@ import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts
 
 const funds = 1_000_000n
 
+/** Until a call was answered and its connection is gone. */
+const gone = Effect.repeat(
+  Effect.map(send("/metrics"), ({ body }) => /requests_total\{(?=[^}]*route="\/x402\/\*")[^}]*status="200"/.test(body)),
+  { until: (seen) => seen, schedule: Schedule.spaced("20 millis") }
+)
+
 /** Until somebody waits for a row that this transaction holds. */
 const awaited = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.repeat(sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`, {
@@ -41,11 +47,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
             socket.once("end", () => resume(Effect.void)).write("4\r\nlast\r\n0\r\n\r\n")
           })
           yield* stream.leave
-          // A call is counted when its connection is gone.
-          const left = Effect.map(send("/metrics"), ({ body }) =>
-            /requests_total\{(?=[^}]*route="\/x402\/\*")[^}]*status="200"/.test(body)
-          )
-          yield* Effect.repeat(left, { until: (seen) => seen, schedule: Schedule.spaced("20 millis") })
+          yield* gone
         })
         yield* sql.withTransaction(leaves)
         const again = yield* Effect.repeat(callWith(shop.path, header), { until: ({ status }) => status === 200 })
@@ -53,6 +55,31 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
         assert.strictEqual(shop.backend.seen.length, 1)
         assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
       })
+  )
+})
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller whose connection breaks", (it) => {
+  it.effect("within an answer that was charged before it was whole has all of it when it asks again", () =>
+    Effect.gen(function* () {
+      const called = Promise.withResolvers<Socket>()
+      const shop = yield* baseSeller(({ socket }) => called.resolve(socket))
+      const { account, purse } = yield* signer(funds)
+      const { header } = yield* signFor(account, shop.path)
+      const call = yield* Effect.forkChild(openStream(shop.path, { "payment-signature": header }))
+      const socket = yield* Effect.promise(() => called.promise)
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n")
+      const stream = yield* Fiber.join(call)
+      assert.strictEqual(yield* stream.next, "first,")
+      yield* stream.leave
+      yield* gone
+      const early = yield* callWith(shop.path, header)
+      assert.deepStrictEqual([early.status, early.json.code], [409, "PAYMENT_IN_PROGRESS"])
+      socket.write("4\r\nlast\r\n0\r\n\r\n")
+      const again = yield* Effect.repeat(callWith(shop.path, header), { until: ({ status }) => status === 200 })
+      assert.deepStrictEqual([again.body, again.headers["idempotency-replayed"]], ["first,last", "true"])
+      assert.strictEqual(shop.backend.seen.length, 1)
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    }).pipe(Effect.timeout("20 seconds"))
   )
 })
 

@@ -3,6 +3,7 @@ import type { PaymentRow } from "#domain/Payment.ts"
 import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import type { Answer } from "#services/Payments.ts"
 import type { Exchange } from "#services/PublicHttp/Forward.ts"
+import type { Ground } from "./Ground.ts"
 import { timeToCharge } from "./Times.ts"
 
 /** Answers up to this size are kept with their charge until they were delivered. */
@@ -31,15 +32,28 @@ export const patienceWith = (
 export class Copied {
   /** Whether it may still become whole. */
   awaited = true
+  readonly #exchange: Exchange
   #answer: Answer | undefined
 
   constructor(exchange: Exchange, how: "whole" | "copy", then: () => void) {
+    this.#exchange = exchange
     const { headers, status } = exchange
     exchange[how](keptBytes, (body) => {
       this.awaited = false
       if (body !== undefined) this.#answer = { status, headers, body }
       then()
     })
+  }
+
+  /**
+   * It is charged before it is whole: its payer may ask for it also when it left before. Who leaves a stream of events has had enough;
+   * others are told that their call is under way, for as long as the payment is leased to it.
+   */
+  outliving(payment: PaymentRow, { now, payments }: Pick<Ground, "now" | "payments">): this {
+    if (isEventStream(this.#exchange.headers)) return this
+    this.#exchange.outlive((payment.lease_until?.getTime() ?? 0) - now())
+    payments.awaits(payment)
+    return this
   }
 
   /** The whole answer, once. */

@@ -182,7 +182,7 @@ export class PaidCall {
       else this.#finish(payment, exchange)
     })
     const late = () => {
-      this.#copied = copied
+      this.#copied = copied.outliving(payment, this.#ground)
       if (this.#brokenBy === undefined) this.#capture(payment, exchange, undefined)
     }
     // @effect-diagnostics-next-line globalTimers:off
