@@ -86,6 +86,8 @@ export class Payments extends Context.Service<
     ): Effect.Effect<Settling.Charge, PostingRefused | SettlementPending | SettlementRefused>
     /** Says that the answer of a charged call may be kept yet: here, who asks for it with the same signed payment has to wait. */
     awaits(payment: PaymentRow): void
+    /** Says that it was kept, or will not be. */
+    settled(payment: string): void
     /** Keeps the answer of a charged call, for as long as its signed payment may ask for it again. */
     keep(payment: PaymentRow, answer: Delivery.Answer): Effect.Effect<void>
     /** Gives the money back; the proof may be used again until it expires. */
@@ -202,11 +204,8 @@ export class Payments extends Context.Service<
               ? Effect.die("Money on a chain moves by what its payer signed")
               : onChain.capture(payment, answer, signed),
         awaits: delivery.awaits,
-        keep: (payment, answer) =>
-          Effect.ensuring(
-            keep(payment, answer),
-            Effect.sync(() => delivery.settled(payment.id))
-          ),
+        settled: delivery.settled,
+        keep,
         release: settling.release,
         seen: delivery.seen,
         verify,

@@ -59,19 +59,25 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller whose connection breaks", (it) => {
+  /** Leaves an answer that was charged before it was whole; what the origin goes on writing to. */
+  const left = Effect.gen(function* () {
+    const called = Promise.withResolvers<Socket>()
+    const shop = yield* baseSeller(({ socket }) => called.resolve(socket))
+    const { account, purse } = yield* signer(funds)
+    const { header } = yield* signFor(account, shop.path)
+    const call = yield* Effect.forkChild(openStream(shop.path, { "payment-signature": header }))
+    const socket = yield* Effect.promise(() => called.promise)
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n")
+    const stream = yield* Fiber.join(call)
+    assert.strictEqual(yield* stream.next, "first,")
+    yield* stream.leave
+    yield* gone
+    return { header, purse, shop, socket }
+  })
+
   it.effect("within an answer that was charged before it was whole has all of it when it asks again", () =>
     Effect.gen(function* () {
-      const called = Promise.withResolvers<Socket>()
-      const shop = yield* baseSeller(({ socket }) => called.resolve(socket))
-      const { account, purse } = yield* signer(funds)
-      const { header } = yield* signFor(account, shop.path)
-      const call = yield* Effect.forkChild(openStream(shop.path, { "payment-signature": header }))
-      const socket = yield* Effect.promise(() => called.promise)
-      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n")
-      const stream = yield* Fiber.join(call)
-      assert.strictEqual(yield* stream.next, "first,")
-      yield* stream.leave
-      yield* gone
+      const { header, purse, shop, socket } = yield* left
       const early = yield* callWith(shop.path, header)
       assert.deepStrictEqual([early.status, early.json.code], [409, "PAYMENT_IN_PROGRESS"])
       socket.write("4\r\nlast\r\n0\r\n\r\n")
@@ -79,7 +85,19 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
       assert.deepStrictEqual([again.body, again.headers["idempotency-replayed"]], ["first,last", "true"])
       assert.strictEqual(shop.backend.seen.length, 1)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
-    }).pipe(Effect.timeout("20 seconds"))
+    })
+  )
+
+  it.effect("within one that turns out too large to keep is told that its payment was used", () =>
+    Effect.gen(function* () {
+      const { header, purse, shop, socket } = yield* left
+      socket.write(`11171\r\n${"x".repeat(70_001)}\r\n`)
+      const told = yield* Effect.repeat(callWith(shop.path, header), {
+        until: ({ json }) => json.code !== "PAYMENT_IN_PROGRESS"
+      })
+      assert.deepStrictEqual([told.status, told.json.code], [409, "PAYMENT_ALREADY_USED"])
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    }).pipe(Effect.timeout("10 seconds"))
   )
 })
 

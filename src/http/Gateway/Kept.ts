@@ -13,6 +13,12 @@ const leastPatience = 1000
 /** How long an answer without a length may take to be whole before it is taken for a stream: its first byte waits so long. */
 const streamPatience = 100
 
+/** Whether an answer is read while it is written, and no chain has to settle it: only its end waits for the money. */
+export const leavesAtOnce = (
+  { rail }: PaymentRow,
+  { headers, length }: Pick<Exchange, "headers" | "length">
+): boolean => length < 0 && rail !== "chain" && isEventStream(headers)
+
 /**
  * How long an answer that began may take to be whole before it is charged. One that breaks off until then costs nothing. The money
  * must last for the charge; what a chain settles is lost when the chain takes long and it was not kept.
@@ -52,7 +58,7 @@ export class Copied {
   outliving(payment: PaymentRow, { now, payments }: Pick<Ground, "now" | "payments">): this {
     if (isEventStream(this.#exchange.headers)) return this
     this.#exchange.outlive((payment.lease_until?.getTime() ?? 0) - now())
-    payments.awaits(payment)
+    if (payment.protocol !== "native") payments.awaits(payment)
     return this
   }
 

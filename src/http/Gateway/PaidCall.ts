@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
-import { headerValue, isEventStream, type RawHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -21,7 +21,7 @@ import type { Exchange } from "#services/PublicHttp/Forward.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
-import { Copied, keptBytes, patienceWith } from "./Kept.ts"
+import { Copied, keptBytes, leavesAtOnce, patienceWith } from "./Kept.ts"
 import * as Outcome from "./Outcome.ts"
 import { timesOf } from "./Times.ts"
 
@@ -149,8 +149,7 @@ export class PaidCall {
         return this.#broken(payment, { failure: "BadResponse", cause })
       }
     }
-    if (exchange.length < 0 && payment.rail !== "chain" && isEventStream(exchange.headers))
-      this.#open(payment, exchange)
+    if (leavesAtOnce(payment, exchange)) this.#open(payment, exchange)
   }
 
   #open(payment: PaymentRow, exchange: Exchange) {
@@ -162,10 +161,9 @@ export class PaidCall {
    * is there; others wait for the money.
    */
   #charge(payment: PaymentRow, exchange: Exchange) {
-    const { headers, length } = exchange
-    if (length > keptBytes) return this.#capture(payment, exchange, undefined)
+    if (exchange.length > keptBytes) return this.#capture(payment, exchange, undefined)
     // What a chain has to settle takes its time, and may be refused: its answer is kept before, and handed out after.
-    if (length >= 0 || payment.rail === "chain" || !isEventStream(headers)) return this.#chargeWhole(payment, exchange)
+    if (!leavesAtOnce(payment, exchange)) return this.#chargeWhole(payment, exchange)
     // It is charged before it is whole. Its payment may ask for it again all the same.
     const copied = new Copied(exchange, "copy", () => this.#finish(payment, exchange))
     this.#copied = copied
@@ -279,6 +277,7 @@ export class PaidCall {
   /** A proof of ours is good until its answer arrived; what was signed may ask for the answer again, so it stays. */
   #seen({ id, protocol }: PaymentRow, delivered: boolean) {
     if (protocol === "native") this.#ground.payments.seen(id, delivered)
+    else this.#ground.payments.settled(id)
   }
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
