@@ -30,11 +30,12 @@ export const make = Effect.gen(function* () {
   const mark = Effect.fnUntraced(
     function* (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) {
       const now = yield* DateTime.nowAsDate
+      // Of a caller that was lost and came back in one batch the delivery counts.
       // Not worth a disk write of its own: a mark that is lost only means that the answer is kept for its whole life.
       yield* sql`WITH seen AS (
-        SELECT s.* FROM set_config('synchronous_commit', 'off', true), unnest(
+        SELECT s.id, bool_or(s.delivered) AS delivered FROM set_config('synchronous_commit', 'off', true), unnest(
           ${seen.map((one) => one.payment)}::uuid[], ${seen.map((one) => String(one.delivered))}::boolean[]
-        ) AS s (id, delivered)
+        ) AS s (id, delivered) GROUP BY s.id
       ), unneeded AS (
         DELETE FROM payment_answers a USING seen s WHERE a.payment_id = s.id AND s.delivered
       )
@@ -48,7 +49,7 @@ export const make = Effect.gen(function* () {
     Effect.orDie
   )
   // Nobody waits for a mark, and this process knows what it has not written yet: many marks share a statement.
-  const unwritten = new Set<string>()
+  const unwritten = new Map<string, boolean>()
   const { tell } = yield* Batch.make(
     (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) =>
       Effect.ensuring(
@@ -84,10 +85,10 @@ export const make = Effect.gen(function* () {
     /** Says whether the last byte of a charged answer left for the caller. */
     seen: (payment: string, delivered: boolean) => {
       // What there is no room for is written by nobody, and so never taken out again.
-      if (tell({ payment, delivered }) && delivered) unwritten.add(payment)
+      if (tell({ payment, delivered })) unwritten.set(payment, delivered)
     },
-    /** Whether this process delivered the answer and has yet to write that down. */
-    isSeen: (payment: string) => unwritten.has(payment),
+    /** Whether the answer was delivered or its caller lost, where this process has yet to write that down. */
+    seenHere: (payment: string) => unwritten.get(payment),
     /** Says that an answer is on its way to be kept, until it is `settled`. */
     awaits: ({ id, lease_until }: PaymentRow) => {
       awaited.set(id, lease_until?.getTime() ?? 0)

@@ -108,6 +108,14 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
+  /** The answer to a call that was charged, to the same request. */
+  const storedFor = Effect.fnUntraced(function* (row: PaymentRow, at: Date) {
+    const answer = yield* delivery.stored(row.id)
+    if (Option.isSome(answer)) return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
+    const awaited = delivery.awaitedFor(row.id, at)
+    return yield* awaited > 0 ? inProgress(row.id, awaited) : used(row)
+  })
+
   /** What becomes of a call whose payment was there before it; `signed` where its payer signed it. */
   const judge = Effect.fnUntraced(function* (
     row: PaymentRow,
@@ -120,9 +128,13 @@ export const make = Effect.fnUntraced(function* (options: {
     switch (now._tag) {
       case "Refused":
         return yield* refused(now.reason)
-      case "InProgress":
-        if (row.protocol === "native" && delivery.isSeen(row.id)) return yield* used(row)
+      case "InProgress": {
+        const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
+        if (delivered === true) return yield* used(row)
+        // Whose connection broke is back before the mark is written.
+        if (delivered === false && row.state === "captured") return yield* storedFor(row, at)
         return yield* inProgress(row.id, now.retryAfterMillis)
+      }
       case "Usable":
         // A proof of ours was free when it was asked for: another call took it meanwhile.
         return yield* row.protocol === "native" ? inProgress(row.id, 1000) : takeFree(row, call)
@@ -133,12 +145,8 @@ export const make = Effect.fnUntraced(function* (options: {
         return yield* settlementPending(row)
       case "Used":
         return yield* used(row)
-      case "Answerable": {
-        const answer = yield* delivery.stored(row.id)
-        if (Option.isSome(answer)) return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
-        const awaited = delivery.awaitedFor(row.id, at)
-        return yield* awaited > 0 ? inProgress(row.id, awaited) : used(row)
-      }
+      case "Answerable":
+        return yield* storedFor(row, at)
     }
   })
 

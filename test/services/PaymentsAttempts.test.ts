@@ -100,6 +100,20 @@ layer(Test.layer, { timeout: "60 seconds" })("a delivery for whose mark there is
   )
 })
 
+layer(Test.layer, { timeout: "60 seconds" })("a caller whose connection broke within its answer", (it) => {
+  it.effect("has it as soon as it is back", () =>
+    Effect.gen(function* () {
+      const { claim, granted, payments, reserve } = yield* Paid.market()
+      const { proof } = yield* reserve
+      const payment = yield* granted(proof)
+      yield* payments.capture(payment, kept("the answer"))
+      payments.seen(payment.id, false)
+      const again = yield* claim(proof)
+      assert.strictEqual(again._tag === "Answered" && Buffer.from(again.answer.body).toString(), "the answer")
+    })
+  )
+})
+
 layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and whose lease has ended", (it) => {
   /** Somebody who signed, an attempt that took too long, and the one after it. */
   const overtaken = Effect.gen(function* () {
