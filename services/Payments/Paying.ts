@@ -249,7 +249,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 })
 
-const unnamed = new InvalidRequest({ errors: [{ path: "from_wallet_id", message: "Missing key" }] })
+const unnamed = new InvalidRequest({ errors: [{ path: "from_wallet_id", message: "is needed" }] })
 
 /** What is kept with an idempotency key. A proof is written nowhere: it is made from the payment's id again. */
 const Kept = Schema.Struct(Struct.omit(Paid.fields, ["proof", "terms"]))

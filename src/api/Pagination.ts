@@ -8,7 +8,8 @@ export const listParameters = {
   limit: { type: "integer", minimum: 1, maximum: 200, default: 50, description: "How many items at most" }
 } as const
 
-const between = (range: (typeof listParameters)[keyof typeof listParameters]) =>
+/** A whole number within a range, and which one it is when it is left out. */
+export const between = (range: { readonly minimum: number; readonly maximum: number; readonly default: number }) =>
   Schema.Int.check(Schema.isBetween(range)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(range.default)))
 
 const limit = between(listParameters.limit)

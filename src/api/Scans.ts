@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { isCountry } from "#domain/Country.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
@@ -10,7 +10,7 @@ import { text } from "#domain/Text.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { exampleScan } from "./Examples/Scan.ts"
-import { page } from "./Pagination.ts"
+import { between, listParameters, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 
 /** A merchant's domain, as loosely as people write it: the service makes one spelling of it. */
@@ -33,13 +33,16 @@ export const CreateScan = Schema.Struct({
 }).annotate({ identifier: "CreateScan" })
 export type CreateScan = typeof CreateScan.Type
 
-const between = (minimum: number, maximum: number, otherwise: number) =>
-  Schema.Int.check(Schema.isBetween({ minimum, maximum })).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(otherwise))
-  )
+const limits = { minimum: 1, maximum: 100, default: 20 } as const
 /** Query of the scanner's lists: at most 100 a page, 20 when not said. */
-export const scannerPages = { page: between(1, 1_000_000, 1), limit: between(1, 100, 20) }
-const scoreBound = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })))
+export const scannerPages = { page: pageQuery.page, limit: between(limits) }
+/** The same as the reference shows it. */
+export const shownPages = {
+  limit: { schema: { type: "integer", ...limits }, description: listParameters.limit.description }
+} as const
+const scores = { minimum: 0, maximum: 100 } as const
+const scoreBound = Schema.optionalKey(Schema.Int.check(Schema.isBetween(scores)))
+const shownScore = (description: string) => ({ schema: { type: "integer", ...scores }, description })
 const byDomain = { domain: DomainText }
 
 const scan = HttpApiEndpoint.post("scan", "/scan", {
@@ -108,6 +111,7 @@ const history = HttpApiEndpoint.get("history", "/scans/by-domain/:domain/history
       description:
         "The scans of a domain, newest first, each beside the one before it: by how much the score moved, and which checks are answered " +
         "otherwise. A check that one of the two rubrics does not have is null there.",
+      query: shownPages,
       answer: {
         data: [
           {
@@ -146,6 +150,11 @@ const list = HttpApiEndpoint.get("list", "/scans", {
       description:
         "The scans of all tenants, newest first; every filter given must match, and both bounds of the score are inclusive. `completed` " +
         "are those of less than 24 hours, `stale` the older ones.",
+      query: {
+        ...shownPages,
+        min_score: shownScore("The least `readiness_score`"),
+        max_score: shownScore("The highest `readiness_score`")
+      },
       answer: { data: [exampleScan], pagination: { page: 1, limit: 20, total: 1, totalPages: 1 } }
     })
   )

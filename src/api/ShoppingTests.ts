@@ -9,7 +9,7 @@ import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorizati
 import { documented } from "./Documented.ts"
 import { page } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
-import { DomainText, scannerPages } from "./Scans.ts"
+import { DomainText, scannerPages, shownPages } from "./Scans.ts"
 
 const example = {
   id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22",
@@ -125,6 +125,7 @@ const recent = HttpApiEndpoint.get("recent", "/tests/:domain", {
     documented({
       summary: "Recent tests of a domain",
       description: "The most recent tests of a domain, of all tenants, in descending order of `tested_at`.",
+      query: shownPages,
       answer: { data: [example], pagination: { page: 1, limit: 20, total: 1, totalPages: 1 } }
     })
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { newUuid } from "#services/NewId.ts"
@@ -13,13 +13,18 @@ const isSuccess = (status: string | number) => String(status).startsWith("2")
 /** What the code takes and gives, by the id of the operation in the description. */
 const codecs = new Map<
   string,
-  { readonly bodies: ReadonlyArray<Schema.Top>; readonly answers: ReadonlyArray<Schema.Top> }
+  {
+    readonly bodies: ReadonlyArray<Schema.Top>
+    readonly answers: ReadonlyArray<Schema.Top>
+    readonly query: Schema.Top | undefined
+  }
 >()
 HttpApi.reflect(Api, {
   onGroup: () => {},
   onEndpoint: ({ endpoint, group, successes }) => {
     const bodies = [...endpoint.payload.values()].map(({ schemas }) => Schema.Union(schemas))
-    codecs.set(`${group.identifier}.${endpoint.identifier}`, { bodies, answers: [...successes.values()].flat() })
+    const answers = [...successes.values()].flat()
+    codecs.set(`${group.identifier}.${endpoint.identifier}`, { bodies, answers, query: endpoint.query })
   }
 })
 
@@ -48,6 +53,25 @@ describe("the description", () => {
         assert.isDefined(media.example, "the answer has no example")
         assert.deepStrictEqual(contradictions(media.schema, media.example), [])
         for (const schema of answers) decodes(schema, media.example)
+      }
+    })
+  }
+})
+
+describe("the numbers of a query", () => {
+  for (const { id, parameters } of described) {
+    const { query } = codecs.get(id)!
+    if (query === undefined) continue
+    const takes = (name: string, value: unknown) =>
+      Result.isSuccess(Schema.decodeUnknownResult(Schema.toCodecStringTree(query) as never)({ [name]: String(value) }))
+    const numbers = parameters.filter(({ name }) => takes(name, 1) && !takes(name, "x"))
+    if (numbers.length === 0) continue
+    it(`of ${id} are described as numbers, in the range that is taken`, () => {
+      for (const { name, schema } of numbers) {
+        assert.strictEqual(schema.type, "integer", name)
+        const { maximum = Number.NaN, minimum = Number.NaN } = schema
+        const taken = [minimum - 1, minimum, maximum, maximum + 1].map((value) => takes(name, value))
+        assert.deepStrictEqual(taken, [false, true, true, false], name)
       }
     })
   }

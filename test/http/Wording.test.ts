@@ -77,6 +77,7 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
         ["POST", "/v1/wallets", { currency: "USD" }, "currency", 'must be one of "USDC", "EURC"'],
         ["POST", "/v1/transfers/batch", { transfers: ["x"] }, "transfers.0", "must be a JSON object"],
         ["POST", "/v1/transfers/batch", { transfers: {} }, "transfers", "must be a list"],
+        ["POST", "/v1/x402/pay", { url: "https://api.example.com/x402/1" }, "from_wallet_id", "is needed"],
         ["GET", "/v1/wallets?limit=abc", undefined, "limit", "must be a whole number"],
         ["GET", "/v1/wallets?limit=1.5", undefined, "limit", "must be a whole number"],
         ["GET", "/v1/wallets?limit=201", undefined, "limit", "must be between 1 and 200"],
