@@ -197,6 +197,38 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer o
       assert.strictEqual(yield* charged(agent.purse, funds), 10_000n)
     })
   )
+
+  it.effect("that may not have arrived is given to the same form again, whose boundary is another every time", () =>
+    Effect.gen(function* () {
+      const { publicUrl } = yield* Deployment
+      const shop = yield* seller((request, response) => request.resume().on("end", () => response.end("served")), {
+        method: "POST"
+      })
+      const agent = yield* buyer(funds)
+      const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const headers = { "x-payment-proof": paid.json.proof }
+      const filled = (place: string) => {
+        const body = new FormData()
+        body.append("place", place)
+        return Effect.promise(() => fetch(`${publicUrl}${shop.path}`, { method: "POST", headers, body }))
+      }
+      assert.strictEqual((yield* filled("Lisbon")).status, 200)
+      const sql = yield* SqlClient.SqlClient
+      const id = fromTypeId("pay", paid.json.id)
+      yield* Effect.repeat(sql`SELECT 1 FROM payments WHERE id = ${id} AND delivered_at IS NOT NULL`, {
+        until: (delivered) => delivered.length === 1,
+        schedule: Schedule.spaced("20 millis")
+      })
+      // As if its caller had gone before it arrived.
+      yield* sql`UPDATE payments SET delivered_at = NULL, lease_until = created_at WHERE id = ${id}`
+      yield* sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
+        SELECT id, 200, '[]', 'served', now() + interval '1 hour' FROM payments WHERE id = ${id}`
+      assert.strictEqual((yield* filled("Kuala Lumpur")).status, 409)
+      const again = yield* filled("Lisbon")
+      assert.deepStrictEqual([again.status, again.headers.get("idempotency-replayed")], [200, "true"])
+      assert.strictEqual(shop.backend.seen.length, 1)
+    })
+  )
 })
 
 const behindProxy = serverWith({ TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" })

@@ -67,6 +67,9 @@ const telling = [
   "x-payment"
 ] as const
 
+/** Clients make up another boundary every time they send a form. */
+const boundary = /;\s*boundary=(?:"[^"]*"|[^;]*)/i
+
 /**
  * Tells this request from all others. The payment is part of it to the letter: what was signed is public once a chain has it, and
  * must not be enough to ask for the answer. So is the method: the answer to HEAD announces a body that it does not have. The body
@@ -76,7 +79,8 @@ const fingerprintOf = ({ headers, method = "", url = "" }: IncomingMessage): str
   let told = `${method}\n${url}`
   for (const name of telling) {
     const value = headers[name]
-    if (value !== undefined) told += `\n${name}: ${String(value)}`
+    if (value === undefined) continue
+    told += `\n${name}: ${name === "content-type" ? String(value).replace(boundary, "") : String(value)}`
   }
   return hash("sha256", told)
 }
