@@ -2,9 +2,24 @@ import type { EventType, Turnpike } from "./Contract.ts"
 import type { Json } from "./Encoding.ts"
 import type { AnswerOf } from "./Turnpike.ts"
 
+/** A batch as it ended: without its items, which are read where it is, and with what it moved. */
+interface EndedBatch {
+  readonly id: string
+  readonly batch_id: string
+  readonly total: number
+  readonly completed: number
+  readonly failed: number
+  readonly replayed: number
+  readonly status: AnswerOf<Turnpike["batches"]["get"]>["status"]
+  /** The sums per currency, as decimals. */
+  readonly amounts: ReadonlyArray<{ readonly currency: string; readonly completed: string; readonly failed: string }>
+  readonly created_at: string
+}
+
 /** Resources by the key under which `data` holds them, as the API answers them. */
 interface Resources {
   readonly transfer: AnswerOf<Turnpike["transfers"]["get"]>
+  readonly batch: EndedBatch
   readonly scheduled_transfer: AnswerOf<Turnpike["scheduled_transfers"]["get"]>
   readonly refund: AnswerOf<Turnpike["refunds"]["get"]>
   readonly dispute: AnswerOf<Turnpike["disputes"]["get"]>
@@ -12,6 +27,10 @@ interface Resources {
   readonly webhook: AnswerOf<Turnpike["webhooks"]["get"]>
   readonly agent: AnswerOf<Turnpike["agents"]["get"]>["data"]
   readonly endpoint: AnswerOf<Turnpike["endpoints"]["get"]>["data"]
+  readonly payment: AnswerOf<Turnpike["endpoints"]["payments"]>["data"][number]
+  /** Without what is long: that is read where it is. */
+  readonly scan: Omit<AnswerOf<Turnpike["scans"]["get"]>, "checks" | "requests">
+  readonly test: Omit<AnswerOf<Turnpike["shopping_tests"]["get"]>, "requests">
 }
 
 type Holding<Key extends keyof Resources> = { readonly [_ in Key]: Resources[Key] }
@@ -33,8 +52,8 @@ type DataOf<Type extends EventType> = Type extends "stream.alert"
     ? KeyRotated
     : Type extends `${infer Key extends keyof Resources}.${string}`
       ? Holding<Key>
-      : Type extends "x402.endpoint.updated"
-        ? Holding<"endpoint">
+      : Type extends `x402.${infer Key extends keyof Resources}.${string}`
+        ? Holding<Key>
         : Json
 
 interface Delivered<Type extends EventType> {

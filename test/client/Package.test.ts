@@ -80,6 +80,10 @@ const answer = await fetch("https://api.example.com/x402/paid").catch((error) =>
 if (typeof answer === "object") console.log(receiptOf(answer)?.amount)
 const event = await verifyWebhook({ body: "{}", headers: {}, secret: "whsec_secret" })
 if (event.type === "transfer.completed") console.log(event.data.transfer.amount.length)
+if (event.type === "x402.payment.completed") console.log(event.data.payment.charged?.length)
+if (event.type === "batch.completed") for (const { completed } of event.data.batch.amounts) console.log(completed.length)
+if (event.type === "scan.completed") console.log(event.data.scan.domain.length)
+if (event.type === "test.completed") console.log(event.data.test.steps.length)
 for await (const { data, type } of agentChannel({ baseUrl, agentId: "agt_1", privateKey: "key" }))
   if (type === "transfer_completed") console.log(data.direction === "inbound")
 `
@@ -91,6 +95,8 @@ await api.wallets.freeze({ params: { id } })
 await api.wallets.burn({ params: { id } })
 console.log(wallet.balance)
 if (event.type === "transfer.complete") console.log(event)
+if (event.type === "x402.payment.failed") console.log(event.data.payment.price)
+if (event.type === "scan.completed") console.log(event.data.scan.checks)
 payingFetch({ baseUrl, apiKey: "key", wallet: id, maxPerCal: "0.05" })
 `
 
