@@ -32,8 +32,10 @@ const isStream = (body: unknown): boolean =>
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: RequestInit = {}): Attempts => {
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(init.headers ?? original?.headers)
+  // The request whose body is sent.
+  const source = init.body == null ? original : undefined
   // Every attempt reads a copy: of a request, the first to be read would be the last.
-  const copy = () => (original ? original.clone() : input)
+  const copy = () => source?.clone() ?? input
   const signal = init.signal ?? original?.signal
   const plain = new Request(original?.url ?? input, { method: init.method ?? original?.method ?? "GET" })
   return {
@@ -52,7 +54,7 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: Req
         : fetch(url, { ...next, method: plain.method, signal: signal ?? null })
     },
     end: () => {
-      if (original?.bodyUsed === false) discard(original.body)
+      if (source?.bodyUsed === false) discard(source.body)
     }
   }
 }

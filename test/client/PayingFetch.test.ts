@@ -75,6 +75,18 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a fetch tha
     })
   )
 
+  it.effect("sends another body in place of a request's own, which may have been read and is left alone", () =>
+    Effect.gen(function* () {
+      const { paying, url } = yield* scene((request, response) => request.pipe(response), { method: "POST" })
+      const fetch = payingFetch(paying)
+      const request = new Request(url, { method: "POST", body: "a question" })
+      const asked = () => Effect.promise(async () => (await fetch(request, { body: "another" })).text())
+      assert.strictEqual(yield* asked(), "another")
+      assert.strictEqual(yield* Effect.promise(() => request.text()), "a question")
+      assert.strictEqual(yield* asked(), "another")
+    })
+  )
+
   it.effect("pays for a HEAD, whose 402 has no body, what its header asks for", () =>
     Effect.gen(function* () {
       const { agent, paying, shop, url } = yield* scene((_, response) => response.end("sunny"), {
