@@ -33,6 +33,15 @@ const refuseBody = (errors: InvalidRequest["errors"]) => {
     : new InvalidRequest({ errors })
 }
 
+/** No parameter is a list: what is wrong with one that is given twice is that. */
+const eachOnce = (url: string, errors: InvalidRequest["errors"]): InvalidRequest["errors"] => {
+  const given = new URLSearchParams(url.replace(/^[^?]*/, ""))
+  return errors.map(({ path, message }) => ({
+    path,
+    message: given.getAll(path).length > 1 ? "must be given once" : message
+  }))
+}
+
 /** Why a body that is not what its operation takes is refused. */
 export const bodyRefusal = (issue: SchemaIssue.Issue) => refuseBody(errorsOf(issue))
 
@@ -60,7 +69,10 @@ export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) =>
           return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params)
         case "Payload":
           return yield* bodyRefusal(error.cause.issue)
-        case "Query":
+        case "Query": {
+          const { url } = yield* HttpServerRequest.HttpServerRequest
+          return yield* new InvalidRequest({ errors: eachOnce(url, errorsOf(error.cause.issue)) })
+        }
         case "Headers":
           return yield* new InvalidRequest({ errors: errorsOf(error.cause.issue) })
         // What we answer ourselves does not fit our own contract.

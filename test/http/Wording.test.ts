@@ -80,6 +80,8 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
         ["POST", "/v1/x402/pay", { url: "https://api.example.com/x402/1" }, "from_wallet_id", "is needed"],
         ["GET", "/v1/wallets?limit=abc", undefined, "limit", "must be a whole number"],
         ["GET", "/v1/wallets?limit=1.5", undefined, "limit", "must be a whole number"],
+        ["GET", "/v1/wallets?limit=5&limit=5", undefined, "limit", "must be given once"],
+        ["GET", "/v1/transfers?status=failed&status=pending", undefined, "status", "must be given once"],
         ["GET", "/v1/wallets?limit=201", undefined, "limit", "must be between 1 and 200"],
         ...["eA", "%25", "x".repeat(300), "MA"].map(
           (cursor) =>
