@@ -44,8 +44,11 @@ export const listRefusals = (...refusals: ReadonlyArray<RefusalClass>): void => 
 export const declaredRefusals = (): ReadonlyArray<RefusalClass> => [...known.keys()]
 
 /** What went wrong this time, in a sentence: what the error says, or the first wrong field; undefined when neither is there. */
-const detailOf = (error: unknown, { errors }: { readonly errors?: unknown }): string | undefined => {
+const detailOf = (error: unknown, details: Readonly<Record<string, unknown>>): string | undefined => {
+  const { errors, message: said, param } = details
   const message: unknown = Reflect.get(Object(error), "message")
+  // What is said of one field alone does not name it.
+  if (typeof param === "string" && param !== "" && message === said) return `${param}: ${message}`
   if (typeof message === "string" && message !== "") return message
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
   if (typeof first !== "object" || first === null || !("path" in first && "message" in first)) return undefined

@@ -101,4 +101,17 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
       }
     })
   )
+
+  it.effect("by an amount that is none is told which one", () =>
+    Effect.gen(function* () {
+      const { call, id } = yield* withWallet
+      const item = (amount: string) => ({ to_wallet_id: id, amount, currency: "USDC" })
+      const batch = { from_wallet_id: id, transfers: [item("1"), item("0")] }
+      const refused = yield* call("POST", "/v1/transfers/batch", batch)
+      assert.deepStrictEqual(
+        [refused.status, refused.body.code, refused.body.detail],
+        [422, "AMOUNT_TOO_SMALL", "transfers.1.amount: must be greater than 0"]
+      )
+    })
+  )
 })
