@@ -118,19 +118,23 @@ const attempt = Effect.fnUntraced(function* (
     return ended(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
   yield* putAway(tab.page)
-  const button = yield* find(tab.page, "addToCart")
+  const button = (yield* find(tab.page, "addToCart")) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
   if (button === undefined) return ended(captcha("cart", before) ?? noControl(before))
   const { chosen, left } = yield* choose(tab, button.control, candidate, eagerness)
   const extra = yield* untick(tab)
   if (extra !== undefined) return ended(tickedStill(extra))
   // A choice may have drawn the page anew.
-  const ready = (yield* find(tab.page, "addToCart")) ?? button
-  if (!ready.enabled) {
+  const ready = yield* find(tab.page, "addToCart")
+  if (ready?.enabled !== true) {
     const seen = yield* look(tab)
     const gone = soldOut.exec(seen.text)
     const id = gone === null ? "variant_required" : "out_of_stock"
-    const why = failed("cart", id, "The control that adds to the cart stays disabled.", snippet(gone?.[0] ?? seen.text))
-    return ended(why, left)
+    const [asking = "a choice"] = ready === undefined ? yield* namesOf(button.control) : []
+    const what =
+      ready === undefined
+        ? `The page says "${asking}" where it would add to the cart, and goes on saying it${chosen.length === 0 ? "" : ` after ${chosen.join(", ")} was chosen`}.`
+        : "The control that adds to the cart stays disabled."
+    return ended(failed("cart", id, what, snippet(gone?.[0] ?? seen.text)), left)
   }
   if (orderingForm(before.facts, yield* namesOf(ready.control), "add_to_cart") !== undefined)
     return ended(unknown("To press the control that adds to the cart may be to order, so a test does not."))

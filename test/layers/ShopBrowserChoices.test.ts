@@ -149,6 +149,31 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("chooses first where a button that asks for it becomes the one that adds", () =>
+      Effect.gen(function* () {
+        const option = (name: string) => `<button type="button" role="radio" aria-checked="false">${name}</button>`
+        const product = `<div role="radiogroup" aria-label="Colour">${option("Navy")}</div><div role="radiogroup" aria-label="Size">${option("S")}${option("L")}</div>
+          <button id="add" disabled onclick="${send("/api/cart")}">Select a size</button>
+          <script>const left = new Set(["Colour", "Size"]); for (const one of document.querySelectorAll("[role=radio]")) one.onclick = () => {
+            one.setAttribute("aria-checked", "true"); left.delete(one.parentElement.getAttribute("aria-label"))
+            if (left.size === 0) { add.disabled = false; add.textContent = "Add to bag" } }</script>`
+        const { mug, rail, sent } = yield* open({ product })
+        const cart = yield* rail.cart(mug)
+        assert.match(cart.detail, /shows "Blue mug", chosen: navy, s\./)
+        assert.deepStrictEqual(sent, [])
+      })
+    )
+
+    it.effect("names the choice that a page goes on asking for, and does not press what asks for it", () =>
+      Effect.gen(function* () {
+        const product = `<div><button onclick="${send("/api/a")}">Select a size</button></div>`
+        const { mug, rail, sent } = yield* open({ product })
+        const cart = yield* rail.cart(mug)
+        assert.deepStrictEqual([cart.blockers.map(({ id }) => id), sent], [["variant_required"], []])
+        assert.include(cart.detail, '"Select a size" where it would add')
+      })
+    )
+
     it.effect("unticks what is sold beside the product before it is added", () =>
       Effect.gen(function* () {
         const product = `<label><input type="checkbox" id="box" checked> Add a protection plan for $9</label><div>${adding.replace("'/api/cart'", "'/api/cart?plan=' + box.checked")}</div>`
