@@ -185,4 +185,13 @@ describe("a scan", () => {
       assert.lengthOf(asked, 3)
     }).pipe(Effect.scoped)
   )
+
+  it.live("that only agents get into does not say that a browser gets the same", () =>
+    Effect.gen(function* () {
+      const found = yield* scanOf((yield* BlocksByUserAgent.openToAgents).domain)
+      const { message, status } = check(found, "same_for_browsers")
+      assert.strictEqual(status, "unknown")
+      assert.include(message, "What looks like a browser is answered 403")
+    }).pipe(Effect.scoped)
+  )
 })

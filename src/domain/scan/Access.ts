@@ -233,6 +233,11 @@ const sameForBrowsers = (facts: SiteFacts): Answer => {
     return { id, status: "unknown", message, evidence: seen, fix: null }
   }
   const difference = differenceOf(home, browserHome)
+  const { status } = browserHome
+  if (difference === undefined && isFine(home) && !isFine(browserHome)) {
+    const message = `An agent gets the home page. What looks like a browser is answered ${status} from where we look, so what people get was not seen.`
+    return { id, status: "unknown", message, evidence: seen, fix: null }
+  }
   if (difference === undefined && home.isTruncated) {
     const message = "The home page is longer than we read, so that the two answers were not compared to their end."
     return { id, status: "unknown", message, evidence: seen, fix: null }
@@ -244,7 +249,7 @@ const sameForBrowsers = (facts: SiteFacts): Answer => {
 
 /** How an agent is answered otherwise than a browser; undefined when the difference is what any two visits may show. */
 export const differenceOf = (agent: Sight, browser: Sight): string | undefined => {
-  if (isFine(browser) && agent.status !== null && refusals.has(agent.status)) {
+  if (isFine(browser) && agent.status !== null && (refusals.has(agent.status) || isMissing(agent))) {
     return `An agent is answered ${agent.status}, a browser ${browser.status}.`
   }
   if (!isPage(agent) || !isPage(browser) || agent.isTruncated) return undefined
