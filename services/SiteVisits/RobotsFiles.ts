@@ -58,8 +58,9 @@ export const robotsFiles = (
     if (file === undefined || (obeysRobots !== true && !isNamed(file.robots, agentName))) return
     const { isAllowed, rule } = robotsVerdict(file.robots, agentName, url.pathname + url.search)
     if (isAllowed) return
-    const line = rule === null ? undefined : `Disallow: ${rule.pattern.slice(0, 200)}`
-    return yield* keptOut(line ?? `robots.txt answered ${file.status}`)
+    const line = rule === null ? `it answers ${file.status}` : `Disallow: ${rule.pattern.slice(0, 200)}`
+    // A site that redirects has several.
+    return yield* keptOut(`${line} (${url.origin}/robots.txt)`)
   })
 
   return { fileOf, permitted }

@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterEach, assert, describe, it } from "vitest"
 import type { SiteRequest } from "#services/SiteVisits.ts"
@@ -235,6 +236,12 @@ describe("a robots.txt", () => {
     assert.deepStrictEqual(outcomes, ["200", "robots", "robots"])
     assert.strictEqual((await answered(visit, "/robots.txt")).status, 200)
     assert.deepStrictEqual([...seen].sort(), ["/", "/moved", "/robots.txt"])
+  })
+
+  it("is named where it forbids, as a site that redirects has several", async () => {
+    const { visit } = await shop(200, "User-agent: TurnpikeScanner\nDisallow: /private")
+    const outcome = await Effect.runPromise(visit.ask(obeying("/moved")))
+    assert.include(outcome, { detail: `Disallow: /private (${visit.site.home.origin}/robots.txt)` })
   })
 
   it("binds a single look, also as a browser, by what it says to us by name, and not by what it says to everybody", async () => {
