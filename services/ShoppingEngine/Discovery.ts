@@ -13,7 +13,8 @@ import { agentName } from "../SiteVisits/Vantages.ts"
 import { isGood, pageIn, type PageSeen, pageFor } from "./ApiRail.ts"
 import * as Catalogue from "./Catalogue.ts"
 import type { Errand } from "./Errand.ts"
-import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, warning } from "./Outcomes.ts"
+import { nothing, troubled } from "./NothingFound.ts"
 import { proven } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
 import * as Sitemaps from "./Sitemaps.ts"
@@ -242,54 +243,6 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
     allows: allowed
   } satisfies Discovered
 })
-
-/** Why nothing is seen behind a question of age: ours to refuse, it says nothing about the shop. */
-export const ageGate = ({ walls }: PageFacts): string | undefined => {
-  const age = walls.find(({ kind }) => kind === "age")
-  return age === undefined
-    ? undefined
-    : `The home page asks how old its visitor is (${age.marker}) and shows no product before, and a test does not answer that.`
-}
-
-/** What the server of a shop could not give, however often it was asked: products may be there. */
-const troubled = (errand: Errand): string | undefined => {
-  const last = new Map(errand.requests().map(({ status, url }) => [url, status]))
-  const found = [...last].find(
-    ([url, status]) =>
-      (status ?? 0) >= 500 && !/^\/(?:turnpike-|robots\.txt|\.well-known\/)/.test(URL.parse(url)?.pathname ?? "")
-  )
-  return found && `${URL.parse(found[0])?.pathname} answers ${found[1]}`
-}
-
-/** Why there is nothing to buy: robots.txt forbids it, only scripts may know, or it is not there. */
-const nothing = (
-  urls: ReadonlyArray<URL>,
-  home: PageSeen,
-  warnings: ReadonlyArray<Blocker>,
-  trouble: string | undefined,
-  refused: StepOutcome | undefined
-): StepOutcome => {
-  if (urls.length > 0) {
-    const detail = `robots.txt disallows all ${urls.length} product pages that we know.`
-    return failed("discovery", "robots_disallowed", detail, snippet(urls[0]?.href), warnings)
-  }
-  const marker = home.facts.clientOnly?.marker
-  if (marker !== undefined) {
-    const detail = `The home page is empty before its scripts have run: ${marker}.`
-    return failed("discovery", "javascript_wall", detail, snippet(marker), warnings)
-  }
-  const gate = ageGate(home.facts)
-  if (gate !== undefined) return unknown(gate, snippet(home.facts.visibleText), warnings)
-  if (home.facts.isCut) {
-    const detail =
-      "The home page is longer than we read, and up to there nothing leads to a product; nor does a sitemap or an interface."
-    return unknown(detail, snippet(home.facts.visibleText), warnings)
-  }
-  if (trouble !== undefined) return unknown(`No product was found, and ${trouble}.`, null, warnings)
-  if (refused !== undefined) return { ...refused, blockers: [...warnings, ...refused.blockers] }
-  const detail = "Neither a sitemap nor links nor an interface leads to a product."
-  return failed("discovery", "no_products_found", detail, snippet(home.facts.visibleText), warnings)
-}
 
 /** The products that a browser saw on the home page. */
 export const shownProducts = ({ links }: PageFacts, url: URL, platform: PlatformId | null): ReadonlyArray<URL> =>

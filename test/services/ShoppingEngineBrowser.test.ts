@@ -6,6 +6,7 @@ import { failed, passed, unknown } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import * as HtmlShop from "../shops/HtmlShop.ts"
 import type { HtmlShopSettings } from "../shops/HtmlShopPages.ts"
+import * as StepShop from "../shops/StepShop.ts"
 import * as PageReadingHere from "./PageReadingHere.ts"
 import { line, testOf, told } from "./ShoppingEngineHarness.ts"
 
@@ -36,6 +37,37 @@ const outcomeWith = (settings: HtmlShopSettings, browser: Layer.Layer<ShopBrowse
   )
 
 const no = (step: Step, id: BlockerId) => failed(step, id, "said the browser")
+
+describe("a home page that has everything but its products before its scripts have run", () => {
+  const testWith = (shownOf: (url: URL) => string) => {
+    const show = (url: URL) => Effect.succeed({ url, status: 200, html: shownOf(url) })
+    const rail = () => Effect.runSync(Effect.die("nothing is bought"))
+    const browser = Layer.succeed(ShopBrowser, {
+      missing: Effect.succeed(undefined),
+      open: () => Effect.succeed({ rail, show, requests: () => [], isBroken: () => false })
+    })
+    return Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const home = '<p>Kettles since 1901.</p><div id="grid"></div><script src="/app.js"></script>'
+          const { domain } = yield* StepShop.open({ home })
+          return yield* testOf(domain, "search", {}, PageReadingHere.layer, browser)
+        })
+      )
+    )
+  }
+
+  it("is shown by a browser, which finds them", async () => {
+    const outcome = await testWith(() => '<h1>Kettles</h1><a href="/products/kettle">Kettle</a>')
+    assert.deepStrictEqual(told(outcome).steps, ["discovery degraded browser", "selection degraded html_form"])
+    assert.include(told(outcome).blockers, "discovery warning javascript_wall")
+  })
+
+  it("has none where a browser finds none either", async () => {
+    const outcome = await testWith(() => "<h1>Kettles</h1>")
+    assert.deepInclude(outcome.failure_point ?? {}, { step: "discovery", blocker: "no_products_found" })
+  })
+})
 
 describe("where the forms only say that a script is needed", () => {
   const shops: ReadonlyArray<HtmlShopSettings> = [
