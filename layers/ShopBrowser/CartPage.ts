@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { cartPath } from "#domain/CartWords.ts"
 import { readPrices } from "#domain/page/Price.ts"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
@@ -97,8 +98,6 @@ const sameSite = (url: URL, home: URL) =>
 
 /** What changes a cart when it is opened. */
 const acts = /add|remov|delet|clear|empt|updat|logout|apply|coupon|voucher|ajout|vider|supprim|vaciar|leeren/i
-const cartPath =
-  /\/(?:cart|basket|bag|warenkorb|panier|carrito|carrello|winkelwagen|varukorg|kurv|handlekurv|koszyk|kosik)\/?$/i
 
 /** Where this page says the cart is, then where carts usually are. */
 const addresses = (seen: Look): ReadonlyArray<URL> => {

@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import { guestWay } from "#domain/GuestWords.ts"
 import { guestMarks } from "#domain/page/Accounts.ts"
 import { challengeOf } from "#domain/page/Challenge.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
@@ -46,7 +47,7 @@ export const isLogin = ({ facts, url }: Look): boolean =>
   // A password to be entered, and nowhere to write who or where one is.
   (hasField(facts, /^password$/) &&
     !hasField(facts, /^(?:tel|select)$/) &&
-    !/guest|gast|invit/i.test(facts.visibleText) &&
+    !guestWay.test(facts.visibleText) &&
     guestMarks(facts).length === 0)
 
 const hasField = (facts: PageFacts, type: RegExp) =>

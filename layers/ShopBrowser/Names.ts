@@ -1,3 +1,6 @@
+import { onward } from "#domain/CartWords.ts"
+import { guestWay } from "#domain/GuestWords.ts"
+
 /** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case. */
 
 /** The languages whose words are below, by the first part of `<html lang>`. */
@@ -6,7 +9,9 @@ export const languages: ReadonlySet<string> = new Set(
 )
 
 const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
-const whole = (...patterns: ReadonlyArray<string>) => new RegExp(`^\\W*(?:${patterns.join("|")})\\W*$`, "iu")
+/** Beside what is said there may be signs, and no more words: letters of other scripts are words, too. */
+const whole = (...patterns: ReadonlyArray<string>) =>
+  new RegExp(`^[^\\p{L}\\p{N}]*(?:${patterns.join("|")})[^\\p{L}\\p{N}]*$`, "iu")
 
 /** What may be pressed, and for what. */
 export const allowed = {
@@ -52,32 +57,15 @@ export const allowed = {
     "do\\s+kasy|k\\s+pokladně|к\\s+оформлению",
     "レジに進む|去结算|结算|結帳"
   ),
-  asGuest: any(
-    "\\bguest\\b|without\\s+(?:an\\s+)?account|without\\s+(?:registering|registration|signing)",
-    "als\\s+gast|gastbestell|ohne\\s+(?:konto|registrierung|anmeldung)",
-    "invité|sans\\s+(?:créer\\s+(?:de|un)\\s+)?compte",
-    "invitado|sin\\s+(?:registr|cuenta|crear)",
-    "ospite|senza\\s+registra",
-    "convidado|visitante|sem\\s+(?:cadastro|conta)",
-    "zonder\\s+account",
-    "gäst|gæst|gjest|uten\\s+konto|uden\\s+konto",
-    "jako\\s+gość|bez\\s+(?:rejestracji|registrace)|gość",
-    "ゲスト|游客|비회원|misafir|без\\s+регистрации"
-  ),
+  asGuest: guestWay,
   goOn: whole(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
     "next\\s+step",
     "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
-    "weiter(?:\\s+(?:zu|zur|zum)\\s+(?:versand|lieferung|zahlung)\\S*)?|speichern\\s+und\\s+weiter",
-    "continuer|suivant|étape\\s+suivante",
-    "continuar(?:\\s+(?:al|con)\\s+(?:envío|pago))?|siguiente",
-    "continua|avanti|prosegui",
-    "avançar|próximo|seguinte",
-    "doorgaan|volgende|verder",
-    "fortsätt|nästa|fortsæt|næste|fortsett|neste|jatka|seuraava",
-    "dalej|kontynuuj|pokračovat|pokračovať|devam(?:\\s+et)?|далее|продолжить",
-    "次へ|下一步|다음"
+    "weiter\\s+(?:zu|zur|zum)\\s+(?:versand|lieferung|zahlung)\\S*",
+    "continuar\\s+(?:al|con)\\s+(?:envío|pago)",
+    onward
   ),
   remove: whole(
     "remove(?:\\s+.{1,80})?|delete(?:\\s+item)?",

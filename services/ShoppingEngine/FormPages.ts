@@ -2,7 +2,8 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
-import { guestLinkWords } from "#domain/GuestWords.ts"
+import { cartPath } from "#domain/CartWords.ts"
+import { guestWay } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 
@@ -90,20 +91,19 @@ export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | und
 }
 
 const cartWords =
-  /^\W*(?:(?:view|my|your|shopping|show) )*(?:cart|bag|basket|trolley|warenkorb|panier|carrito|cesta|carrello|carrinho|winkelwagen)\b/i
-const cartPath = /\/(?:cart|basket|bag|warenkorb|panier|carrito|winkelwagen)\/?$/i
+  /^\W*(?:(?:view|my|your|shopping|show) )*(?:cart|bag|basket|trolley|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|winkelwagen|winkelmand(?:je)?|varukorg(?:en)?|kundvagn(?:en)?|(?:indkøbs|handle)?kurv(?:en)?|ostoskori|(?:twój )?koszyk|(?:nákupní )?košík|sepetim|корзина|カート|购物车|購物車|장바구니)(?!\p{L})/iu
 export const cartAddress = (facts: PageFacts): URL => linkTo(facts, cartWords, cartPath) ?? new URL("/cart", facts.url)
 export const isCartPath = (url: URL): boolean => cartPath.test(url.pathname)
 
 const checkoutWords =
-  /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen/i
+  /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen|naar (?:de )?kassa|till? kass|kassalle|do kasy|k pokladně|к оформлению|レジに進む|去结算|结算|結帳/iu
 const checkoutPath =
-  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa)(?:\/|$)/i
+  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna)(?:\/|$)/i
 
 /** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
 export const checkoutLink = (facts: PageFacts): URL | undefined => linkTo(facts, checkoutWords, checkoutPath)
 
-export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestLinkWords, /\/guest(?:\/|$)/i)
+export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestWay, /\/guest(?:\/|$)/i)
 
 /** How often a text stands in a page's text, whatever the case. */
 export const occurrences = (facts: PageFacts, text: string): number =>

@@ -1,5 +1,5 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
-import { guestButton } from "./GuestWords.ts"
+import { guestWay } from "./GuestWords.ts"
 import { isOrderingField, isOrderingId, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
 import {
   type CheckoutPage,
@@ -9,25 +9,29 @@ import {
   listsLaterStep,
   nextStepOf
 } from "./NextStep.ts"
+import { onward } from "./CartWords.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
 import { actsAtOnce } from "./VisitorWords.ts"
 
-const goesOn =
-  /^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|weiter|fortfahren|continuer|suivant|continuar|siguiente|avanti|continua|verder|volgende|próximo)\b/i
+const goesOn = new RegExp(
+  `^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|${onward})(?![\\p{L}\\d_])`,
+  "iu"
+)
 const emptying =
-  /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder/i
+  /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder|usuń|opróżnij|wyczyść|ta\s+bort|töm\s|fjern|tøm\s|poista|tyhjennä|odebrat|odstranit|vyprázdnit|kaldır|boşalt|удалить|очистить|削除|删除|清空|移除|삭제|비우기/i
 
-const ofOthers = /account|konto|compte|cuenta|wish|merkzettel|address|adresse|filter/i
+const ofOthers =
+  /account|konto|compte|cuenta|wish|merkzettel|address|adresse?|filter|osoit|tili|hesap|аккаунт|адрес|фильтр|アカウント|住所|账户|帳戶|地址|계정|주소/i
 
 /** Whether words are those of what takes things out of a cart. */
 export const isEmptying = (words: string): boolean => emptying.test(words) && !ofOthers.test(words)
 
 /** For what a test submits a form. */
 export type FormPurpose = "add_to_cart" | "guest" | "go_on" | "empty_cart"
-const words = { guest: guestButton, go_on: goesOn } as const
+const words = { guest: guestWay, go_on: goesOn } as const
 
 /** Whether the form, or the words of its button, say that it does this. */
 export const serves = (form: PageForm, label: string, purpose: FormPurpose): boolean =>

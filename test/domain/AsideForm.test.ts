@@ -109,7 +109,14 @@ describe("a way for guests", () => {
       "Comprar como invitado",
       "Hacer pedido como invitado",
       "Acquista come ospite",
-      "Bestellen als gast"
+      "Bestellen als gast",
+      "Kup bez rejestracji",
+      "Nakoupit bez registrace",
+      "Osta vieraana",
+      "Купить без регистрации",
+      "Оформить без регистрации",
+      "游客购买",
+      "ゲスト購入"
     ])
       for (const fields of ["", email, address])
         assert.isFalse(sent(form("/checkout/guest", fields, button), "guest"), button)
@@ -124,7 +131,19 @@ describe("a way for guests", () => {
       "Continuer en tant qu'invité",
       "Continuar como invitado",
       "Continua come ospite",
-      "Verder als gast"
+      "Verder als gast",
+      "Weiter ohne Kundenkonto",
+      "Continuer sans inscription",
+      "Continuar sin crear una cuenta",
+      "Continuar como visitante",
+      "Doorgaan zonder account",
+      "Fortsätt som gäst",
+      "Fortsæt uden konto",
+      "Jatka vieraana",
+      "Kontynuuj jako gość",
+      "Pokračovat bez registrace",
+      "Продолжить без регистрации",
+      "ゲストとして続ける"
     ])
       for (const fields of ["", email]) assert.isTrue(sent(form("/checkout/guest", fields, button), "guest"), button)
   })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { formsFor, requestFor } from "#services/ShoppingEngine/FormPages.ts"
+import { mayPress } from "#layers/ShopBrowser/Press.ts"
+import { cartAddress, checkoutLink, formsFor, guestLink, requestFor } from "#services/ShoppingEngine/FormPages.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import { shopperFor } from "#domain/TestShopper.ts"
 import { readPage } from "#domain/page/Page.ts"
@@ -106,6 +107,44 @@ describe("a form", () => {
     assert.isTrue(submits("empty_cart", "Empty cart"))
   })
 
+  it("goes on and empties a cart in the languages that a browser knows", () => {
+    for (const button of [
+      "Étape suivante",
+      "Avançar",
+      "Doorgaan",
+      "Nästa steg",
+      "Fortsæt",
+      "Jatka",
+      "Przejdź dalej",
+      "Pokračovat",
+      "Devam et",
+      "Далее",
+      "次へ進む",
+      "下一步",
+      "다음 단계"
+    ]) {
+      assert.isTrue(submits("go_on", button), button)
+      assert.isTrue(mayPress([button], "goOn"), button)
+    }
+    for (const button of ["Dalej i zapłać", "Pokračovat a zaplatit", "Далее оплатить", "Devam et ve öde", "Jatkaja"])
+      assert.isFalse(submits("go_on", button), button)
+    for (const button of ["Usuń", "Fjern", "Удалить", "削除"])
+      assert.isTrue(submits("empty_cart", button, "", "/cart/empty"), button)
+    assert.isFalse(submits("empty_cart", "Удалить аккаунт", "", "/cart/empty"))
+  })
+
+  it("is not what only begins like a way on or out of the cart, in a script without spaces as well", () => {
+    for (const [name, purpose] of [
+      ["Удалить аккаунт", "remove"],
+      ["削除アカウント", "remove"],
+      ["次へ進んで送信", "goOn"],
+      ["Далее принять всё", "goOn"]
+    ] as const)
+      assert.isFalse(mayPress([name], purpose), name)
+    assert.isTrue(mayPress(["✕ Удалить"], "remove"))
+    assert.isTrue(mayPress(["次へ ›"], "goOn"))
+  })
+
   it("is not when its button orders or pays, in any of the languages", () => {
     const buttons = [
       "Place order",
@@ -182,5 +221,31 @@ describe("a form", () => {
         new URL("https://shop.example/page")
       )
     assert.strictEqual(String(sent?.url), "https://shop.example/next")
+  })
+})
+
+describe("a link", () => {
+  const page = (links: ReadonlyArray<readonly [path: string, text: string]>) =>
+    readPage(links.map(([path, text]) => `<a href="${path}">${text}</a>`).join(" "), new URL("https://shop.example/x"))
+
+  it("leads to the cart, the checkout and past a login in languages of most shops", () => {
+    for (const [cart, checkout, guest] of [
+      ["Winkelwagen", "Naar de kassa", "Doorgaan zonder account"],
+      ["Varukorgen", "Till kassan", "Fortsätt som gäst"],
+      ["Kurv", "Til kassen", "Fortsæt uden konto"],
+      ["Ostoskori", "Kassalle", "Jatka vieraana"],
+      ["Twój koszyk", "Przejdź do kasy", "Kup bez rejestracji"],
+      ["Košík", "K pokladně", "Bez registrace"],
+      ["Корзина", "Перейти к оформлению", "Продолжить без регистрации"],
+      ["カート", "レジに進む", "ゲストとして購入"]
+    ] as const) {
+      const facts = page([
+        ["/a", cart],
+        ["/b", checkout],
+        ["/c", guest]
+      ])
+      const found = [cartAddress(facts), checkoutLink(facts), guestLink(facts)].map((url) => url?.pathname)
+      assert.deepStrictEqual(found, ["/a", "/b", "/c"], cart)
+    }
   })
 })

@@ -61,6 +61,19 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("takes a login for one whatever its page calls guests, invitations and food", () =>
+      Effect.gen(function* () {
+        const login = `<form action="/login"><label>E-Mail <input type="email"></label><label>Passwort <input type="password"></label><button>Anmelden</button></form>`
+        const { done } = yield* checkoutOf({
+          checkout: `<h1>Gastronomiebedarf</h1><p>Invitations, Gästebücher</p>${login}`
+        })
+        assert.deepStrictEqual(
+          done.blockers.map(({ id }) => id),
+          ["account_required"]
+        )
+      })
+    )
+
     it.effect("takes a page that lets guests on for no login, in other languages as well", () =>
       Effect.gen(function* () {
         const login = `<form action="/login"><label>E-mail <input type="email"></label><label>Password <input type="password"></label><button>Accedi</button></form>`
