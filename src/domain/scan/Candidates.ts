@@ -1,4 +1,5 @@
 import type { PageFacts } from "../page/PageFacts.ts"
+import { readPrices } from "../page/Price.ts"
 import { looksLikeProduct } from "../page/ProductUrl.ts"
 import { addressAt } from "./SiteAddress.ts"
 import type { CatalogueItem } from "./SiteFacts.ts"
@@ -32,9 +33,16 @@ export const productCandidates = (seen: {
     ...sitemap.listed.toSorted()
   ]
   const guesses = isShop ? [...sitemap.locations.toSorted(), ...linked.toSorted()] : []
+  const words = isShop ? linked.toSorted() : []
+  const priced = isShop ? (home?.links ?? []).filter(({ text }) => readPrices(text.slice(0, 300)).length > 0) : []
   const possible = [
+    ...priced
+      .map(({ href }) => href)
+      .filter((href) => isWord.test(href))
+      .toSorted(),
     ...guesses.filter((href) => isDeep.test(href)),
-    ...guesses.filter(isName).toSorted(longerNamesFirst)
+    ...guesses.filter(isName).toSorted(longerNamesFirst),
+    ...words.filter((href) => isWord.test(href) && !isServiceWord.test(href))
   ]
   const found = new Map<string, string>()
   for (const href of [...likely, ...possible]) {
@@ -55,6 +63,11 @@ const isDeep = /^https?:\/\/[^/]+\/(?:[^/?#]+\/[^/?#]{3,}|[^/?#]{8,}\.html?)\/?$
 const isName = (href: string) => /^https?:\/\/[^/]+\/[^/?#]+-[^/?#]+\/?$/.test(href) && !isService.test(href)
 const isService =
   /\/(?:about|contact|my|our|how|why|who|gift|shipping|delivery|payment|privacy|cookie|terms|returns?|refunds?|orders?|track|size|stores?|customer|log|sign|forgot|create|thank|meet)-[^/]*\/?$|-(?:policy|policies|us|you|list|conditions|service|map|guide|returns?|password|account|program|locator|arrivals|sellers|cards?)(?:\.\w+)?\/?$/i
+
+/** One step of one word: the very last, of which most are pages about the shop. A link that says a price is most often a product's. */
+const isWord = /^https?:\/\/[^/]+\/[^/?#.-]{3,}(?:\.(?:html?|php))?\/?$/
+const isServiceWord =
+  /\/(?:shop|store|winkel|sklep|home|start|index|impressum|imprint|agb|datenschutz|versand|shipping|delivery|returns?|retouren|levering|verzending|dostawa|privacy|privacybeleid|voorwaarden|regulamin|cookies?|contacto?|contatti|newsletter|sitemap|service|services|team|history|story|jobs|press|presse|sale|new|kassa|kasse|winkelwagen|warenkorb|panier|koszyk|carrito|carrello|login|logout|inloggen|konto|account|compte|cuenta|profile|orders?|galerie|gallery|video|events?)(?:\.\w+)?\/?$/i
 
 /** What things are sorted into has short names, and the things themselves have long ones. */
 const longerNamesFirst = (a: string, b: string) => hyphens(b) - hyphens(a) || (a < b ? -1 : a > b ? 1 : 0)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { readPage } from "#domain/page/Page.ts"
 import { isProductSitemap } from "#domain/page/ProductUrl.ts"
 import { productCandidates } from "#domain/scan/Candidates.ts"
 import { addressAt } from "#domain/scan/SiteAddress.ts"
@@ -55,6 +56,32 @@ describe("where products may be", () => {
       ["/things/mug", "/able-brewing-system/", "/coffee-mugs"].map((path) => origin + path)
     )
     assert.deepStrictEqual(candidates({ locations: found }, false), [])
+  })
+
+  it("is one step of one word after all else, where a link says a price before it", () => {
+    const link = (href: string, text: string) => `<a href="${href}">${text}</a>`
+    const home = readPage(
+      [
+        link("/kom", "Kom € 12,00"),
+        link("/over-ons-twee", "Over ons"),
+        link("/kassa", "Kassa"),
+        link("/vaas", "Vaas"),
+        link("/nl", "Nederlands"),
+        link("/cart", "Cart € 0,00")
+      ].join(" "),
+      new URL(origin)
+    )
+    const found = (isShop: boolean) =>
+      productCandidates({
+        origin,
+        platform: null,
+        home,
+        catalogue: [],
+        sitemap: { products: [], listed: [], locations: [] },
+        isShop
+      }).map((href) => new URL(href).pathname)
+    assert.deepStrictEqual(found(true), ["/kom", "/over-ons-twee", "/vaas"])
+    assert.deepStrictEqual(found(false), [])
   })
 
   it("is no page of a brand, a category or a tag", () => {
