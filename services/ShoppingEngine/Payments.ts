@@ -1,3 +1,4 @@
+import { namesPaying } from "#domain/Deeds.ts"
 import type { PageFacts, PaymentMark } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
 import { paymentFingerprints } from "#domain/page/Payments.ts"
@@ -96,6 +97,22 @@ export const judged = ({ currency, evidence, isDrawn, isWhole, marks, others }: 
   return { ...passed(`Offered: ${names.join(", ")}. Nothing was submitted.`, seen, warnings), methods }
 }
 
+/** What a page lets choose by fields that are about paying, in its own words. */
+const choicesOf = ({ controls, forms }: PageFacts): ReadonlyArray<string> => {
+  const fields = [...controls, ...forms.flatMap((form) => form.controls)].filter(
+    ({ disabled, id, name, type }) =>
+      !disabled && (type === "radio" || type === "select") && namesPaying(`${name ?? ""} ${id ?? ""}`)
+  )
+  const said = fields.flatMap(({ label, options, type, value }) =>
+    type === "radio"
+      ? [label ?? value ?? ""]
+      : options.filter((option) => !option.disabled && option.value !== "").map(({ text }) => text)
+  )
+  return [...new Set(said.map((words) => (snippet(words) ?? "").slice(0, 80)))]
+    .filter((words) => words !== "")
+    .slice(0, 10)
+}
+
 /** Judges a checkout's page as it came. `isWhole` when nothing but its own HTML can offer a method. */
 export const judgedPage = (
   facts: PageFacts,
@@ -105,7 +122,7 @@ export const judgedPage = (
   const evidence = snippet(none ?? methods.map(({ marker }) => marker).join(" | "))
   return judged({
     marks: methods,
-    others: [],
+    others: methods.length > 0 ? [] : choicesOf(facts),
     isWhole: none !== undefined || (isWhole && !facts.isCut),
     currency,
     evidence

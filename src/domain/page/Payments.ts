@@ -1,3 +1,4 @@
+import { namesPaying } from "../Deeds.ts"
 import type { PageControl, PageForm, PagePayment, PaymentMark } from "./PageFacts.ts"
 import { clipped } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
@@ -96,13 +97,15 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
     source: /(?:portal|js|static)\.(?:after|clear)pay\.co|squarecdn\.com\/afterpay|<(?:after|square)pay?-placement/i,
     choice: /\b(?:afterpay|clearpay)\b/i
   },
+  { method: "blik", class: "human", choice: /\bblik\b/i },
   { method: "affirm", class: "human", source: /cdn\d?(?:-sandbox)?\.affirm\.com/i, choice: /\baffirm\b/i },
   { method: "bitpay", class: "human", source: /bitpay\.com\/bitpay/i, choice: /\bbitpay\b/i },
   { method: "coinbase_commerce", class: "human", source: /commerce\.coinbase\.com/i, choice: /coinbase|\bbitcoin\b/i }
 ]
 
 const isChoice = (control: PageControl) =>
-  /pay|zahl|paiement|pago|bezahl|betal/i.test(`${control.name ?? ""} ${control.id ?? ""}`) ||
+  /pay|zahl|bezahl|betal/i.test(`${control.name ?? ""} ${control.id ?? ""}`) ||
+  namesPaying(`${control.name ?? ""} ${control.id ?? ""}`) ||
   /^cc-/.test(control.autocomplete ?? "")
 
 /** What the choices of payment say: of radio buttons, checkboxes and lists that are about paying. */
