@@ -1,0 +1,60 @@
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fixture from "../shops/Fixture.ts"
+import { browserOf, missing, open } from "./ShopBrowserHarness.ts"
+
+const order = "fetch('/place-order', { method: 'POST' }); navigator.sendBeacon('/place-order', 'x')"
+const form = (id: string) => `<form id="${id}" target="_blank" method="post" action="/place-order"></form>`
+/** Every way that a page has to open another window, in which it then orders. */
+const opening = `<h1>Windows</h1>${form("one")}<a id="link" target="_blank" href="/window">More</a>
+<iframe srcdoc="<script>open('/window')</script>"></iframe><iframe src="/frame"></iframe><script>
+const attempts = () => { open("/window"); open("/window", "_blank", "noopener"); document.getElementById("one").submit(); document.getElementById("link").click() }
+attempts(); addEventListener("load", attempts); document.body.append("tried")</script>`
+
+const shown = (url: URL, listed: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { show } = yield* open(yield* browserOf({ allowHosts: listed }), url.href)
+    const first = yield* show(url)
+    const again = yield* show(url)
+    return [first, again].map((one) => ("html" in one ? one.html : assert.fail(one.failure)))
+  })
+
+if (missing !== undefined) {
+  it("windows were not tried: this machine has no browser", () => assert.match(missing ?? "", /no browser/))
+} else {
+  describe("a page in our browser", () => {
+    it.effect("opens no other window, and so orders in none", () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const fixture = yield* Fixture.open((request, response) => {
+          asked.push(`${request.method} ${request.url}`)
+          const frame = `<script>open('/window'); ${order}</script>`
+          response.setHeader("content-type", "text/html")
+          response.end(request.url === "/" ? opening : request.url === "/frame" ? frame : `<script>${order}</script>`)
+        })
+        const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain])
+        assert.include(html, "tried")
+        assert.deepStrictEqual([...new Set(asked)].sort(), ["GET /", "GET /frame"])
+      })
+    )
+
+    it.effect("is what the site sent: compressed, in its own characters, with all its cookies", () =>
+      Effect.gen(function* () {
+        const cookies: Array<string | undefined> = []
+        const fixture = yield* Fixture.open((request, response) => {
+          cookies.push(request.headers.cookie)
+          response.writeHead(200, {
+            "content-type": "text/html; charset=iso-8859-2",
+            "content-encoding": "gzip",
+            "set-cookie": ["a=1; Path=/; HttpOnly", "b=2; Path=/"]
+          })
+          response.end(gzipSync(Buffer.from([...Buffer.from("<h1>"), 0xa3, 0xf3, 0x64, 0xbc, ...Buffer.from("</h1>")])))
+        })
+        const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain])
+        assert.include(html, "<h1>Łódź</h1>")
+        assert.deepStrictEqual(cookies, [undefined, "a=1; b=2"])
+      })
+    )
+  })
+}
