@@ -38,11 +38,11 @@ export const productCandidates = (seen: {
   const possible = [
     ...priced
       .map(({ href }) => href)
-      .filter((href) => isWord.test(href))
+      .filter(isOneWord)
       .toSorted(),
     ...guesses.filter((href) => isDeep.test(href)),
     ...guesses.filter(isName).toSorted(longerNamesFirst),
-    ...words.filter((href) => isWord.test(href) && !isServiceWord.test(href))
+    ...words.filter(isOneWord)
   ]
   const found = new Map<string, string>()
   for (const href of [...likely, ...possible]) {
@@ -66,6 +66,7 @@ const isService =
 
 /** One step of one word: the very last, of which most are pages about the shop. A link that says a price is most often a product's. */
 const isWord = /^https?:\/\/[^/]+\/[^/?#.-]{3,}(?:\.(?:html?|php))?\/?$/
+const isOneWord = (href: string) => isWord.test(href) && !isServiceWord.test(href)
 const isServiceWord =
   /\/(?:shop|store|winkel|sklep|home|start|index|impressum|imprint|agb|datenschutz|versand|shipping|delivery|returns?|retouren|levering|verzending|dostawa|privacy|privacybeleid|voorwaarden|regulamin|cookies?|contacto?|contatti|newsletter|sitemap|service|services|team|history|story|jobs|press|presse|sale|new|kassa|kasse|winkelwagen|warenkorb|panier|koszyk|carrito|carrello|login|logout|inloggen|konto|account|compte|cuenta|profile|orders?|galerie|gallery|video|events?)(?:\.\w+)?\/?$/i
 

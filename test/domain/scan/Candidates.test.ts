@@ -65,6 +65,7 @@ describe("where products may be", () => {
         link("/kom", "Kom € 12,00"),
         link("/over-ons-twee", "Over ons"),
         link("/kassa", "Kassa"),
+        link("/winkelwagen", "Winkelwagen € 0,00"),
         link("/vaas", "Vaas"),
         link("/nl", "Nederlands"),
         link("/cart", "Cart € 0,00")
