@@ -104,6 +104,29 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
 layer(server, { timeout: "60 seconds", excludeTestServices: true })(
   "an origin that misbehaves towards who signed",
   (it) => {
+    it.effect("breaks off before its answer is charged: only the call that was charged counts", () =>
+      Effect.gen(function* () {
+        let calls = 0
+        const shop = yield* baseSeller(({ socket }) => {
+          if (++calls > 1) socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n${"x".repeat(70_000)}`)
+          else
+            socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst,\r\n", () =>
+              socket.resetAndDestroy()
+            )
+        })
+        const { account, purse } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        assert.strictEqual((yield* callWith(shop.path, header)).status, 502)
+        assert.strictEqual((yield* callWith(shop.path, header)).status, 200)
+        // Longer than the first answer would have been waited for.
+        const told = new Set<unknown>()
+        const again = Effect.map(callWith(shop.path, header), ({ json }) => told.add(json.code))
+        yield* Effect.repeat(again, { schedule: Schedule.spaced("20 millis"), times: 15 })
+        assert.deepStrictEqual([...told], ["PAYMENT_ALREADY_USED"])
+        assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+      })
+    )
+
     it.effect("breaks off while its answer is charged: the caller is told, with the receipt", () =>
       Effect.gen(function* () {
         const called = Promise.withResolvers<Socket>()

@@ -43,6 +43,7 @@ export class PaidCall {
   #copied: Copied | undefined
   #givenBack = false
   #brokenBy: Outcome.Break | undefined
+  #patience: NodeJS.Timeout | undefined
   #signed: Authorization | undefined
   /** What the origin says the call costs, to a payer who signed a maximum. */
   #reported: bigint | undefined
@@ -175,16 +176,16 @@ export class PaidCall {
 
   #chargeWhole(payment: PaymentRow, exchange: Exchange) {
     const copied = new Copied(exchange, "whole", () => {
-      clearTimeout(timer)
+      clearTimeout(this.#patience)
       if (this.#copied === undefined) this.#capture(payment, exchange, copied.take())
       else this.#finish(payment, exchange)
     })
-    const late = () => {
-      this.#copied = copied.outliving(payment, this.#ground)
-      if (this.#brokenBy === undefined) this.#capture(payment, exchange, undefined)
-    }
+    const millis = patienceWith(payment, this.#signed, exchange, this.#ground.now())
     // @effect-diagnostics-next-line globalTimers:off
-    const timer = setTimeout(late, patienceWith(payment, this.#signed, exchange, this.#ground.now()))
+    this.#patience = setTimeout(() => {
+      this.#copied = copied.outliving(payment, this.#ground)
+      this.#capture(payment, exchange, undefined)
+    }, millis)
   }
 
   /** The end waits for the charge, and for the copy of an answer that was charged before it was whole. */
@@ -249,7 +250,7 @@ export class PaidCall {
 
   #broken(payment: PaymentRow, broken: Outcome.Break) {
     this.#brokenBy = broken
-    const { failure } = broken
+    clearTimeout(this.#patience)
     if (this.#capturing) {
       // While the charge is being written, its end answers.
       if (this.#charged !== undefined) this.#cutShort(payment, broken, this.#charged)
@@ -257,9 +258,9 @@ export class PaidCall {
     }
     const release = this.#givenBack
       ? Effect.void
-      : this.#ground.payments.release(payment, Outcome.failureCodes[failure])
+      : this.#ground.payments.release(payment, Outcome.failureCodes[broken.failure])
     this.#then(release, () => {
-      if (failure !== "CallerGone") this.#raw.refuse(this.#refusal(payment, broken))
+      if (broken.failure !== "CallerGone") this.#raw.refuse(this.#refusal(payment, broken))
     })
   }
 
