@@ -17,6 +17,7 @@ import { scheduleDefaults, type ScheduleOrder, type ScheduleRefused, timetableOf
 import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
+import { once as postedOnce } from "./Ledger/Once.ts"
 import { newId, newUuid } from "./NewId.ts"
 import * as Executing from "./Schedules/Executing.ts"
 import * as Records from "./Schedules/Records.ts"
@@ -188,11 +189,10 @@ export class Schedules extends Context.Service<
         const command_id = newUuid()
         for (let round = 0; round < 10; round++) {
           const schedule = yield* find(caller, id)
-          // What superseded us was ourselves: the answer was lost on the way from the database.
-          if (schedule.changed_by === command_id) return shown(schedule)
           const advanced = yield* Effect.fromResult(afterTrigger(schedule, trigger, yield* DateTime.nowAsDate))
           const posted = yield* Effect.result(
             ledger.post({
+              ...postedOnce(caller.tenant_id, command_id),
               id: command_id,
               steps: [],
               fences: [{ scope: id, expected: schedule.version }],

@@ -5,6 +5,7 @@ import { type DisputeId, type TenantId, toTypeId } from "#domain/Ids.ts"
 import { Superseded } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Ledger } from "../Ledger.ts"
+import { once } from "../Ledger/Once.ts"
 import type { RefundParts } from "../Refunds/Making.ts"
 import { expectRefusals } from "../Refunds/Deciding.ts"
 import { remembered } from "../Transfers.ts"
@@ -48,8 +49,6 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     const found = yield* Effect.result(find(tenant_id, id))
     if (found._tag === "Failure") return yield* orEarlier(ledger, claim, found.failure)
     const row = found.success
-    // It was done, and the answer was lost on the way from the database.
-    if (row.command_id === command_id) return { dispute: shown(row), replayed: false }
     const decided = yield* Effect.result(decide(row))
     if (decided._tag === "Failure") {
       // What it was decided on may be newer than the dispute, and be what ended it.
@@ -58,6 +57,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
       return yield* orEarlier(ledger, claim, decided.failure)
     }
     const { change, refund } = decided.success
+    const steps = refund?.steps ?? []
     const made = remembered(
       ({ at }): DisputeRow => ({
         ...row,
@@ -72,10 +72,11 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
     const posted = yield* ledger
       .post({
         id: command_id,
-        steps: refund?.steps ?? [],
+        steps,
         fences: [{ scope: row.id, expected: row.version }, ...(refund === undefined ? [] : [refund.fence])],
-        idempotency: claim,
-        result: (done) => (claim === undefined ? undefined : disputeOnWire(shown(made(done)))),
+        ...(claim === undefined
+          ? steps.length === 0 && once(tenant_id, command_id)
+          : { idempotency: claim, result: (done) => disputeOnWire(shown(made(done))) }),
         rows: (done) => [writeDispute(made(done)), ...(refund?.rows(done) ?? [])],
         events: (done) => [
           ...(refund?.events(done) ?? []),

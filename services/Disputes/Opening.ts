@@ -7,6 +7,7 @@ import { DisputeId, toTypeId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Ledger } from "../Ledger.ts"
+import { once } from "../Ledger/Once.ts"
 import { newId, newUuid } from "../NewId.ts"
 import * as RefundRecords from "../Refunds/Records.ts"
 import { expectRefusals, movesNothing } from "../Refunds/Deciding.ts"
@@ -50,12 +51,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
       const others = yield* records.ofTransfer(transfer_id)
       const now = yield* DateTime.nowAsDate
       const judged = judgeDispute({ ...found.value, ...others }, order, now, policy.filingWindow)
-      if (Result.isFailure(judged)) {
-        // It was opened, and the answer was lost on the way from the database.
-        const own = yield* records.find(tenant_id, id)
-        if (Option.isSome(own)) return { dispute: Records.shown(own.value), replayed: false }
-        return yield* orEarlier(ledger, claim, judged.failure)
-      }
+      if (Result.isFailure(judged)) return yield* orEarlier(ledger, claim, judged.failure)
       const made = remembered(
         ({ at }): Records.DisputeRow => ({
           ...said,
@@ -82,8 +78,8 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
           id: command_id,
           steps: [],
           fences: [{ scope: disputesScope(transfer_id), expected: others.disputes }],
-          idempotency: claim,
-          result: (done) => (claim === undefined ? undefined : disputeOnWire(Records.shown(made(done)))),
+          idempotency: claim ?? once(tenant_id, command_id).idempotency,
+          result: (done) => disputeOnWire(Records.shown(made(done))),
           rows: (done) => [Records.writeDispute(made(done))],
           events: (done) => [Records.disputeEvent("opened", made(done))]
         })

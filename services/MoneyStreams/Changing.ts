@@ -116,12 +116,12 @@ export const make = Effect.fnUntraced(function* (
       })
     )
     if (posted === undefined) {
-      // By somebody else, or by this very call, whose first answer was lost on the way from the database.
+      // By somebody else, or by this very call where it ended the stream, and its first answer was lost on the way from the database.
       if ((yield* find(caller, id)).changed_by !== command.id) return undefined
       const made = last === undefined ? Option.none() : yield* readTransfer(caller.tenant_id, last.id)
       return { stream: shownAt(stream, now), transfer: Option.getOrUndefined(made), replayed: false }
     }
-    if (posted.replayed && posted.result !== undefined) {
+    if (posted.replayed && claim !== undefined) {
       return { ...(yield* answerKept(posted.result)), replayed: posted.command_id !== command.id }
     }
     if (posted.items?.some(Result.isFailure)) return yield* Effect.die("Money of a stream could not be moved")

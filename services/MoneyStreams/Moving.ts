@@ -7,6 +7,7 @@ import type { TransferId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Transfer, transferOnWire } from "#domain/Transfer.ts"
 import type { LedgerCommand } from "../Ledger/Group.ts"
+import { once } from "../Ledger/Once.ts"
 import { newUuid } from "../NewId.ts"
 import * as TransferRecords from "../Transfers/Records.ts"
 import type { KnownWallet } from "../Wallets/Known.ts"
@@ -148,9 +149,12 @@ export const changing = (
     steps: only === undefined ? [] : [only.step],
     ...(only === undefined && real.length > 0 ? { items: real.map(({ id, step }) => ({ id, steps: [step] })) } : {}),
     fences: [{ scope: before.id, expected: before.version }],
-    idempotency: claim,
-    result: (posted) =>
-      claim === undefined || last === undefined ? undefined : kept(stream, now, last.transfer(posted)),
+    ...(last === undefined
+      ? once(tenant_id, id)
+      : {
+          idempotency: claim,
+          result: (posted) => (claim === undefined ? undefined : kept(stream, now, last.transfer(posted)))
+        }),
     rows: (posted) => [
       ...movings.map(({ transfer }) => TransferRecords.insertTransfer(tenant_id, transfer(posted))),
       updateStream(stream)

@@ -3,12 +3,11 @@ import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Principal } from "#domain/Principal.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
-import { Ledger } from "#services/Ledger.ts"
-import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Settlements } from "#services/Settlements.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { losing } from "./LedgerHarness.ts"
 import { broken, orderFor, pair, rail, testLayer, transferOf } from "./SettlementsHarness.ts"
 import { usdc, walletOf } from "./WalletsHarness.ts"
 
@@ -19,16 +18,6 @@ const claimOf = ({ tenant_id }: Principal, operation: string) => ({
   fingerprint: "1"
 })
 
-/** A ledger whose first answer never arrives, so that the lane posts the same command again, after what happens meanwhile. */
-const losing = (meanwhile: Effect.Effect<unknown>) =>
-  Layer.effect(
-    Ledger,
-    Effect.map(Ledger, (ledger) => {
-      const post = (command: LedgerCommand) =>
-        Effect.andThen(Effect.andThen(ledger.post(command), meanwhile), ledger.post(command))
-      return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
-    })
-  )
 const later = losing(TestClock.adjust("1 second"))
 
 layer(testLayer())("a request under a key whose first answer was lost on the way from the database", (it) => {

@@ -5,6 +5,7 @@ import { flat } from "#domain/Price.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { Ledger } from "#services/Ledger.ts"
+import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { newUuid } from "#services/NewId.ts"
 
 export const issuance = systemAccount("issuance", "USDC")
@@ -12,6 +13,28 @@ export const Test = Layer.mergeAll(Ledger.layer, EventLog.layer).pipe(Layer.prov
 
 /** The ledger of another process on the same database. */
 export const elsewhere = Effect.map(Layer.build(Layer.fresh(Ledger.layer)), (context) => Context.get(context, Ledger))
+
+/** A ledger that is waited for until this has happened, by commands that move something. */
+export const heldUp = (meanwhile: Effect.Effect<unknown>) =>
+  Layer.effect(
+    Ledger,
+    Effect.map(Ledger, (ledger) => {
+      const post = (command: LedgerCommand) =>
+        Effect.andThen(command.steps.length > 0 ? meanwhile : Effect.void, ledger.post(command))
+      return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
+    })
+  )
+
+/** A ledger whose first answer never arrives, so that the lane posts the same command again, after what happens meanwhile. */
+export const losing = (meanwhile: Effect.Effect<unknown>) =>
+  Layer.effect(
+    Ledger,
+    Effect.map(Ledger, (ledger) => {
+      const post = (command: LedgerCommand) =>
+        Effect.andThen(Effect.andThen(ledger.post(command), meanwhile), ledger.post(command))
+      return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
+    })
+  )
 
 export const transfer = (debit: string, credit: string, amount: bigint, id = newUuid()) => ({
   id,

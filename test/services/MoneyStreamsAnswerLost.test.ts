@@ -4,22 +4,14 @@ import { TestClock } from "effect/testing"
 import * as Postgres from "#layers/Postgres.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { Ledger } from "#services/Ledger.ts"
-import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { losing } from "./LedgerHarness.ts"
 import { eventsOf, faults, money, open, parties, rate } from "./MoneyStreamsHarness.ts"
 
-/** A ledger whose first answer never arrives, so that the lane posts the same command again. */
-const losing = Layer.effect(
-  Ledger,
-  Effect.map(Ledger, (ledger) => {
-    const post = (command: LedgerCommand) => Effect.andThen(ledger.post(command), ledger.post(command))
-    return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
-  })
-)
 const platform = Layer.mergeAll(MoneyStreams.layer, Transfers.layer).pipe(
-  Layer.provide(losing),
+  Layer.provide(losing(Effect.void)),
   Layer.provideMerge(Wallets.layer),
   Layer.provideMerge(Layer.merge(Ledger.layer, EventLog.layer)),
   Layer.provideMerge(Postgres.layerTest)
