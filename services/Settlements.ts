@@ -178,9 +178,8 @@ export class Settlements extends Context.Service<
         const { outcome } = answer
         if (outcome === undefined || outcome._tag === "Pending") return yield* noteWhat(settlement, answer)
         if (outcome._tag === "Completed") return yield* end(settlement, outcome)
-        // That money moved is true whoever learned it; that none did only while nobody has asked again since.
-        const now = yield* records.find(settlement.id)
-        if (Option.isSome(now) && now.value.attempts === settlement.attempts) yield* end(settlement, outcome)
+        // That money moved is true whoever learned it; that none did only while nobody asks again, until it is written down.
+        if (yield* records.keepLease(settlement, policy.lease)) yield* end(settlement, outcome)
         else yield* Effect.logWarning("A late rejection of the settlement rail does not count", { id: settlement.id })
       })
 

@@ -151,6 +151,19 @@ export const make = Effect.gen(function* () {
     return (yield* read(yield* take({ now: DateTime.toDate(now), until, limit }))).rows
   }, Effect.orDie)
 
+  const keep = SqlSchema.findOneOption({
+    Request: Schema.Struct({ id: Id, attempts: Schema.Int, until: Schema.Date }),
+    Result: Schema.Struct({ id: Id }),
+    execute: ({ attempts, id, until }) =>
+      sql`UPDATE settlements SET due_at = ${until} WHERE transfer_id = ${id} AND attempts = ${attempts}
+        RETURNING transfer_id AS id`
+  })
+  /** Makes ours for another lease what nobody has taken since we did; whether it is. */
+  const keepLease = Effect.fnUntraced(function* ({ attempts, id }: Settlement, lease: Duration.Duration) {
+    const until = DateTime.toDate(DateTime.addDuration(yield* DateTime.now, lease))
+    return Option.isSome(yield* keep({ id, attempts, until }))
+  }, Effect.orDie)
+
   const firstDue = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Schema.Struct({ due_at: Schema.NullOr(Schema.Date) }),
@@ -191,6 +204,7 @@ export const make = Effect.gen(function* () {
   return {
     find: (id: TransferId): Effect.Effect<Option.Option<Settlement>> => Effect.orDie(byId(id)),
     takeDue,
+    keepLease,
     firstDue: Effect.map(Effect.orDie(firstDue()), ({ due_at }) => due_at),
     note,
     unresolved: Effect.orDie(unresolved()),

@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/Settlement.ts"
+import { SettlementPolicy } from "#services/Settlements/Policy.ts"
 import { Settlements } from "#services/Settlements.ts"
+import { heldUp } from "./LedgerHarness.ts"
 import { begun, broken, pair, rail, settlementOf, testLayer, transferOf } from "./SettlementsHarness.ts"
 
 // A process that stands still for longer than its lease: its questions do not end by themselves before.
@@ -27,6 +29,36 @@ layer(testLayer({ callTimeout: Duration.minutes(10) }), { timeout: "60 seconds" 
         yield* TestClock.adjust("61 seconds")
         yield* settleDue
         assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
+        assert.deepStrictEqual(yield* broken, [])
+      })
+    )
+
+    it.effect("keeps it while it writes down a rejection, so that nobody asks what is about to fail", () =>
+      Effect.gen(function* () {
+        const { takeDue } = yield* Settlements
+        const parties = yield* pair()
+        const { id } = yield* begun(parties)
+        const others = yield* Ref.make(-1)
+        const meanwhile = Effect.gen(function* () {
+          yield* TestClock.adjust("2 seconds")
+          yield* Ref.set(others, (yield* takeDue(1)).length)
+        })
+        const patient = Layer.succeed(SettlementPolicy, {
+          ...SettlementPolicy.defaultValue(),
+          callTimeout: Duration.minutes(10)
+        })
+        const slow = Layer.fresh(Settlements.layer).pipe(Layer.provide([patient, heldUp(meanwhile)]))
+        const { settleDue } = yield* Effect.map(Layer.build(slow), Context.get(Settlements))
+        const answer = yield* Deferred.make<Outcome>()
+        yield* rail.questions
+        yield* rail.does(() => Deferred.await(answer))
+        const settling = yield* Effect.forkChild(settleDue)
+        yield* rail.asked
+        yield* TestClock.adjust("59 seconds")
+        yield* Deferred.succeed(answer, { _tag: "Rejected", reason: "compliance_block" })
+        yield* Fiber.join(settling)
+        assert.strictEqual(yield* Ref.get(others), 0)
+        assert.strictEqual((yield* transferOf(parties.caller, id)).status, "failed")
         assert.deepStrictEqual(yield* broken, [])
       })
     )
