@@ -173,17 +173,21 @@ export interface RefundMoney {
 }
 
 /**
- * The next `amount` of a transfer of which some was refunded before. Shares are differences of what was due after each refund, rounded
- * down, so all refunds together move exactly what the transfer moved, however it is split.
+ * The next `amount` of a transfer of which some was refunded before. Shares are differences of what was due after each refund, so all
+ * refunds together move exactly what the transfer moved, however it is split. What the receiver gives is rounded up, and what comes
+ * back of the fee down: the platform never pays for a part that nobody has given.
  */
 export const moneyOf = (
   { amount: whole, destination_amount, fee, refunded_amount }: Transfer,
   amount: bigint
 ): RefundMoney => {
-  const share = (total: bigint) => (total * (refunded_amount + amount)) / whole - (total * refunded_amount) / whole
+  const down = (total: bigint, refunded: bigint) => (total * refunded) / whole
+  const up = (total: bigint, refunded: bigint) => (total * refunded + whole - 1n) / whole
+  const share = (total: bigint, rounded: typeof down) =>
+    rounded(total, refunded_amount + amount) - rounded(total, refunded_amount)
   return destination_amount === null
     ? { given: amount, fee: 0n, amount }
-    : { given: share(destination_amount), fee: share(fee), amount }
+    : { given: share(destination_amount, up), fee: share(fee, down), amount }
 }
 
 /** The steps that bring the money back, at the rate it came at. */

@@ -163,6 +163,11 @@ describe("the money of a refund", () => {
               add(`${step.credit} ${step.currency}`, step.amount)
             }
             left = { ...left, refunded_amount: left.refunded_amount + next }
+            // Of no part is less given than it is worth: the platform is never out of money that somebody still owes.
+            assert.isAtLeast(
+              Number(-(sums.get(`${receiver} EURC`) ?? 0n) * amount - destination_amount * left.refunded_amount),
+              0
+            )
           }
           const sum = (account: string, currency: string) => sums.get(`${account} ${currency}`) ?? 0n
           assert.strictEqual(sum(payer, "USDC"), amount)
