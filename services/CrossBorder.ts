@@ -96,7 +96,7 @@ export class CrossBorder extends Context.Service<
         return { from, to, quote }
       })
 
-      /** Of several transfers with one quote another one was first. */
+      /** Of several transfers with one quote another one was first, or the quote ended while the ledger was waited for. */
       const beaten = Effect.fnUntraced(function* (caller: Principal, { id }: Quote) {
         yield* quotes.redeemable(caller, id)
         return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
@@ -137,7 +137,7 @@ export class CrossBorder extends Context.Service<
           .post({
             id: command_id,
             steps: holding(reserved),
-            fences: [{ scope: quote.id, expected: 0n }],
+            fences: [{ scope: quote.id, expected: 0n, until: quote.expires_at }],
             idempotency: claim,
             concedes: isInsufficient,
             result: (done) => (claim === undefined ? undefined : transferOnWire(made(done))),

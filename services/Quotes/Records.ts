@@ -10,8 +10,9 @@ export interface QuoteUse {
 }
 
 /**
- * Marks quotes as used in the transaction of the transfers made with them. Goes with the fence `{ scope: quote.id, expected: 0n }`,
- * which lets one of several transfers have the quote.
+ * Marks quotes as used in the transaction of the transfers made with them. Goes with the fence
+ * `{ scope: quote.id, expected: 0n, until: quote.expires_at }`, which lets one of several transfers have the quote, and none that
+ * would be posted when it has ended.
  */
 export const useQuote = columnar<QuoteUse>(
   [

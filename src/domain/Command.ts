@@ -49,18 +49,19 @@ export interface IdempotencyClaim {
 
 export const idempotencyName = (claim: IdempotencyClaim): string => `${claim.tenant_id} ${claim.operation} ${claim.key}`
 
-/** The version of a thing from which only one of several commands may take it to the next. */
+/** The version of a thing from which only one of several commands may take it to the next, and the moment at which none may any more. */
 export interface Fence {
   readonly scope: string
   readonly expected: bigint
+  readonly until?: Date
 }
 
-/** Steps that happen together or not at all. Posting one id twice is posting it once. */
+/** Steps that happen together or not at all. Posting one id twice is posting it once, if it moves something or has a claim. */
 export interface Command {
   readonly id: string
   readonly steps: ReadonlyArray<Step>
   readonly idempotency?: IdempotencyClaim | undefined
-  /** Passes only while each of these things is at the expected version, and takes it to the next one; else `Superseded`. */
+  /** Passes only while each of these things is at the expected version, before its end, and takes it to the next one; else `Superseded`. */
   readonly fences?: ReadonlyArray<Fence> | undefined
   /**
    * Whether such a refusal is the outcome to keep. The command then moves nothing, leaves one line of kind `refuse` in the log, and

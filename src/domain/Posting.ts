@@ -123,8 +123,9 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
       if (ref.subject !== everyone) raise({ scope: ref.scope, subject: everyone }, amount)
     }
 
-    for (const { expected, scope } of command.fences ?? []) {
-      if (tally({ scope, subject: version }).count !== expected) return Result.fail(new Superseded({ scope }))
+    for (const { expected, scope, until } of command.fences ?? []) {
+      const isOver = until !== undefined && until <= book.at
+      if (isOver || tally({ scope, subject: version }).count !== expected) return Result.fail(new Superseded({ scope }))
     }
 
     const take = (step: Step): PostingRefused | undefined => {

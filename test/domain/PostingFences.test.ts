@@ -40,6 +40,14 @@ describe("a fence", () => {
       assert.deepStrictEqual([told(decision), written(decision)], [["SUPERSEDED"], nothing])
     }
   })
+  it("with an end lets through before that moment and not in it", () => {
+    const until = (millis: number) => new Date(at.getTime() + millis)
+    const told_ = (end: Date, tallies: ReadonlyArray<Tally> = []) =>
+      told(run(accounts, [{ id: "c", steps: [], fences: [{ ...fence(0n), until: end }] }], { tallies }))
+    assert.deepStrictEqual(told_(until(1)), ["posted"])
+    assert.deepStrictEqual([told_(until(0)), told_(until(-1))], [["SUPERSEDED"], ["SUPERSEDED"]])
+    assert.deepStrictEqual(told_(until(1), [at_(1n)]), ["SUPERSEDED"])
+  })
   it("names the thing that somebody else changed", () => {
     const [answer] = run(accounts, [{ id: "c", steps: [], fences: [fence(0n, "a"), fence(1n, "b")] }]).answers
     assert.deepInclude(answer !== undefined && Result.isFailure(answer) ? answer.failure : {}, { scope: "b" })

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, type Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { IdempotencyClaim } from "#domain/Command.ts"
@@ -14,6 +14,7 @@ import { Quotes } from "#services/Quotes.ts"
 import { Settlements } from "#services/Settlements.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { heldUp } from "./LedgerHarness.ts"
 import { balance, orderFor, pair, quoted, testLayer } from "./SettlementsHarness.ts"
 import { tenant, walletOf } from "./WalletsHarness.ts"
 
@@ -116,6 +117,24 @@ layer(testLayer(), { timeout: "60 seconds" })("a cross-border transfer is refuse
       const refusal = yield* Effect.flip((yield* CrossBorder).create(parties.caller, order))
       assert.strictEqual(refusal._tag, "QUOTE_EXPIRED")
       assert.strictEqual(yield* count(parties.caller.tenant_id), 0)
+    })
+  )
+
+  it.effect("when its quote ends while the ledger is waited for: QUOTE_EXPIRED", () =>
+    Effect.gen(function* () {
+      const parties = yield* pair()
+      const { order } = yield* orderFor(parties)
+      const of = (waiting: Duration.Input) =>
+        Effect.map(
+          Layer.build(Layer.fresh(CrossBorder.layer).pipe(Layer.provide(heldUp(TestClock.adjust(waiting))))),
+          Context.get(CrossBorder)
+        )
+      const refusal = yield* Effect.flip((yield* of("30 seconds")).create(parties.caller, order))
+      assert.strictEqual(refusal._tag, "QUOTE_EXPIRED")
+      assert.strictEqual(yield* count(parties.caller.tenant_id), 0)
+      const { order: another, quote } = yield* orderFor(parties)
+      const { transfer } = yield* (yield* of("29999 millis")).create(parties.caller, another)
+      assert.strictEqual(quote.expires_at.getTime() - transfer.created_at.getTime(), 1)
     })
   )
 
