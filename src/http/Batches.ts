@@ -4,7 +4,7 @@ import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import type { CreateBatch } from "#domain/Batch.ts"
 import { Batches } from "#services/Batches.ts"
-import { claim, fingerprint, markReplayed, orAsSent } from "./Idempotency.ts"
+import { claim, fingerprint, markReplayed } from "./Idempotency.ts"
 
 /** The key of an item is one with the same key of a transfer that is asked for alone. */
 const operation = "transfers.create"
@@ -30,18 +30,16 @@ export const layer = HttpApiBuilder.group(
           bodyKey: payload.idempotency_key,
           parameters: parametersOf(payload)
         })
-        const { batch, replayed } = yield* orAsSent(claimed, payload, (claimed) =>
-          batches.create(principal, payload, {
-            batch: claimed,
+        const { batch, replayed } = yield* batches.create(principal, payload, {
+          batch: claimed,
+          operation,
+          item: (key, parameters) => ({
+            tenant_id: principal.tenant_id,
             operation,
-            item: (key, parameters) => ({
-              tenant_id: principal.tenant_id,
-              operation,
-              key,
-              fingerprint: fingerprint(parameters)
-            })
+            key,
+            fingerprint: fingerprint(parameters)
           })
-        )
+        })
         yield* markReplayed(replayed)
         return batch
       }),

@@ -6,7 +6,6 @@ import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { agentOf } from "#domain/Ownership.ts"
-import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 
 /** Both headers that may carry a key. */
@@ -44,10 +43,6 @@ export const fingerprint = (parameters: { readonly [name: string]: unknown }): s
   return hash("sha256", canonical(Object.fromEntries(given)))
 }
 
-/** What a request asks for, without the key that may stand beside it. */
-const asked = ({ idempotency_key: _, ...parameters }: { readonly [name: string]: unknown }): string =>
-  fingerprint(parameters)
-
 /**
  * The caller's claim that this request and others under the same key are one, from the headers or from the body's field;
  * undefined when it names no key. `parameters` is everything decoded that decides what happens (path and body); a default that is
@@ -60,7 +55,7 @@ export const claim = (request: {
   readonly bodyKey?: string | undefined
   readonly parameters: { readonly [name: string]: unknown }
 }): Effect.Effect<IdempotencyClaim | undefined, IdempotencyKeysDiffer> => {
-  const { operation, principal, headers, bodyKey, parameters } = request
+  const { operation, principal, headers, bodyKey } = request
   const named = [headers["idempotency-key"], headers["x-idempotency-key"], bodyKey].filter((key) => key !== undefined)
   const [key] = named
   if (key === undefined) return Effect.undefined
@@ -68,23 +63,10 @@ export const claim = (request: {
   const agent = agentOf(principal)
   // A tenant's programs share its keys; an agent finds none but its own.
   const scope = agent === undefined ? operation : `${operation} ${agent}`
-  return Effect.succeed({ tenant_id: principal.tenant_id, operation: scope, key, fingerprint: asked(parameters) })
+  // The key itself is no part of what it stands for.
+  const { idempotency_key: _, ...parameters } = request.parameters
+  return Effect.succeed({ tenant_id: principal.tenant_id, operation: scope, key, fingerprint: fingerprint(parameters) })
 }
-
-/**
- * What `make` makes under the claim. The version before stored keys for what was `sent`, with the defaults that were written out: one
- * that is for something else is asked for by that, too.
- */
-export const orAsSent = <A, E, R>(
-  claimed: IdempotencyClaim | undefined,
-  sent: { readonly [name: string]: unknown },
-  make: (claimed: IdempotencyClaim | undefined) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.catch(make(claimed), (refused) => {
-    if (claimed === undefined || !(refused instanceof IdempotencyKeyReused)) return Effect.fail(refused)
-    const before = asked(sent)
-    return before === claimed.fingerprint ? Effect.fail(refused) : make({ ...claimed, fingerprint: before })
-  })
 
 /** Marks the answer as the stored result of an earlier request. */
 export const markReplayed = (replayed: boolean): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =>

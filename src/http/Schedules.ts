@@ -7,7 +7,7 @@ import type { ScheduleId } from "#domain/Ids.ts"
 import type { ScheduleTrigger } from "#domain/Schedule.ts"
 import { orderOf, withoutDefaults } from "#domain/ScheduleOrder.ts"
 import { Schedules } from "#services/Schedules.ts"
-import { claim, markReplayed, orAsSent } from "./Idempotency.ts"
+import { claim, markReplayed } from "./Idempotency.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -29,9 +29,7 @@ export const layer = HttpApiBuilder.group(
           bodyKey: payload.idempotency_key,
           parameters: withoutDefaults(order)
         })
-        const { replayed, schedule } = yield* orAsSent(claimed, { ...order }, (claimed) =>
-          schedules.create(principal, order, claimed)
-        )
+        const { replayed, schedule } = yield* schedules.create(principal, order, claimed)
         yield* markReplayed(replayed)
         return schedule
       }),

@@ -1,11 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Effect, Result, Schema } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccountId, fromTypeId, toTypeId } from "#domain/Ids.ts"
-import { Principal } from "#domain/Principal.ts"
-import { CreateScheduledTransfer, orderOf } from "#domain/ScheduleOrder.ts"
-import { fingerprint } from "#http/Idempotency.ts"
-import { newUuid } from "#services/NewId.ts"
+import { fromTypeId } from "#domain/Ids.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { callerOf, options, serverOf, withWallet } from "./WalletsServer.ts"
 
@@ -266,30 +262,6 @@ layer(serverOf("sandbox"), options)("scheduled transfers over HTTP", (it) => {
         assert.deepInclude(refused.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" }, JSON.stringify(given))
       }
       assert.strictEqual((yield* call("GET", path)).body.pagination.total, 1)
-    })
-  )
-
-  it.effect("is found by the key under which the version before stored its defaults as they were written", () =>
-    Effect.gen(function* () {
-      const { body, create, tenant } = yield* pair
-      const scheduled_at = yield* inAMinute
-      const written = { ...body, scheduled_at, retry_enabled: true }
-      const order = Result.getOrThrow(orderOf(yield* Schema.decodeUnknownEffect(CreateScheduledTransfer)(written)))
-      const about = { tenant_id: tenant.id, operation: "scheduled_transfers.create", key: "full" }
-      const { create: schedule } = yield* Schedules
-      const caller = new Principal({
-        tenant_id: tenant.id,
-        account_id: AccountId.make(newUuid()),
-        environment: "sandbox",
-        actor_type: "api_key",
-        actor_id: "key",
-        scopes: ["*:*"]
-      })
-      const stored = (yield* schedule(caller, order, { ...about, fingerprint: fingerprint({ ...order }) })).schedule
-      const again = yield* create({ scheduled_at, retry_enabled: true }, { "idempotency-key": "full" })
-      assert.deepStrictEqual([again.status, again.body.id], [201, toTypeId("sch", stored.id)])
-      const other = yield* create({ scheduled_at, retry_enabled: false }, { "idempotency-key": "full" })
-      assert.strictEqual(other.body.code, "IDEMPOTENCY_KEY_REUSED")
     })
   )
 })

@@ -8,7 +8,7 @@ import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import type { IdempotencyHeaders } from "../Direct.ts"
-import { claim, orAsSent } from "../Idempotency.ts"
+import { claim } from "../Idempotency.ts"
 
 /** What is asked for, the same whether a default is written out or left out. */
 const parametersOf = (order: TransferOrder) => {
@@ -54,7 +54,7 @@ export const make = Effect.gen(function* () {
       case "cross_border":
         return yield* crossBorder.create(principal, order, claimed)
       case "stream_start":
-        return yield* orAsSent(claimed, { ...order }, (claimed) => streams.start(principal, order, claimed))
+        return yield* streams.start(principal, order, claimed)
       case "stream_withdraw":
       case "stream_cancel":
         return yield* streams.transfer(principal, order, claimed)
