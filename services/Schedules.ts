@@ -2,7 +2,7 @@ import { Context, DateTime, type Duration, Effect, Layer, Option, Result, Schedu
 import { actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { ScheduleId, toTypeId, type TransferId } from "#domain/Ids.ts"
-import { CurrencyMismatch, type IdempotencyKeyReused, SameWallet } from "#domain/PostingRefused.ts"
+import type { CurrencyMismatch, IdempotencyKeyReused, SameWallet } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound, ServiceUnavailable, type StateTransitionInvalid } from "#domain/Refusal.ts"
 import {
@@ -14,7 +14,7 @@ import {
   shown
 } from "#domain/Schedule.ts"
 import { scheduleDefaults, type ScheduleOrder, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
-import { NetworkMismatch, type Transfer } from "#domain/Transfer.ts"
+import { type NetworkMismatch, type Transfer, whyApart } from "#domain/Transfer.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
 import { once as postedOnce } from "./Ledger/Once.ts"
@@ -93,11 +93,8 @@ export class Schedules extends Context.Service<
         const { amount, currency, from_wallet_id, to_wallet_id } = order
         const from = yield* wallets.own(caller, from_wallet_id)
         const to = yield* wallets.known(caller, to_wallet_id)
-        if (from.id === to.id) return yield* new SameWallet({ wallet_id: toTypeId("wal", from.id) })
-        for (const { currency: actual } of [from, to]) {
-          if (actual !== currency) return yield* new CurrencyMismatch({ expected: currency, actual })
-        }
-        if (from.network !== to.network) return yield* new NetworkMismatch({ from: from.network, to: to.network })
+        const apart = whyApart(from, to, currency)
+        if (apart !== undefined) return yield* apart
         const now = yield* DateTime.nowAsDate
         const { first, recurrence } = yield* Effect.fromResult(timetableOf(order, now))
         const schedule: Schedule = {
