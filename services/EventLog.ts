@@ -8,11 +8,19 @@ import { newUuid } from "./NewId.ts"
 
 const Recorded = Schema.toType(RecordedEvent)
 
-const insertEvents = Pipeline.statement(
-  [OID.timestamptz, OID.int8Array, OID.uuidArray, OID.uuidArray, OID.textArray, OID.jsonArray],
-  `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
+const insertEvents = Pipeline.overLists(
+  "r",
+  [
+    ["behind", OID.int8Array],
+    ["id", OID.uuidArray],
+    ["tenant_id", OID.uuidArray],
+    ["type", OID.textArray],
+    ["data", OID.jsonArray]
+  ],
+  (rows) => `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
     SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data, $1
-    FROM ${Pipeline.lists("r", ["behind", "id", "tenant_id", "type", "data"], 2)}`
+    FROM ${rows}`,
+  { before: [OID.timestamptz] }
 )
 
 /** Writes facts as the last ones of the log. Its head was moved by `events.length` in the same transaction before. */

@@ -6,7 +6,7 @@ import { Data, Effect, Result, type Scope } from "effect"
 import { Duplex } from "node:stream"
 import { parameter, type Statement, type Step, withoutLists } from "./Statement.ts"
 
-export { lists, OID, parameter, statement, type Statement, type Step } from "./Statement.ts"
+export { OID, overLists, parameter, statement, type Statement, type Step } from "./Statement.ts"
 
 export type Row = ReadonlyArray<unknown>
 

@@ -23,30 +23,33 @@ const elements = new Map<number, number>([
   [OID.timestamptzArray, OID.timestamptz],
   [OID.uuidArray, OID.uuid]
 ])
+const elementOf = (list: number): number => {
+  const element = elements.get(list)
+  if (element === undefined) throw new TypeError(`It is not known what a list of type ${list} is of`)
+  return element
+}
+
+/** SQL that reads no lists, or reads them in its own way. */
+export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
 
 /**
- * What a statement reads its lists from, under a name: a row for each place in them, with these columns, from parameter `first` on.
- * In a FROM, `unnest` of several lists would keep a copy of each before the first row is there.
+ * SQL over lists of one length: `text` gets what to read rows from, one for each place in the lists, with these columns and under this
+ * name. Each column has the type of its list. The lists are parameters behind those `before`, and in front of those `after`.
  */
-export const lists = (name: string, columns: ReadonlyArray<string>, first = 1): string =>
-  `(SELECT ${columns.map((column, index) => `unnest($${first + index}) AS ${column}`).join(", ")}) AS ${name}`
-
-const fromLists = /\(SELECT unnest\(\$\d+\) AS \w+(?:, unnest\(\$\d+\) AS \w+)*\) AS /g
-const listed = /unnest\(\$(\d+)\)/g
-
-export const statement = (types: ReadonlyArray<number>, text: string): Statement => {
-  const places = new Set<number>()
-  const alone = text.replaceAll(fromLists, (rows) =>
-    rows.replaceAll(listed, (_, place: string) => {
-      places.add(Number(place) - 1)
-      return `$${place}`
-    })
-  )
-  const inPlace = types.map((type, place) => (places.has(place) ? elements.get(type) : type))
-  const known = inPlace.filter((type) => type !== undefined)
-  return places.size === 0 || known.length < types.length
-    ? { text, types }
-    : { text, types, alone: { text: alone, types: known } }
+export const overLists = (
+  name: string,
+  columns: ReadonlyArray<readonly [column: string, type: number]>,
+  text: (rows: string) => string,
+  { after = [], before = [] }: { readonly before?: ReadonlyArray<number>; readonly after?: ReadonlyArray<number> } = {}
+): Statement => {
+  const over = (read: (parameter: string) => string, types: ReadonlyArray<number>): Statement => {
+    const values = columns.map(([column], index) => `${read(`$${before.length + 1 + index}`)} AS ${column}`)
+    // In a FROM, `unnest` of several lists would keep a copy of each before the first row is there.
+    return { text: text(`(SELECT ${values.join(", ")}) AS ${name}`), types: [...before, ...types, ...after] }
+  }
+  const lists = columns.map(([, type]) => type)
+  const alone = over((parameter) => parameter, lists.map(elementOf))
+  return { ...over((parameter) => `unnest(${parameter})`, lists), alone }
 }
 
 /** The same execution without lists, where each has one place: the server does not take lists apart then. */

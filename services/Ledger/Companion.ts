@@ -32,9 +32,8 @@ export const columnar = <Row extends object>(
   columns: ReadonlyArray<readonly [column: keyof Row & string, type: number]>,
   text: (rows: string, names: string) => string
 ): Companion<Row> => {
-  const names = columns.map(([name]) => name)
-  const types = columns.map(([, type]) => type)
-  const statement = Pipeline.statement(types, text(Pipeline.lists("r", names), names.join(", ")))
+  const names = columns.map(([name]) => name).join(", ")
+  const statement = Pipeline.overLists("r", columns, (rows) => text(rows, names))
   return { statement, of: (row) => ({ statement, cells: columns.map(([column]) => row[column]) }) }
 }
 

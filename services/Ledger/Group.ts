@@ -1,4 +1,4 @@
-import { Data, DateTime, Effect, Result } from "effect"
+import { Data, DateTime, Effect, Metric, Result } from "effect"
 import type { Book, Command, Decision, Posted } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { decide } from "#domain/Posting.ts"
@@ -19,6 +19,11 @@ export interface LedgerCommand extends Command {
   readonly rows?: (posted: Posted) => ReadonlyArray<CompanionRow>
 }
 
+export const sizes = Metric.histogram("turnpike_ledger_group_size", {
+  description: "Commands posted in one transaction",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+})
+
 export type Answer = Result.Result<Posted, PostingRefused | Superseded>
 
 const rollback = [{ statement: Pipeline.statement([], "ROLLBACK"), values: [] }]
@@ -38,6 +43,10 @@ export interface PostedGroup {
 
 /** What was decided from memory could not be written. Nothing of it was. */
 export class Misremembered extends Data.TaggedError("Misremembered")<{ readonly cause: Pipeline.StatementFailed }> {}
+
+export const misremembered = Metric.counter("turnpike_ledger_misremembered", {
+  description: "Groups decided from memory that the database refused, and that were decided again"
+})
 
 /** When a group is decided, and until when the keys used in it are remembered. */
 export const timing = Effect.map(DateTime.now, (now) => ({

@@ -4,8 +4,8 @@ import type { Decision, Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
-import { abandon, type Answer, type LedgerCommand, postGroup, postShared, remembering, timing } from "./Group.ts"
-import { groupSizes, misremembered } from "./Counting.ts"
+import type { Answer, LedgerCommand } from "./Group.ts"
+import * as Group from "./Group.ts"
 import { attempt, endsConnection, type GroupFailure, isElsewhere, isPassing, undecided } from "./Failure.ts"
 import * as Known from "./Known.ts"
 import { LanePolicy } from "./LanePolicy.ts"
@@ -93,18 +93,18 @@ export const make = Effect.fnUntraced(function* (
   const posted = (jobs: ReadonlyArray<Job>, answers: ReadonlyArray<Answer>) => {
     telling.add(jobs, answers)
     committed()
-    return Metric.update(groupSizes, jobs.length)
+    return Metric.update(Group.sizes, jobs.length)
   }
 
   /** Sends what is taken behind what is on its way, if memory does for it. */
-  const send = (wire: Pipeline.Wire, time: Effect.Success<typeof timing>): boolean => {
+  const send = (wire: Pipeline.Wire, time: Effect.Success<typeof Group.timing>): boolean => {
     const before = flying.at(-1)
     if (before?.isKnown === false) {
       known.wrote(before.decision)
       before.isKnown = true
     }
     const remembered = attempt(() =>
-      remembering(
+      Group.remembering(
         known,
         posting.map(({ command }) => command),
         time,
@@ -141,14 +141,14 @@ export const make = Effect.fnUntraced(function* (
     }
     const isTrusted = trust.isTrusted()
     trust.looked()
-    const looked = Effect.suspend(() => postGroup(wire, known, taken(), telling.now))
+    const looked = Effect.suspend(() => Group.postGroup(wire, known, taken(), telling.now))
     const posting =
       isLooked || !trust.isShared()
         ? looked
-        : Effect.catchTag(postShared(wire, known, taken, telling.now, isTrusted), "Misremembered", () =>
+        : Effect.catchTag(Group.postShared(wire, known, taken, telling.now, isTrusted), "Misremembered", () =>
             Effect.gen(function* () {
-              yield* Metric.update(misremembered, 1)
-              yield* abandon(wire)
+              yield* Metric.update(Group.misremembered, 1)
+              yield* Group.abandon(wire)
               trust.doubt()
               return yield* looked
             })
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function* (
     yield* presence.refused(outcome.failure)
     known.forget()
     if (endsConnection(outcome.failure)) return false
-    yield* inTime(abandon(wire))
+    yield* inTime(Group.abandon(wire))
     if (isPassing(outcome.failure)) {
       giveUp(posting)
       posting = []
@@ -189,7 +189,7 @@ export const make = Effect.fnUntraced(function* (
       if (endsConnection(alone.failure)) return false
       yield* Effect.logError("A ledger command could not be written", alone.failure)
       settle(job, isPassing(alone.failure) ? unavailable : Effect.die(alone.failure))
-      yield* inTime(abandon(wire))
+      yield* inTime(Group.abandon(wire))
     }
     posting = []
     return true
@@ -207,7 +207,7 @@ export const make = Effect.fnUntraced(function* (
       return true
     }
     if (landing.failure._tag === "ConnectionLost") return false
-    yield* Metric.update(misremembered, 1)
+    yield* Metric.update(Group.misremembered, 1)
     if (sent.isKnown) known.forget()
     telling.now()
     // Those behind it were decided on top of it, so they fail as well, and wait for its end.
@@ -247,7 +247,7 @@ export const make = Effect.fnUntraced(function* (
       }
       if (first === undefined) stuck = false
       posting = waiting.take([])
-      if (isRemembering() && send(wire, yield* timing)) continue
+      if (isRemembering() && send(wire, yield* Group.timing)) continue
       if (flying.length > 0) {
         waiting.putBack(posting)
         posting = []

@@ -102,9 +102,13 @@ const asHold = ([id, debit, credit, amount, captured, state, expires_at]: Pipeli
   expires_at: Pipeline.date(expires_at)
 })
 
-const talliesByName = Pipeline.statement(
-  [OID.uuidArray, OID.uuidArray],
-  `SELECT t.scope, t.subject, t.count, t.amount FROM ${Pipeline.lists("r", ["scope", "subject"])}
+const talliesByName = Pipeline.overLists(
+  "r",
+  [
+    ["scope", OID.uuidArray],
+    ["subject", OID.uuidArray]
+  ],
+  (rows) => `SELECT t.scope, t.subject, t.count, t.amount FROM ${rows}
     JOIN tallies t ON t.log = 1 AND t.scope = r.scope AND t.subject = r.subject`
 )
 const asTally = ([scope, subject, count, amount]: Pipeline.Row): Tally => ({
@@ -114,10 +118,15 @@ const asTally = ([scope, subject, count, amount]: Pipeline.Row): Tally => ({
   amount: Pipeline.bigint(amount)
 })
 
-const keysByName = Pipeline.statement(
-  [OID.uuidArray, OID.textArray, OID.textArray],
-  `SELECT k.tenant_id, k.operation, k.key, k.fingerprint, k.command_id, k.result, k.expires_at
-    FROM ${Pipeline.lists("c", ["tenant_id", "operation", "key"])}
+const keysByName = Pipeline.overLists(
+  "c",
+  [
+    ["tenant_id", OID.uuidArray],
+    ["operation", OID.textArray],
+    ["key", OID.textArray]
+  ],
+  (rows) => `SELECT k.tenant_id, k.operation, k.key, k.fingerprint, k.command_id, k.result, k.expires_at
+    FROM ${rows}
     JOIN idempotency_keys k USING (tenant_id, operation, key)`
 )
 const asKey = ([tenant_id, operation, key, fingerprint, command_id, result, expires_at]: Pipeline.Row) => ({

@@ -15,9 +15,8 @@ const over = <Row extends object>(
   text: (names: string, rows: string) => string
 ) => {
   const names = columns.map(([column]) => column)
-  const types = columns.map(([, type]) => type)
-  const rows = `(SELECT $1 AS at, r.* FROM ${Pipeline.lists("r", names, 2)})`
-  const statement = Pipeline.statement([OID.timestamptz, ...types], text(names.join(", "), rows))
+  const withInstant = (rows: string) => text(names.join(", "), `(SELECT $1 AS at, r.* FROM ${rows})`)
+  const statement = Pipeline.overLists("r", columns, withInstant, { before: [OID.timestamptz] })
   return (at: Date, rows: ReadonlyArray<Row>): Pipeline.Step => ({
     statement,
     values: [at, ...names.map((name) => rows.map((row) => row[name]))]

@@ -27,14 +27,22 @@ export interface Claimed {
 
 // The state is judged in a way that no index on a state can serve: the planner, whose statistics never know about times after
 // now, would walk every unused payment there is instead of looking up the few that are named.
-const take = Pipeline.statement(
-  [OID.uuidArray, OID.uuidArray, OID.textArray, OID.textArray, OID.timestamptzArray, OID.timestamptz],
-  `UPDATE payments p SET state = 'in_flight', lease_until = a.until, request_fingerprint = a.fingerprint,
+const take = Pipeline.overLists(
+  "a",
+  [
+    ["payment", OID.uuidArray],
+    ["endpoint", OID.uuidArray],
+    ["method", OID.textArray],
+    ["fingerprint", OID.textArray],
+    ["until", OID.timestamptzArray]
+  ],
+  (rows) => `UPDATE payments p SET state = 'in_flight', lease_until = a.until, request_fingerprint = a.fingerprint,
       origin_status = NULL, origin_ms = NULL, failure = NULL
-    FROM ${Pipeline.lists("a", ["payment", "endpoint", "method", "fingerprint", "until"])}
+    FROM ${rows}
     WHERE p.id = a.payment AND p.endpoint_id = a.endpoint AND p.method IN ('ANY', a.method) AND p.proof_expires_at > $6
       AND CASE p.state WHEN 'authorized' THEN true WHEN 'released' THEN p.hold_id IS NULL ELSE false END
-    RETURNING ${paymentColumns}, a.method`
+    RETURNING ${paymentColumns}, a.method`,
+  { after: [OID.timestamptz] }
 )
 const look = Pipeline.statement([OID.uuidArray], `SELECT ${paymentColumns} FROM payments p WHERE p.id = ANY($1)`)
 

@@ -44,33 +44,35 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
   it.effect("answers for one row what it answers for each of several, and takes no list apart for it", () =>
     Effect.gen(function* () {
       const { fly } = yield* opened("lists")
-      const columns = {
-        b: [OID.boolArray, true],
-        y: [OID.byteaArray, new Uint8Array([0, 255])],
-        i2: [OID.int2Array, -2],
-        i4: [OID.int4Array, 4],
-        i8: [OID.int8Array, 9_007_199_254_740_993n],
-        j: [OID.jsonArray, { a: [1, "ö"] }],
-        jb: [OID.jsonbArray, ["x", null]],
-        t: [OID.textArray, 'a"b{}\\,NULL'],
-        at: [OID.timestamptzArray, new Date("2026-01-02T03:04:05.678Z")],
-        id: [OID.uuidArray, "01a1fefa-fd49-7048-9337-d5af6b5f0285"],
-        none: [OID.textArray, null]
-      } as const
-      const cells = Object.values(columns).map(([, value]) => value)
-      const statement = Pipeline.statement(
-        [...Object.values(columns).map(([type]) => type), OID.int4],
-        `SELECT r.*, $${cells.length + 1} AS n FROM ${Pipeline.lists("r", Object.keys(columns))}`
+      const columns = [
+        ["b", OID.boolArray, true],
+        ["y", OID.byteaArray, new Uint8Array([0, 255])],
+        ["i2", OID.int2Array, -2],
+        ["i4", OID.int4Array, 4],
+        ["i8", OID.int8Array, 9_007_199_254_740_993n],
+        ["j", OID.jsonArray, { a: [1, "ö"] }],
+        ["jb", OID.jsonbArray, ["x", null]],
+        ["t", OID.textArray, 'a"b{}\\,NULL'],
+        ["at", OID.timestamptzArray, new Date("2026-01-02T03:04:05.678Z")],
+        ["id", OID.uuidArray, "01a1fefa-fd49-7048-9337-d5af6b5f0285"],
+        ["none", OID.textArray, null]
+      ] as const
+      const cells = columns.map(([, , value]) => value)
+      const statement = Pipeline.overLists(
+        "r",
+        columns.map(([name, type]) => [name, type]),
+        (rows) => `SELECT $1 AS m, r.*, $${cells.length + 2} AS n FROM ${rows}`,
+        { before: [OID.int8], after: [OID.int4] }
       )
       const of = (rows: number): Pipeline.Step => ({
         statement,
-        values: [...cells.map((cell) => Array.from({ length: rows }, () => cell)), 7]
+        values: [5n, ...cells.map((cell) => Array.from({ length: rows }, () => cell)), 7]
       })
       const [one] = yield* fly([of(1)])
       const prepared =
-        "SELECT strpos(statement, 'unnest') FROM pg_prepared_statements WHERE statement LIKE 'SELECT r.*%'"
+        "SELECT strpos(statement, 'unnest') FROM pg_prepared_statements WHERE statement LIKE 'SELECT $1 AS m%'"
       assert.deepStrictEqual(yield* fly([run(prepared)]), [[[0]]])
-      assert.deepStrictEqual(one, [[...cells, 7]])
+      assert.deepStrictEqual(one, [[5n, ...cells, 7]])
       assert.deepStrictEqual(yield* fly([of(2)]), [[...(one ?? []), ...(one ?? [])]])
       assert.deepStrictEqual(yield* fly([of(0)]), [[]])
     }).pipe(Effect.scoped)
