@@ -71,6 +71,7 @@ export const make = Effect.gen(function* () {
         FROM webhook_deliveries WHERE webhook_id = ${webhook_id} AND id = ${of} RETURNING event_id`
   })
   const replay = Effect.fnUntraced(function* (webhook_id: WebhookId, of: DeliveryId) {
+    // Without a turn: each makes one, so calls at once may pass the limit by their number, and none waits for a range to be read.
     yield* refuseTooMany(webhook_id)
     const id = yield* newId(DeliveryId.to)
     const now = yield* DateTime.nowAsDate
