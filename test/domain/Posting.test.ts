@@ -30,6 +30,11 @@ describe("a refusal", () => {
     assert.strictEqual(refusal([account(0, { held: 99n }), poor], transfer(0, 1, 2n)), "INSUFFICIENT_BALANCE")
     assert.strictEqual(refusal([account(0, { held: 99n }), poor], reserve("h", 0, 1, 2n)), "INSUFFICIENT_BALANCE")
   })
+  it("of money that is made comes before more would be owed than an account can say", () => {
+    const issuance = (posted: bigint) => account(0, { may_overdraw: true, posted })
+    assert.strictEqual(refusal([issuance(1n - maxMicros), poor], transfer(0, 1, 1n)), "posted")
+    assert.strictEqual(refusal([issuance(-maxMicros), poor], transfer(0, 1, 1n)), "INSUFFICIENT_BALANCE")
+  })
   it("of a hold that is over says how it ended", () => {
     const over: Hold = { id: "h", debit: 1n, credit: 2n, amount: 5n, captured: 0n, state: "expired", expires_at: later }
     const capture: Step = { kind: "capture", ...between(0, 1), hold: "h" }

@@ -233,6 +233,8 @@ describe("a refund that cannot be paid", () => {
     const hours = Array.from({ length: 24 }, (_, index) => index + 1)
     const days = Array.from({ length: 14 }, (_, index) => 24 * (index + 2))
     assert.deepStrictEqual(tried, [...hours, ...days])
+    const late = retryRefundAt(completed, new Date(completed.getTime() + 14.5 * day), retries)
+    assert.deepStrictEqual(late, new Date(completed.getTime() + 15 * day))
   })
 })
 
