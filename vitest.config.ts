@@ -14,10 +14,12 @@ export default defineConfig({
         test: {
           name: "turnpike",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/tidy.test.ts", "test/bench/**", "**/node_modules/**"],
+          exclude: ["test/tidy.test.ts", "test/domain/**", "test/bench/**", "**/node_modules/**"],
           globalSetup: ["test/globalSetup.ts"]
         }
       },
+      // Pure, so its files share a process and what is loaded in it: to load Effect for each took longer than all of its tests.
+      { extends: true, test: { name: "domain", include: ["test/domain/**/*.test.ts"], isolate: false } },
       // The architecture as a test needs no database, so `npm run check` runs it alone.
       { extends: true, test: { name: "tidy", include: ["test/tidy.test.ts"] } }
     ]
