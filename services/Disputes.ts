@@ -1,13 +1,12 @@
 import { Context, DateTime, Effect, Layer, type Result, Schedule } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import {
-  type AlreadyDecided,
-  type AlreadyDisputed,
   type Change,
   type Dispute,
-  type DisputeWindowExpired,
   escalate,
   type EvidenceLimitReached,
+  type NotDisputable,
+  type NotResolvable,
   respond,
   type ResponseWindowExpired,
   supplement,
@@ -18,7 +17,6 @@ import type { Evidence } from "#domain/DisputeEvidence.ts"
 import type { DisputeId } from "#domain/Ids.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
-import type { AmountExceedsRemaining, NotRefundable } from "#domain/Refund.ts"
 import type { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import * as Changing from "./Disputes/Changing.ts"
 import * as Opening from "./Disputes/Opening.ts"
@@ -30,22 +28,12 @@ import { deciding, movesNothing, needsNoKey } from "./Refunds/Deciding.ts"
 import * as Turns from "./Turns.ts"
 
 /** Why a dispute is not opened; nothing is stored then. */
-export type OpeningRefused =
-  | NotFound
-  | StateTransitionInvalid
-  | NotRefundable
-  | DisputeWindowExpired
-  | AlreadyDisputed
-  | AlreadyDecided
-  | AmountExceedsRemaining
-  | IdempotencyKeyReused
+export type OpeningRefused = NotFound | NotDisputable | IdempotencyKeyReused
 
 /** Why a dispute is not resolved; it stays as it was. */
 export type ResolvingRefused =
   | NotFound
-  | StateTransitionInvalid
-  | NotRefundable
-  | AmountExceedsRemaining
+  | NotResolvable
   | InsufficientBalance
   | WalletFrozen
   | AmountTooLarge

@@ -94,6 +94,18 @@ export class EvidenceLimitReached extends Schema.TaggedError<EvidenceLimitReache
   { httpApiStatus: 422, title: "The dispute has as much evidence as it can hold" }
 ) {}
 
+/** Why a transfer cannot be disputed. */
+export type NotDisputable =
+  | StateTransitionInvalid
+  | NotRefundable
+  | DisputeWindowExpired
+  | AlreadyDisputed
+  | AlreadyDecided
+  | AmountExceedsRemaining
+
+/** Why a dispute cannot end so. */
+export type NotResolvable = StateTransitionInvalid | NotRefundable | AmountExceedsRemaining
+
 /** What may happen to a dispute. */
 export type DisputeTrigger = "responded" | "supplemented" | "escalated" | "resolved"
 
@@ -158,15 +170,7 @@ export const judgeDispute = (
   { amount_disputed: asked, reason }: Pick<Dispute, "reason"> & { readonly amount_disputed: bigint | undefined },
   now: Date,
   window: Duration.Duration
-): Result.Result<
-  bigint,
-  | StateTransitionInvalid
-  | NotRefundable
-  | DisputeWindowExpired
-  | AlreadyDisputed
-  | AlreadyDecided
-  | AmountExceedsRemaining
-> => {
+): Result.Result<bigint, NotDisputable> => {
   const { transfer } = of
   const transfer_id = toTypeId("tx", transfer.id)
   if (transfer.status !== "completed") {
@@ -234,7 +238,7 @@ export const resolve = (
   dispute: Dispute,
   { notes, refund_amount, resolution }: Verdict,
   of: Disputed
-): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
+): Result.Result<Resolved, NotResolvable> => {
   const change = changed(dispute, "resolved", { resolution, notes })
   if (Result.isFailure(change)) return Result.fail(change.failure)
   if (resolution !== "full_refund" && resolution !== "partial_refund") {
@@ -253,10 +257,7 @@ export const resolve = (
  * Ends a dispute that nobody answered in time in the filer's favour: by what was asked for, or by everything that is disputed. Where as
  * much has come back meanwhile there is nothing left to refund.
  */
-export const resolveByDefault = (
-  dispute: Dispute,
-  of: Disputed
-): Result.Result<Resolved, StateTransitionInvalid | NotRefundable | AmountExceedsRemaining> => {
+export const resolveByDefault = (dispute: Dispute, of: Disputed): Result.Result<Resolved, NotResolvable> => {
   if (dispute.status !== "open") {
     return Result.fail(new StateTransitionInvalid({ resource: "dispute", from: dispute.status, to: "resolved" }))
   }
