@@ -159,7 +159,9 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
       .pipe(
         // The ledger expired the hold before anybody came: only the row is left to end.
         Effect.catchTag("HOLD_NOT_OPEN", () => endUnheld(end, failed)),
-        Effect.ignore
+        // Nothing else is ever wrong with a hold of ours: were it, the money would stay held and nobody be told.
+        Effect.orDie,
+        Effect.asVoid
       )
   }
 

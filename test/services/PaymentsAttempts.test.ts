@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Test from "#layers/Test.ts"
@@ -45,6 +45,18 @@ layer(Test.layer, { timeout: "60 seconds" })("a second attempt that was turned a
       yield* (yield* Ledger).expireDue
       assert.strictEqual((yield* payments.capture(yield* granted(proof), Paid.answered(200))).charged, 10_000n)
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds - 10_000n })
+    })
+  )
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a payment whose money is not held as its record says", (it) => {
+  it.effect("is not taken for one that was given back", () =>
+    Effect.gen(function* () {
+      const { granted, payments, reserve } = yield* Paid.market({ timeoutMs: 1000 })
+      const payment = yield* granted((yield* reserve).proof)
+      const ended = yield* Effect.exit(payments.release({ ...payment, hold_id: newUuid() }, "origin_status"))
+      assert.isTrue(Exit.hasDies(ended))
+      assert.deepStrictEqual(yield* stateOf(payment.id), { state: "in_flight", attempt: 1 })
     })
   )
 })
