@@ -156,7 +156,7 @@ describe("what a call may do with a payment", () => {
     ["charged, answer lost", says(captured, 41), "Answerable"],
     ["charged, answer lost, long ago", says(captured, 600), "Answerable"],
     ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"],
-    ["signed, charged", says({ ...captured, protocol: "x402" }, 3), "Answerable"],
+    ["signed, charged", says({ ...captured, protocol: "x402v2" }, 3), "Answerable"],
     ["with the chain", says({ state: "settling", request_fingerprint: "f" }, 1), "Settling"],
     ["with the chain, another request", says({ state: "settling", request_fingerprint: "g" }, 1), "Used"]
   ]

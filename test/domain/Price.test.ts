@@ -39,5 +39,7 @@ describe("a price list", () => {
   it("capped, is nowhere above the cap", () => {
     const capped = cappedAt(price, 5_000n)
     assert.deepStrictEqual([priceAt(capped, 0n), priceAt(capped, 10n), priceAt(capped, 100n)], [5_000n, 3_330n, 0n])
+    const lower = cappedAt(price, 2_000n)
+    assert.deepStrictEqual([priceAt(lower, 0n), priceAt(lower, 10n), priceAt(lower, 100n)], [2_000n, 2_000n, 0n])
   })
 })

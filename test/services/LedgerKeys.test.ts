@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { maxMicros } from "#domain/Money.ts"
 import { Ledger } from "#services/Ledger.ts"
@@ -9,14 +9,16 @@ import { balance, issuance, Test, transfer, wallet } from "./LedgerHarness.ts"
 layer(Test, { timeout: "60 seconds" })("what the ledger remembers and can hold", (it) => {
   it.effect("an idempotency key is remembered for 24 hours and not longer", () =>
     Effect.gen(function* () {
-      const { post, forgetKeys } = yield* Ledger
+      const { post, forgetKeys, recall } = yield* Ledger
       const [payer, payee] = [yield* wallet(10n), yield* wallet()]
       const idempotency = { tenant_id: newUuid(), operation: "test", key: "k", fingerprint: "f" }
       const pay = Effect.suspend(() => post({ ...transfer(payer, payee, 1n), idempotency, result: () => "first" }))
       yield* pay
       yield* TestClock.adjust("23 hours")
       assert.deepInclude(yield* pay, { replayed: true, result: "first" })
+      assert.deepStrictEqual(yield* recall(idempotency), Option.some("first"))
       yield* TestClock.adjust("61 minutes")
+      assert.deepStrictEqual(yield* recall(idempotency), Option.none())
       assert.strictEqual((yield* pay).replayed, false)
       yield* TestClock.adjust("25 hours")
       assert.strictEqual(yield* forgetKeys, 1)
