@@ -7,12 +7,13 @@ import {
   Logger,
   LogLevel,
   Option,
+  Redacted,
   References,
   Schema,
   SchemaIssue,
   SchemaTransformation
 } from "effect"
-import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
@@ -117,16 +118,66 @@ const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
 /** How long a collector may take to answer. */
 const patience = Duration.seconds(10)
 
+/** Says that a collector refuses what it gets, once for each of its addresses until it takes it again: a wrong key shows nowhere else. */
+const telling = () => {
+  const refused = new Set<string>()
+  return ({ request, status }: HttpClientResponse.HttpClientResponse) => {
+    if (status < 300) refused.delete(request.url)
+    if (status < 300 || refused.has(request.url)) return Effect.void
+    refused.add(request.url)
+    return Effect.logWarning(`The collector answers ${status} at ${request.url}: what it does not take is lost`)
+  }
+}
+
 // What it has not answered is held in memory, and so is what it would be asked again: one that hangs is left alone for a minute.
 const client = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(
-    HttpClient.HttpClient,
-    HttpClient.transformResponse((response) =>
+  Effect.map(HttpClient.HttpClient, (sending) =>
+    HttpClient.transformResponse(HttpClient.tap(sending, telling()), (response) =>
       Effect.timeoutOrElse(response, { duration: patience, orElse: () => Effect.die("The collector does not answer") })
     )
   )
-).pipe(Layer.provide(FetchHttpClient.layer))
+).pipe(
+  Layer.provide(FetchHttpClient.layer),
+  // Its headers are for the collector alone, not for where it sends us.
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+)
+
+/** `name=value` pairs with commas between them, values percent-encoded, as OpenTelemetry writes lists; undefined for anything else. */
+const pairs = (text: string): ReadonlyArray<readonly [name: string, value: string]> | undefined => {
+  const read: Array<readonly [string, string]> = []
+  for (const entry of text.split(",").filter((part) => part.trim() !== "")) {
+    const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/s.exec(entry) ?? []
+    try {
+      if (name === "") return undefined
+      read.push([decodeURIComponent(name), decodeURIComponent(value)])
+    } catch {
+      return undefined
+    }
+  }
+  return read
+}
+
+const headers = Setting.understood(
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "headers as name=value with commas between them, values percent-encoded (a comma is %2C, a % is %25), such as api-key=…",
+  (text) => {
+    const read = pairs(text)
+    // Whatever `fetch` would not send is none.
+    const isHeader = ([name, value]: readonly [string, string]) =>
+      /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t -~]*$/.test(value)
+    return read?.every(isHeader) === true ? Redacted.make(Object.fromEntries(read)) : undefined
+  }
+)
+
+const attributes = Setting.understood(
+  "OTEL_RESOURCE_ATTRIBUTES",
+  "attributes as name=value with commas between them, values percent-encoded, such as deployment.environment.name=production",
+  (text) => {
+    const read = pairs(text)
+    return read === undefined ? undefined : Object.fromEntries(read)
+  }
+)
 
 /** Traces, metrics and logs to an OpenTelemetry collector, when `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
 const collector = Layer.unwrap(
@@ -142,11 +193,22 @@ const collector = Layer.unwrap(
         }
       )
     )
-    const serviceName = yield* Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(Config.withDefault("turnpike"))
+    const named = yield* Config.option(Config.NonEmptyString("OTEL_SERVICE_NAME"))
+    const about: { readonly [name: string]: string } = yield* attributes.pipe(Config.withDefault({}))
+    const secret = yield* headers.pipe(Config.withDefault(Redacted.make({})))
     if (Option.isNone(endpoint)) return Layer.empty
     const minimum = yield* level
     const base = HttpClientRequest.get(endpoint.value)
-    const to = (path: string) => ({ url: HttpClientRequest.appendUrl(base, path).url, resource: { serviceName } })
+    // Who says nothing else is `turnpike`.
+    const resource = {
+      serviceName: Option.getOrElse(named, () => about["service.name"] ?? "turnpike"),
+      attributes: about
+    }
+    const to = (path: string) => ({
+      url: HttpClientRequest.appendUrl(base, path).url,
+      headers: Redacted.value(secret),
+      resource
+    })
     // What is one line a minute on standard error is one here, too.
     const logger = Effect.map(OtlpLogger.make(to("/v1/logs")), (logger) => once(logger, minimum))
     return Logger.layer([logger], { mergeWithExisting: true }).pipe(

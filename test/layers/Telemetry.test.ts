@@ -12,14 +12,18 @@ import * as Telemetry from "#layers/Telemetry.ts"
 const collector = Effect.acquireRelease(
   Effect.promise(async () => {
     const received = new Map<string, string>()
+    const keys: Array<string | undefined> = []
     const server = createServer(async (request, response) => {
       let body = ""
       for await (const chunk of request) body += chunk
       received.set(request.url ?? "", (received.get(request.url ?? "") ?? "") + body)
+      keys.push(`${request.headers["api-key"]}`)
+      if (request.headers["api-key"] === "wrong") response.statusCode = 401
+      if (request.headers["api-key"] === "moved") response.writeHead(307, { location: "/elsewhere" })
       response.end("{}")
     }).listen(0, "127.0.0.1")
     await once(server, "listening")
-    return { received, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    return { keys, received, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   }),
   ({ server }) => Effect.sync(() => server.close())
 )
@@ -99,6 +103,75 @@ it.effect("a collector's address that is none is refused, and not found out by w
     }
   })
 )
+
+it.live("a collector gets the headers and attributes that OpenTelemetry's own settings name", () =>
+  Effect.gen(function* () {
+    const { keys, received, url } = yield* collector
+    const settings = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_HEADERS: " api-key = a%2Cb=c== , x-tenant=shop",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=tolls,deployment.environment.name=caf%C3%A9"
+    }
+    yield* Effect.provide(Effect.logInfo("hello").pipe(Effect.withSpan("a call")), surroundings(settings))
+    assert.deepStrictEqual([...new Set(keys)], ["a,b=c=="])
+    for (const path of ["/v1/logs", "/v1/traces", "/v1/metrics"]) {
+      assert.include(received.get(path), '{"key":"service.name","value":{"stringValue":"tolls"}}')
+      assert.include(received.get(path), "café")
+    }
+    received.clear()
+    const named = { ...settings, OTEL_SERVICE_NAME: "gateway" }
+    yield* Effect.provide(Effect.logInfo("hello"), surroundings(named))
+    assert.include(received.get("/v1/logs"), '{"key":"service.name","value":{"stringValue":"gateway"}}')
+    assert.notInclude(received.get("/v1/logs"), "tolls")
+  })
+)
+
+it.effect("what is wrong with a collector's headers is said without them", () =>
+  Effect.gen(function* () {
+    for (const wrong of [
+      "secret",
+      "=secret",
+      "api-key=%zzsecret",
+      "api key=secret",
+      "api-key=secret%0A",
+      "a=b,secret"
+    ]) {
+      const refused = yield* Effect.flip(Layer.build(surroundings({ OTEL_EXPORTER_OTLP_HEADERS: wrong })))
+      assert.strictEqual(
+        Setting.sentence(refused),
+        "OTEL_EXPORTER_OTLP_HEADERS: expected headers as name=value with commas between them, values percent-encoded (a comma is %2C, a % is %25), such as api-key=…."
+      )
+    }
+    const refused = yield* Effect.flip(Layer.build(surroundings({ OTEL_RESOURCE_ATTRIBUTES: "a=%zz" })))
+    assert.match(Setting.sentence(refused), /^OTEL_RESOURCE_ATTRIBUTES: expected attributes as name=value/)
+  })
+)
+
+for (const [key, status] of [
+  ["wrong", 401],
+  ["moved", 307]
+] as const) {
+  it.live(`a collector that answers ${status} is told of once for each of its addresses, and without its key`, () =>
+    Effect.gen(function* () {
+      const { keys, received, url } = yield* collector
+      const environment = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: url,
+        OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key}`,
+        TURNPIKE_LOG_FORMAT: "json",
+        TURNPIKE_LOG_LEVEL: "Debug"
+      }
+      yield* Effect.provide(Effect.logInfo("hello"), surroundings(environment))
+      const lines = (yield* TestConsole.errorLines).map(String)
+      assert.lengthOf(
+        lines.filter((line) => line.includes(`The collector answers ${status} at ${url}/v1/logs`)),
+        1
+      )
+      assert.notInclude(lines.join(""), key)
+      assert.isNotEmpty(keys)
+      assert.isFalse(received.has("/elsewhere"))
+    }).pipe(Effect.provide(TestConsole.layer))
+  )
+}
 
 const refused = () =>
   Cause.die(
