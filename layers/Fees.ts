@@ -1,11 +1,10 @@
-import { Config, Effect, Layer, Schema } from "effect"
+import { Config, Effect, Layer } from "effect"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import { QuotePolicy } from "#services/Quotes/Policy.ts"
+import * as Setting from "./Setting.ts"
 
 const basisPoints = (name: string, maximum: number, otherwise: number) =>
-  Config.schema(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum })), name).pipe(
-    Config.withDefault(otherwise)
-  )
+  Setting.whole(name, 0, maximum).pipe(Config.withDefault(otherwise))
 
 const payments = Layer.effect(
   PaymentPolicy,

@@ -41,7 +41,7 @@ const drainDelay = Setting.understood(
     return delay === undefined || Duration.isGreaterThan(delay, longestDelay) ? undefined : delay
   }
 ).pipe(Config.withDefault(Duration.zero))
-const environment = Config.schema(Environment, "TURNPIKE_ENVIRONMENT").pipe(Config.withDefault("sandbox"))
+const environment = Setting.word("TURNPIKE_ENVIRONMENT", Environment.literals).pipe(Config.withDefault("sandbox"))
 
 /** What addresses can start with, without its last slash. */
 const publicAddress = (text: string): string | undefined => {
@@ -237,6 +237,16 @@ export const layerVisitor = Layer.effect(
   })
 )
 
+const rateLimit = Setting.understood(
+  "TURNPIKE_RATE_LIMIT",
+  "on, off, or requests a minute as a whole number from 1",
+  (text) => {
+    const word = text.toLowerCase()
+    if (word === "on" || word === "off") return word
+    return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
+  }
+).pipe(Config.withDefault("on" as const))
+
 const perMinute = { sandbox: 1_000, live: 6_000 }
 
 /** Only such can stand in an `Authorization` header as we read it. */
@@ -248,13 +258,7 @@ const metricsSecret = Setting.understood("TURNPIKE_METRICS_TOKEN", "printable AS
 export const policy = Layer.effect(
   HttpPolicy,
   Effect.gen(function* () {
-    const limit = yield* Config.schema(
-      Schema.Union([
-        Schema.Literals(["on", "off"]),
-        Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
-      ]),
-      "TURNPIKE_RATE_LIMIT"
-    ).pipe(Config.withDefault("on" as const))
+    const limit = yield* rateLimit
     const metricsToken = yield* Config.option(metricsSecret)
     return {
       requestsPerMinute: limit === "on" ? perMinute[yield* environment] : limit === "off" ? undefined : limit,

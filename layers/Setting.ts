@@ -37,6 +37,12 @@ export const whole = (name: string, minimum: number, maximum: number) =>
     /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum ? Number(text) : undefined
   )
 
+/** One of these words, in whatever case. */
+export const word = <const Word extends string>(name: string, words: ReadonlyArray<Word>) =>
+  understood(name, `one of ${words.join(", ")}`, (text) =>
+    words.find((known) => known.toLowerCase() === text.toLowerCase())
+  )
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** What is wrong with the surroundings, in a sentence that begins with the setting's name. */

@@ -1,18 +1,4 @@
-import {
-  Cause,
-  Config,
-  Duration,
-  Effect,
-  Layer,
-  Logger,
-  LogLevel,
-  Option,
-  Redacted,
-  References,
-  Schema,
-  SchemaIssue,
-  SchemaTransformation
-} from "effect"
+import { Cause, Config, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted, References } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
@@ -21,23 +7,8 @@ import { sayingOf } from "#services/Database/Reasons.ts"
 import { isDatabaseAway } from "#services/Health.ts"
 import * as Setting from "./Setting.ts"
 
-/** A setting that is one of these words, in whatever case. */
-const word = <const Words extends ReadonlyArray<string>>(name: string, words: Words) => {
-  const decode = (text: string): Effect.Effect<Words[number], SchemaIssue.Issue> => {
-    const found = words.find((known) => known.toLowerCase() === text.trim().toLowerCase())
-    return found === undefined
-      ? Effect.fail(new SchemaIssue.InvalidValue({ message: `must be one of ${words.join(", ")}` }))
-      : Effect.succeed(found)
-  }
-  const encode = (said: Words[number]) => Effect.succeed(said)
-  const Word = Schema.String.pipe(
-    Schema.decodeTo(Schema.Literals(words), SchemaTransformation.transformEffect({ decode, encode }))
-  )
-  return Config.schema(Word, name)
-}
-
-const format = Config.option(word("TURNPIKE_LOG_FORMAT", ["json", "pretty"]))
-const level = word("TURNPIKE_LOG_LEVEL", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]).pipe(
+const format = Config.option(Setting.word("TURNPIKE_LOG_FORMAT", ["json", "pretty"]))
+const level = Setting.word("TURNPIKE_LOG_LEVEL", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]).pipe(
   Config.withDefault("Info")
 )
 

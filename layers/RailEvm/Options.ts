@@ -1,4 +1,4 @@
-import { Config, Duration, Redacted, Schema } from "effect"
+import { Config, Duration, Redacted } from "effect"
 import { caip2, type Network } from "#domain/Network.ts"
 import * as DurationSetting from "../DurationSetting.ts"
 import * as Setting from "../Setting.ts"
@@ -34,14 +34,11 @@ const key = Setting.understood(
 
 /** What it takes to read a chain: `TURNPIKE_RPC_URL`, and if wanted `TURNPIKE_EVM_NETWORK` and `TURNPIKE_CONFIRMATIONS`. */
 const reading = {
-  network: Config.schema(Schema.Literals(["base-mainnet", "base-sepolia"]), "TURNPIKE_EVM_NETWORK").pipe(
+  network: Setting.word("TURNPIKE_EVM_NETWORK", ["base-mainnet", "base-sepolia"]).pipe(
     Config.withDefault("base-mainnet" as const)
   ),
   rpcUrl: Config.Redacted("TURNPIKE_RPC_URL"),
-  confirmations: Config.schema(
-    Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 1000 })),
-    "TURNPIKE_CONFIRMATIONS"
-  ).pipe(Config.withDefault(2))
+  confirmations: Setting.whole("TURNPIKE_CONFIRMATIONS", 1, 1000).pipe(Config.withDefault(2))
 }
 export const readingConfig = Config.all(reading)
 
@@ -52,16 +49,12 @@ export const readingConfig = Config.all(reading)
 export const config: Config.Config<EvmOptions> = Config.all({
   ...reading,
   key,
-  maxFee: Config.schema(
-    Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0.001, maximum: 10_000 })),
-    "TURNPIKE_MAX_FEE_GWEI"
+  maxFee: Setting.understood("TURNPIKE_MAX_FEE_GWEI", "a number from 0.001 to 10000", (text) =>
+    /^\d+(?:\.\d+)?$/.test(text) && Number(text) >= 0.001 && Number(text) <= 10_000 ? Number(text) : undefined
   ).pipe(
     Config.withDefault(1),
     Config.map((gwei) => BigInt(Math.round(gwei * 1e9)))
   ),
-  maxGas: Config.schema(
-    Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 21_000, maximum: 10_000_000 })),
-    "TURNPIKE_MAX_GAS"
-  ).pipe(Config.withDefault(300_000), Config.map(BigInt)),
+  maxGas: Setting.whole("TURNPIKE_MAX_GAS", 21_000, 10_000_000).pipe(Config.withDefault(300_000), Config.map(BigInt)),
   stuckAfter: DurationSetting.duration("TURNPIKE_STUCK_AFTER").pipe(Config.withDefault(Duration.seconds(30)))
 })

@@ -80,7 +80,14 @@ describe("a listener that cannot be", () => {
   it.live("says in a sentence what it expects of a setting of several words", () =>
     Effect.gen(function* () {
       const said = yield* refusal({ PORT: "0", TURNPIKE_ENVIRONMENT: "production" })
-      assert.strictEqual(said, 'TURNPIKE_ENVIRONMENT: expected "sandbox" | "live".')
+      assert.strictEqual(said, "TURNPIKE_ENVIRONMENT: expected one of sandbox, live.")
+      for (const wrong of ["0", "x", "1.5", "-1", "1e3"]) {
+        assert.strictEqual(
+          yield* refusal({ PORT: "0", TURNPIKE_RATE_LIMIT: wrong }),
+          "TURNPIKE_RATE_LIMIT: expected on, off, or requests a minute as a whole number from 1.",
+          wrong
+        )
+      }
     })
   )
 
