@@ -132,7 +132,7 @@ export const Verification = Schema.Struct({
 }).annotate({ identifier: "Verification" })
 
 const verify = HttpApiEndpoint.post("verify", "/verify", {
-  payload: Schema.Struct({ proof: Schema.String.check(Schema.isMaxLength(200)) }),
+  payload: Schema.Struct({ proof: Schema.String.check(Schema.isMaxCodePoints(200)) }),
   success: Verification
 })
   .annotate(Requires, { resource: "x402", action: "read", kinds: movers })

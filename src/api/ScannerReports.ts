@@ -14,7 +14,7 @@ const svg = Schema.String.pipe(HttpApiSchema.asText({ contentType: "image/svg+xm
 
 const signed = {
   params: { id: ScanId },
-  query: { signature: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))) },
+  query: { signature: Schema.optionalKey(Schema.String.check(Schema.isMaxCodePoints(100))) },
   success: html,
   error: problems(NotFound, Forbidden)
 }

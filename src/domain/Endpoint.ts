@@ -29,7 +29,7 @@ const Schemes = Schema.Array(EndpointScheme).check(
 )
 const EndpointName = name(255)
 const Description = text(1000)
-const Url = Schema.String.check(Schema.isMaxLength(maxOriginUrlLength))
+const Url = Schema.String.check(Schema.isMaxCodePoints(maxOriginUrlLength))
 /** Milliseconds. */
 export const longestTimeoutMs = 120_000
 const TimeoutMs = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: longestTimeoutMs }))
@@ -38,7 +38,7 @@ const RateLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000
 /** The protected path at the origin. A last segment `*` matches the rest. */
 export const EndpointPath = Schema.String.check(
   Schema.isMinLength(1),
-  Schema.isMaxLength(500),
+  Schema.isMaxCodePoints(500),
   Schema.makeFilter(
     (path) =>
       (path.startsWith("/") && /^[^?*]*(?:\/\*)?$/.test(path) && isPlain(path)) ||

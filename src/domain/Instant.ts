@@ -25,7 +25,7 @@ export const parseInstant = (text: string): Date | undefined => {
 const description = "ISO 8601 with seconds and with Z or an offset, such as 2030-01-31T09:00:00+01:00"
 
 /** A moment on the wire: ISO 8601 with seconds and with `Z` or an offset, never local time. */
-export const Instant = Schema.String.check(Schema.isMaxLength(40))
+export const Instant = Schema.String.check(Schema.isMaxCodePoints(40))
   .annotate({ description })
   .pipe(
     Schema.decodeTo(

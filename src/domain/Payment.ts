@@ -113,8 +113,8 @@ export const recordOf = (row: PaymentRow): Payment => ({
 
 /** What a caller pays for: the request that a 402 named, or the address of an endpoint. Nothing is paid unless its `terms` are so. */
 export const Pay = Schema.Struct({
-  payment_request_id: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
-  url: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
+  payment_request_id: Schema.optionalKey(Schema.String.check(Schema.isMaxCodePoints(200))),
+  url: Schema.optionalKey(Schema.String.check(Schema.isMaxCodePoints(4096))),
   from_wallet_id: Schema.optionalKey(WalletId),
   max_amount: Schema.optionalKey(Amount),
   terms: Schema.optionalKey(ExpectedTerms),

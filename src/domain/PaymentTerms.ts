@@ -14,7 +14,7 @@ export const PaymentTerms = Schema.Struct({
 }).annotate({ identifier: "PaymentTerms" })
 export type PaymentTerms = typeof PaymentTerms.Type
 
-const Text = Schema.String.check(Schema.isMaxLength(4096))
+const Text = Schema.String.check(Schema.isMaxCodePoints(4096))
 
 /** What the payer was shown of it, by whoever showed it. */
 export const ExpectedTerms = Schema.Struct({

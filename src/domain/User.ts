@@ -10,7 +10,7 @@ const addressPattern = /^[!-?A-~]+@[!-?A-~]+$/
  * The address that somebody logs in with, in lower case: the same person is meant in whatever case it is written. ASCII only, so that
  * two addresses which look alike are alike.
  */
-export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
+export const Email = Schema.String.check(Schema.isMaxCodePoints(254)).pipe(
   Schema.decodeTo(
     Schema.String,
     SchemaTransformation.transformEffect({

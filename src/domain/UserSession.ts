@@ -22,7 +22,7 @@ export type UserSession = typeof UserSession.Type
 
 /** What somebody logs in with: any text, because what is no password of ours is simply the wrong one. */
 export const Login = Schema.Struct({
-  email: Schema.String.check(Schema.isMaxLength(254)),
+  email: Schema.String.check(Schema.isMaxCodePoints(254)),
   password: Schema.String.check(Schema.isMaxCodePoints(200))
 }).annotate({ identifier: "Login" })
 export type Login = typeof Login.Type

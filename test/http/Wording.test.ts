@@ -73,6 +73,20 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
         ["POST", "/v1/wallets", [], "", "must be a JSON object"],
         ["POST", "/v1/wallets", { name: 1 }, "name", "must be text or null"],
         ["POST", "/v1/wallets", { name: "x".repeat(256) }, "name", "must have at most 255 characters"],
+        [
+          "POST",
+          "/v1/x402/pay",
+          { url: "x".repeat(4097), from_wallet_id: id },
+          "url",
+          "must have at most 4096 characters"
+        ],
+        [
+          "POST",
+          "/v1/agents",
+          { name: "x", skills: Array.from({ length: 101 }, (_, index) => `${index}`) },
+          "skills",
+          "must have at most 100 items"
+        ],
         ["POST", "/v1/wallets", { nam: "x" }, "nam", "is not known here"],
         ["POST", "/v1/wallets", { currency: "USD" }, "currency", 'must be one of "USDC", "EURC"'],
         ["POST", "/v1/transfers/batch", { transfers: ["x"] }, "transfers.0", "must be a JSON object"],

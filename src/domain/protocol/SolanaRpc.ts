@@ -6,12 +6,12 @@ import { addressBytes, programs } from "./SolanaKeys.ts"
 /** How many requests come in one batch, and how many parameters in one request. */
 export const rpcLimits = { batch: 32, params: 8 }
 
-const RpcId = Schema.Union([Schema.String.check(Schema.isMaxLength(100)), Schema.Int])
+const RpcId = Schema.Union([Schema.String.check(Schema.isMaxCodePoints(100)), Schema.Int])
 
 export const RpcRequest = Schema.Struct({
   jsonrpc: Schema.Literal("2.0"),
   id: RpcId,
-  method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+  method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100)),
   params: Schema.optionalKey(Schema.Array(Schema.Json).check(Schema.isMaxLength(rpcLimits.params)))
 }).annotate({ identifier: "SolanaRpcRequest" })
 export type RpcRequest = typeof RpcRequest.Type

@@ -10,7 +10,8 @@ export interface Wrong {
 const phrases: ReadonlyArray<readonly [expected: RegExp, said: string]> = [
   [/^a string with at most (\d+) code points$/, "must have at most $1 characters"],
   [/^a value with a length of at least 1$/, "must not be empty"],
-  [/^a value with a length of at (least|most) (\d+)$/, "must have a length of at $1 $2"],
+  // What is text counts code points: the lengths of others are those of lists.
+  [/^a value with a length of at (least|most) (\d+)$/, "must have at $1 $2 items"],
   [/^a value between (\d+) and (\d+)$/, "must be between $1 and $2"],
   [/^an integer$/, "must be a whole number"],
   // Numbers come as text in queries alone, where all of them are whole.
