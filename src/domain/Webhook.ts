@@ -31,8 +31,19 @@ export const maxEvents = 100
 
 const shown = (given: string) => JSON.stringify(given.slice(0, 100))
 
+/** What somebody may have meant who wrote that: the types of its family, or all families where it is of none. */
+const meant = (given: string): ReadonlyArray<string> => {
+  const [family] = given.split(".")
+  const types = EventType.literals.filter((type) => type.startsWith(`${family}.`))
+  return types.length > 0
+    ? [...types, `${family}.*`]
+    : [...new Set(EventType.literals.map((type) => `${type.split(".")[0]}.*`)), "*"]
+}
+
 const EventPattern = Schema.String.check(
-  Schema.makeFilter<string>((given) => eventPatterns.has(given) || `${shown(given)} is no type of event`)
+  Schema.makeFilter<string>(
+    (given) => eventPatterns.has(given) || `${shown(given)} is no type of event: there are ${meant(given).join(", ")}`
+  )
 ).annotate({ description: "A type of event, a family such as transfer.*, or *" })
 
 const EventPatterns = Schema.Array(EventPattern).check(

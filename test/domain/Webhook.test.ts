@@ -106,6 +106,9 @@ describe("the events of a subscription", () => {
     ]) {
       assert.include(complaint(["*", unknown]), `${JSON.stringify(unknown)} is no type of event`)
     }
+    assert.include(complaint(["transfer.vanished"]), "there are transfer.created, transfer.completed")
+    assert.include(complaint(["batch.done"]), "there are batch.completed, batch.*")
+    assert.match(complaint(["payments.completed"]) ?? "", /there are transfer\.\*, .*x402\.\*.*, \*/)
     for (const unknown of ["", " ", "**", "TRANSFER.*", "transfer.*\\n"]) assert.isFalse(accepts([unknown]), unknown)
   })
 
