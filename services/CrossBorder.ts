@@ -99,7 +99,7 @@ export class CrossBorder extends Context.Service<
       /** Of several transfers with one quote another one was first, or the quote ended while the ledger was waited for. */
       const beaten = Effect.fnUntraced(function* (caller: Principal, { id }: Quote) {
         yield* quotes.redeemable(caller, id)
-        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        return yield* Effect.die(ServiceUnavailable.because("another transfer had its quote"))
       })
 
       const again = (result: unknown): Effect.Effect<Created> =>
@@ -223,7 +223,7 @@ export class CrossBorder extends Context.Service<
           const cancelled = yield* withdraw(caller, id)
           if (cancelled !== undefined) return cancelled
         }
-        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))
       })
 
       return CrossBorder.of({ create, cancel })

@@ -27,7 +27,7 @@ let present = 0
 const inTurn = <A>(work: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
     if (present >= passwordLimits.atOnce + passwordLimits.waiting) {
-      return Effect.die(new ServiceUnavailable({ retry_after: 2 }))
+      return Effect.die(ServiceUnavailable.because("too many passwords are being checked", 2))
     }
     present++
     return Effect.ensuring(

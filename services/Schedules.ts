@@ -200,7 +200,7 @@ export class Schedules extends Context.Service<
           if (Result.isSuccess(posted)) return shown(advanced.schedule)
           if (posted.failure._tag !== "SUPERSEDED") return yield* Effect.die(posted.failure)
         }
-        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))
       })
 
       return Schedules.of({

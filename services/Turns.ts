@@ -27,4 +27,4 @@ export const make = Effect.gen(function* () {
       })
 })
 
-const tooLate = Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+const tooLate = Effect.die(ServiceUnavailable.because("those before it took too long"))

@@ -6,8 +6,9 @@ export const innermost = (fault: unknown): unknown => {
   return Predicate.hasProperty(fault, "cause") && Predicate.isObject(fault.cause) ? innermost(fault.cause) : fault
 }
 
-/** The same in words. */
+/** The same in words: what it says, or what it is said to be caused by. */
 export const sayingOf = (fault: unknown): string => {
   const last = innermost(fault)
-  return Predicate.hasProperty(last, "message") && last.message !== "" ? String(last.message) : String(last)
+  if (Predicate.hasProperty(last, "message") && last.message !== "") return String(last.message)
+  return Predicate.hasProperty(last, "cause") && typeof last.cause === "string" ? last.cause : String(last)
 }

@@ -73,7 +73,8 @@ export const make = Effect.fnUntraced(function* <A>(
       let deferred = loading.get(id)
       if (deferred === undefined) {
         deferred = Deferred.makeUnsafe<A | null>()
-        if (!Queue.offerUnsafe(wanted, id)) return Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        if (!Queue.offerUnsafe(wanted, id))
+          return Effect.die(ServiceUnavailable.because("too many endpoints are being looked up"))
         loading.set(id, deferred)
       }
       return Deferred.await(deferred)
@@ -118,7 +119,12 @@ export const make = Effect.fnUntraced(function* <A>(
   )
   yield* Effect.addFinalizer(() =>
     Effect.sync(() =>
-      answer([...loading.keys()], Exit.failCause(Cause.die(new ServiceUnavailable({ retry_after: 1 }))), 0, false)
+      answer(
+        [...loading.keys()],
+        Exit.failCause(Cause.die(ServiceUnavailable.because("the server has stopped"))),
+        0,
+        false
+      )
     )
   )
   return { peek, load, forget }

@@ -3,6 +3,7 @@ import { Cause, Deferred, Duration, Effect, Latch, Metric, Result, type Scope } 
 import type { Decision, Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
+import { sayingOf } from "../Database/Reasons.ts"
 import { realTime, sleep, within } from "../RealTime.ts"
 import type { Answer, LedgerCommand } from "./Group.ts"
 import * as Group from "./Group.ts"
@@ -10,7 +11,7 @@ import { attempt, endsConnection, type GroupFailure, isElsewhere, isPassing, und
 import * as Known from "./Known.ts"
 import { LanePolicy } from "./LanePolicy.ts"
 import * as Presence from "./Presence.ts"
-import { giveUp, settle, unavailable } from "./Telling.ts"
+import { giveUp, settle, stopped, unavailable } from "./Telling.ts"
 import * as Telling from "./Telling.ts"
 import * as Trust from "./Trust.ts"
 import * as Waiting from "./Waiting.ts"
@@ -57,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
   const giveUpOverdue = () => {
     // Perhaps nothing is left to be posted, and then nobody else tells them.
     telling.now()
-    giveUp(waiting.takeOverdue())
+    giveUp(waiting.takeOverdue(), "the ledger did not come to it in time")
   }
 
   const known = Known.make()
@@ -78,7 +79,7 @@ export const make = Effect.fnUntraced(function* (
   const post = (command: LedgerCommand): Effect.Effect<Posted, PostingRefused | Superseded> =>
     Effect.suspend(() => {
       const job: Job = { command, since: realTime.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
-      if (closed || !waiting.add(job)) return unavailable
+      if (closed || !waiting.add(job)) return unavailable(closed ? stopped : "too many wait for the ledger")
       arrived.openUnsafe()
       if (isFree()) stirred.openUnsafe()
       return Deferred.await(job.done)
@@ -178,7 +179,7 @@ export const make = Effect.fnUntraced(function* (
     if (endsConnection(outcome.failure)) return false
     yield* inTime(Group.abandon(wire))
     if (isPassing(outcome.failure)) {
-      giveUp(posting)
+      giveUp(posting, sayingOf(outcome.failure))
       posting = []
       return !isElsewhere(outcome.failure)
     }
@@ -188,7 +189,7 @@ export const make = Effect.fnUntraced(function* (
       if (Result.isSuccess(alone)) continue
       if (endsConnection(alone.failure)) return false
       yield* Effect.logError("A ledger command could not be written", alone.failure)
-      settle(job, isPassing(alone.failure) ? unavailable : Effect.die(alone.failure))
+      settle(job, isPassing(alone.failure) ? unavailable(sayingOf(alone.failure)) : Effect.die(alone.failure))
       yield* inTime(Group.abandon(wire))
     }
     posting = []
@@ -292,7 +293,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.sync(() => {
       closed = true
       telling.now()
-      giveUp([...flying.flatMap(({ jobs }) => jobs), ...posting, ...waiting.takeAll()])
+      giveUp([...flying.flatMap(({ jobs }) => jobs), ...posting, ...waiting.takeAll()], stopped)
     })
   )
   return { post, isServing: presence.isServing, crowded: presence.crowded }

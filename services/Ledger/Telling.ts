@@ -5,14 +5,17 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Answer } from "./Group.ts"
 import type { Job } from "./Waiting.ts"
 
-export const unavailable = Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+/** Why nothing is posted any more. */
+export const stopped = "the ledger has stopped"
+
+export const unavailable = (why: string) => Effect.die(ServiceUnavailable.because(why))
 
 export const settle = (job: Job, answer: Effect.Effect<Posted, PostingRefused | Superseded>): void => {
   Deferred.doneUnsafe(job.done, answer)
 }
 
-export const giveUp = (jobs: ReadonlyArray<Job>): void => {
-  for (const job of jobs) settle(job, unavailable)
+export const giveUp = (jobs: ReadonlyArray<Job>, why: string): void => {
+  for (const job of jobs) settle(job, unavailable(why))
 }
 
 /** Those whose group is committed. They are told when the next group is on its way: what they do then takes time. */

@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
           const changed = yield* changeOnce(caller, id, wanted)
           if (changed !== undefined) return changed
         }
-        return yield* Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))
       })
     )
 

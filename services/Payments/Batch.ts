@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* <A, B>(
   const pause = Duration.isZero(gather) ? Effect.void : Effect.sleep(gather)
   const arrived = Latch.makeUnsafe(false)
   const waiting: Array<Job<A, B>> = []
-  const unavailable = Exit.die(new ServiceUnavailable({ retry_after: 1 }))
+  const unavailable = (why: string) => Exit.die(ServiceUnavailable.because(why))
 
   let answered: () => void = () => undefined
   const settleAnswered = () => {
@@ -46,7 +46,11 @@ export const make = Effect.fnUntraced(function* <A, B>(
         jobs.forEach((job, index) => {
           const answer = Exit.isSuccess(exit) ? exit.value[index] : undefined
           if (answer !== undefined) Deferred.doneUnsafe(job.done, Exit.succeed(answer))
-          else Deferred.doneUnsafe(job.done, Exit.isFailure(exit) ? Exit.failCause(exit.cause) : unavailable)
+          else
+            Deferred.doneUnsafe(
+              job.done,
+              Exit.isFailure(exit) ? Exit.failCause(exit.cause) : unavailable("nothing was said of it")
+            )
         })
       if (waiting.length === 0 || !Duration.isZero(gather)) settleAnswered()
     })
@@ -68,7 +72,7 @@ export const make = Effect.fnUntraced(function* <A, B>(
     ask: (item) =>
       Effect.suspend(() => {
         const job = put(item)
-        return job === undefined ? unavailable : Deferred.await(job.done)
+        return job === undefined ? unavailable("too many payments wait for the database") : Deferred.await(job.done)
       }),
     tell: (item) => put(item) !== undefined
   }

@@ -5,6 +5,7 @@ import { Database } from "../Database.ts"
 import * as LastingPipeline from "../Database/LastingPipeline.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
+import { sayingOf } from "../Database/Reasons.ts"
 import * as Batch from "./Batch.ts"
 import { paymentColumns, paymentOf } from "./Row.ts"
 
@@ -131,5 +132,5 @@ export const make = Effect.gen(function* () {
 
 const unavailableIfAway = (failure: Pipeline.FlightFailure) =>
   failure._tag === "ConnectionLost" || (failure._tag === "StatementFailed" && Pipeline.isContention(failure))
-    ? new ServiceUnavailable({ retry_after: 2 })
+    ? ServiceUnavailable.because(sayingOf(failure), 2)
     : failure

@@ -29,7 +29,7 @@ export const deciding = <A, E extends Refused, R>(once: Effect.Effect<A, E, R>) 
     Effect.retry({ times: 99, while: ({ _tag }) => _tag === "SUPERSEDED" }),
     Effect.catch((refused) =>
       refused._tag === "SUPERSEDED"
-        ? Effect.die(new ServiceUnavailable({ retry_after: 1 }))
+        ? Effect.die(ServiceUnavailable.because("others changed it each time"))
         : Effect.fail(refused as Without<E, "SUPERSEDED">)
     )
   )

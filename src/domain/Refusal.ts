@@ -33,4 +33,9 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
   "SERVICE_UNAVAILABLE",
   { retry_after: Schema.Int },
   { httpApiStatus: 503, title: "Try again shortly" }
-) {}
+) {
+  /** The same with its reason, which is for the log: callers are not told. */
+  static because(why: string, retry_after = 1): ServiceUnavailable {
+    return Object.assign(new ServiceUnavailable({ retry_after }), { cause: why })
+  }
+}

@@ -6,7 +6,7 @@ import { monotonic } from "#services/RealTime.ts"
 const patience = Duration.seconds(12)
 
 /** What is told when that is over. What was asked for may have been done: that is what idempotency keys are for. */
-export const late = new ServiceUnavailable({ retry_after: 1 })
+export const late = ServiceUnavailable.because("it took too long")
 
 /**
  * An operation that is watched. One that is over lets go of all that was made for its request: a busy set makes itself anew all the

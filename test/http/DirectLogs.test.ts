@@ -41,6 +41,10 @@ layer(server, options)("a plain request", (it) => {
         linesOf("usual-late").map(({ level }) => level),
         ["WARN", "DEBUG"]
       )
+      assert.strictEqual(
+        linesOf("usual-late")[0]?.message,
+        "POST /v1/transfers is unavailable: canceling statement due to statement timeout"
+      )
       assert.deepStrictEqual(linesOf("direct-late"), linesOf("usual-late"))
       assert.strictEqual(linesOf("usual-refused").length, 1)
       assert.deepStrictEqual(linesOf("direct-refused"), linesOf("usual-refused"))
