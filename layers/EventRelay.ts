@@ -4,6 +4,7 @@ import { toTypeId } from "#domain/Ids.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { keepUp } from "#services/EventLog/Following.ts"
+import { monotonic } from "#services/RealTime.ts"
 import { bodyOf } from "#services/WebhookDeliveries/Message.ts"
 import * as Cursor from "./EventRelay/Cursor.ts"
 import type { After, Message, Tip } from "./EventRelay/JetStream.ts"
@@ -47,6 +48,7 @@ interface Standing {
  */
 export const make = Effect.gen(function* () {
   const log = yield* EventLog
+  const clock = yield* Clock.Clock
   const { environment } = yield* Deployment
   const nats = yield* Nats
   // The library takes 20 MB, which a server without NATS need not have.
@@ -54,7 +56,7 @@ export const make = Effect.gen(function* () {
   const cursor = yield* Cursor.make("nats")
   let standing: Standing | undefined
   let lease: { readonly held: Cursor.Held; readonly since: number } | undefined
-  let askAgainAt = 0
+  let askAgainAt = Number.NEGATIVE_INFINITY
   let said = ""
 
   /** The stream knows best what it has. Without a word from it the cursor counts, and a new stream gets the last ten minutes. */
@@ -115,7 +117,7 @@ export const make = Effect.gen(function* () {
     if (moved !== undefined) {
       lease = undefined
       if (Option.isNone(moved)) return false
-      lease = { held: moved.value, since: yield* Clock.currentTimeMillis }
+      lease = { held: moved.value, since: monotonic(clock) }
       yield* Metric.update(behind, Math.max(0, Number(moved.value.head - upTo)))
     }
     standing = {
@@ -162,7 +164,7 @@ export const make = Effect.gen(function* () {
     const connection = nats?.current()
     if (connection === undefined) return false
     if (standing?.connection !== connection) standing = undefined
-    const held = yield* holding(yield* Clock.currentTimeMillis)
+    const held = yield* holding(monotonic(clock))
     if (held === undefined) return false
     const more = yield* relay(connection, held)
     said = ""

@@ -21,6 +21,7 @@ import { Environment } from "#domain/Principal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
+import { monotonic } from "#services/RealTime.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 import * as Descriptors from "./Node/Descriptors.ts"
 import * as Lines from "./Node/Lines.ts"
@@ -156,8 +157,7 @@ const listener = Layer.unwrap(
     const configured = yield* address("TURNPIKE_PUBLIC_URL")
     const publicUrl = () => Option.getOrElse(configured, () => origin(place.host, boundPort(server) ?? place.port))
     const { cutStalled, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
-    yield* Clock.currentTimeMillis.pipe(
-      Effect.map(cutStalled),
+    yield* Effect.map(Clock.Clock, (clock) => cutStalled(monotonic(clock))).pipe(
       Effect.catchCause((cause) => Effect.logError("Stalled connections could not be looked at", cause)),
       Effect.repeat(Schedule.spaced("5 seconds")),
       Effect.forkScoped

@@ -132,7 +132,7 @@ export class Credentials extends Context.Service<
         if (read.environment !== undefined && read.environment !== environment) {
           return yield* new EnvironmentMismatch({ expected: environmentWord(environment) })
         }
-        const { found } = yield* memory.get(digest("sha256", token, "hex"))
+        const found = yield* memory.get(digest("sha256", token, "hex"))
         if (found === undefined) return yield* unknownCredential(read.kind)
         const principal = yield* Effect.fromResult(found.answer)
         if (found.ends <= (yield* Clock.currentTimeMillis)) return yield* expiredCredential(read.kind)

@@ -9,6 +9,9 @@ export const realTime = Clock.Clock.defaultValue()
 /** Milliseconds that only go on, also when the time is set: by these it is told how long something lasts. */
 export const monotonic = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
+/** Milliseconds that only go on, in real time. */
+export const passed = (): number => monotonic(realTime)
+
 /** Sleeps so long whatever the clock says. */
 export const sleep = (duration: Duration.Input): Effect.Effect<void> =>
   realTime.sleep(Duration.fromInputUnsafe(duration))

@@ -1,6 +1,6 @@
 import { Duration, Effect, Semaphore } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
-import { realTime } from "./RealTime.ts"
+import { passed } from "./RealTime.ts"
 import { LanePolicy } from "./Ledger/LanePolicy.ts"
 
 const stripes = 256
@@ -21,8 +21,8 @@ export const make = Effect.gen(function* () {
   return (name: string) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.suspend(() => {
-        const latest = realTime.currentTimeMillisUnsafe() + patience
-        const inTime = Effect.suspend(() => (realTime.currentTimeMillisUnsafe() > latest ? tooLate : effect))
+        const latest = passed() + patience
+        const inTime = Effect.suspend(() => (passed() > latest ? tooLate : effect))
         return turns[stripeOf(name)]?.withPermit(inTime) ?? effect
       })
 })

@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option, PubSub } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option, PubSub } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ExpiredJwt, InvalidJwt, InvalidSessionToken, SessionExpired } from "#domain/Credential.ts"
 import { SessionId, type TenantId, toTypeId, type UserId } from "#domain/Ids.ts"
@@ -19,6 +19,7 @@ import { EventBus } from "./EventBus.ts"
 import { keepForgetting } from "./Forgetting.ts"
 import { newId } from "./NewId.ts"
 import { verifyPassword } from "./Passwords.ts"
+import * as RecentAnswers from "./RecentAnswers.ts"
 import { Secrets } from "./Secrets.ts"
 import * as AccessTokens from "./UserSessions/AccessTokens.ts"
 import * as Records from "./UserSessions/Records.ts"
@@ -75,9 +76,7 @@ export class UserSessions extends Context.Service<
       const records = yield* Records.make(environment)
 
       const judge = Effect.fnUntraced(function* (id: string) {
-        const asked = yield* Clock.currentTimeMillis
-        const found = yield* records.holder(id)
-        const answer = Option.map(found, ({ account_id, expires_at, role, tenant_id, user_id }) => ({
+        return Option.map(yield* records.holder(id), ({ account_id, expires_at, role, tenant_id, user_id }) => ({
           ends: expires_at.getTime(),
           principal: new Principal({
             tenant_id,
@@ -89,19 +88,11 @@ export class UserSessions extends Context.Service<
             credential: { kind: "jwt", id }
           })
         }))
-        return { answer, age: (yield* Clock.currentTimeMillis) - asked }
       }, Effect.orDie)
-      const memory = yield* Cache.makeWith(judge, {
-        capacity: sessionMemory.capacity,
-        // What is remembered is as old as the question was, not as the answer is.
-        timeToLive: (exit) =>
-          Exit.isSuccess(exit)
-            ? Duration.subtract(sessionMemory.longest, Duration.millis(exit.value.age))
-            : Duration.zero
-      })
+      const { forget, get } = yield* RecentAnswers.make(judge, sessionMemory)
       const authenticate = Effect.fnUntraced(function* (token: string) {
         const { sid, sub, ten } = yield* verify(token)
-        const { answer } = yield* Cache.get(memory, sid)
+        const answer = yield* get(sid)
         if (Option.isNone(answer)) return yield* new InvalidJwt()
         const { ends, principal } = answer.value
         const same = principal.actor_id === sub && principal.tenant_id === ten
@@ -109,7 +100,6 @@ export class UserSessions extends Context.Service<
         return principal
       })
 
-      const forget = (id: string) => (id === "" ? Cache.invalidateAll(memory) : Cache.invalidate(memory, id))
       const changes = yield* bus.subscribe(changedSubject)
       yield* PubSub.take(changes).pipe(Effect.flatMap(forget), Effect.forever, Effect.forkScoped)
       const announce = (sessions: ReadonlyArray<{ readonly id: string }>) =>

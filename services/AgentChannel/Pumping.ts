@@ -5,6 +5,7 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { revokedSubject } from "../Credentials.ts"
 import { EventBus } from "../EventBus.ts"
 import { appendedSubject } from "../EventLog/Appended.ts"
+import { monotonic } from "../RealTime.ts"
 import type * as Copying from "./Copying.ts"
 import type { Line } from "./Line.ts"
 import type { Lines } from "./Lines.ts"
@@ -39,6 +40,7 @@ export const make = Effect.fnUntraced(function* (
   copy: Effect.Success<typeof Copying.make>
 ) {
   const bus = yield* EventBus
+  const clock = yield* Clock.Clock
   const stirred = Latch.makeUnsafe(false)
   let joining: Array<Opening> = []
   let endings: Array<Ending> = []
@@ -127,7 +129,7 @@ export const make = Effect.fnUntraced(function* (
     const ended = [...(yield* presence.standing(sessions)).values()].filter((row) => row.ended)
     if (ended.length === 0) return
     const upTo = yield* reading.head
-    const until = (yield* Clock.currentTimeMillis) + patience
+    const until = monotonic(clock) + patience
     for (const { session_id } of ended) {
       const line = lines().session(session_id)
       if (line !== undefined) endings.push({ line, upTo, until })
@@ -135,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
     isGrown = true
   })
   const dismiss = Effect.fnUntraced(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = monotonic(clock)
     endings = endings.filter(({ line, until, upTo }) => {
       if (cursor < upTo && now < until) return true
       lines().end(line, reconnectRequired("session_ended"))

@@ -1,5 +1,7 @@
-import { Cache, Clock, Duration, Effect, Exit } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { dropOldest } from "#domain/BoundedMap.ts"
+import { monotonic } from "../RealTime.ts"
+import * as RecentAnswers from "../RecentAnswers.ts"
 
 /** How many tokens are remembered, how many besides that are nobody's, and how old what is remembered may get. */
 export const credentialMemory = { capacity: 10_000, strangers: 1_000, longest: Duration.seconds(10) }
@@ -11,6 +13,7 @@ const longest = Duration.toMillis(credentialMemory.longest)
  * makes tokens up must not push out those that somebody has.
  */
 export const make = Effect.fnUntraced(function* <A>(find: (hex: string) => Effect.Effect<A | undefined>) {
+  const clock = yield* Clock.Clock
   /** Until when nobody is asked again, the oldest first. */
   const strangers = new Map<string, number>()
   const setApart = (hex: string, until: number) => {
@@ -19,31 +22,27 @@ export const make = Effect.fnUntraced(function* <A>(find: (hex: string) => Effec
     dropOldest(strangers, credentialMemory.strangers)
   }
   const look = Effect.fnUntraced(function* (hex: string) {
-    const asked = yield* Clock.currentTimeMillis
-    if ((strangers.get(hex) ?? 0) > asked) return { found: undefined, age: 0 }
+    const asked = monotonic(clock)
+    if ((strangers.get(hex) ?? 0) > asked) return undefined
     const found = yield* find(hex)
     if (found === undefined) setApart(hex, asked + longest)
-    return { found, age: (yield* Clock.currentTimeMillis) - asked }
+    return found
   })
-  const cache = yield* Cache.makeWith(look, {
-    capacity: credentialMemory.capacity,
-    // What is remembered is as old as the question was, not as the answer is. Failures of the database are not remembered.
-    timeToLive: (exit) =>
-      Exit.isSuccess(exit) && exit.value.found !== undefined
-        ? Duration.subtract(credentialMemory.longest, Duration.millis(exit.value.age))
-        : Duration.zero
+  const { forget, get, has } = yield* RecentAnswers.make(look, {
+    ...credentialMemory,
+    kept: (found) => found !== undefined
   })
   return {
     /** What is found of this token, undefined when it is nobody's. Asks at most once for as long as it is remembered. */
-    get: (hex: string) => Cache.get(cache, hex),
+    get,
     /** Whether it is remembered whose token this is, or asked right now. */
-    has: (hex: string) => Cache.has(cache, hex),
+    has,
     /** Nothing is remembered of this token, or of any when the text is empty. */
     forget: (hex: string) =>
       Effect.suspend(() => {
         if (hex === "") strangers.clear()
         else strangers.delete(hex)
-        return hex === "" ? Cache.invalidateAll(cache) : Cache.invalidate(cache, hex)
+        return forget(hex)
       })
   }
 })

@@ -1,6 +1,7 @@
 import { Cause, Clock, Deferred, Effect, Exit, Queue, type Scope } from "effect"
 import { dropOldest } from "#domain/BoundedMap.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { monotonic } from "../RealTime.ts"
 
 /** How many ids are remembered, how old an answer may grow before it is asked again, and how long an unknown id stays unknown. */
 export const directoryPolicy = {
@@ -51,7 +52,7 @@ export const make = Effect.fnUntraced(function* <A>(
 
   const peek = (id: string) => {
     const entry = known.get(id)
-    const now = clock.currentTimeMillisUnsafe()
+    const now = monotonic(clock)
     if (entry === undefined) {
       const until = unknown.get(id)
       return until !== undefined && until > now ? null : undefined
@@ -111,7 +112,7 @@ export const make = Effect.fnUntraced(function* <A>(
       const before = forgotten
       // An answer read before a change was announced may miss it: it is given, but not remembered.
       return Effect.exit(read(ids)).pipe(
-        Effect.map((exit) => answer(ids, exit, clock.currentTimeMillisUnsafe(), before === forgotten))
+        Effect.map((exit) => answer(ids, exit, monotonic(clock), before === forgotten))
       )
     }),
     Effect.forever,

@@ -4,7 +4,7 @@ import type { Decision, Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { sayingOf } from "../Database/Reasons.ts"
-import { realTime, sleep, within } from "../RealTime.ts"
+import { passed, sleep, within } from "../RealTime.ts"
 import type { Answer, LedgerCommand } from "./Group.ts"
 import * as Group from "./Group.ts"
 import { attempt, endsConnection, type GroupFailure, isElsewhere, isPassing, undecided } from "./Failure.ts"
@@ -78,16 +78,16 @@ export const make = Effect.fnUntraced(function* (
 
   const post = (command: LedgerCommand): Effect.Effect<Posted, PostingRefused | Superseded> =>
     Effect.suspend(() => {
-      const job: Job = { command, since: realTime.currentTimeMillisUnsafe(), done: Deferred.makeUnsafe() }
+      const job: Job = { command, since: passed(), done: Deferred.makeUnsafe() }
       if (closed || !waiting.add(job)) return unavailable(closed ? stopped : "too many wait for the ledger")
       arrived.openUnsafe()
       if (isFree()) stirred.openUnsafe()
       return Deferred.await(job.done)
     })
 
-  const inTime = <A, E>(effect: Effect.Effect<A, E>, since = realTime.currentTimeMillisUnsafe()) =>
+  const inTime = <A, E>(effect: Effect.Effect<A, E>, since = passed()) =>
     within(effect, {
-      duration: Duration.subtract(policy.groupTimeout, Duration.millis(realTime.currentTimeMillisUnsafe() - since)),
+      duration: Duration.subtract(policy.groupTimeout, Duration.millis(passed() - since)),
       orElse: () => Effect.fail(new Cause.TimeoutError("The database did not answer the ledger in time"))
     })
 
@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* (
     if (remembered === undefined) return false
     const sent: Sent = {
       jobs: posting,
-      since: realTime.currentTimeMillisUnsafe(),
+      since: passed(),
       decision: remembered.decision,
       isKnown: false,
       landing: undefined
@@ -201,7 +201,7 @@ export const make = Effect.fnUntraced(function* (
     if (Result.isSuccess(landing)) {
       flying.shift()
       const [next] = flying
-      if (next !== undefined) next.since = realTime.currentTimeMillisUnsafe()
+      if (next !== undefined) next.since = passed()
       if (!sent.isKnown) known.wrote(sent.decision)
       trust.confirm()
       yield* posted(sent.jobs, sent.decision.answers)

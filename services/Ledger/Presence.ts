@@ -1,6 +1,6 @@
 import { Cause, Duration, Effect, Latch, Predicate } from "effect"
 import { innermost, sayingOf } from "../Database/Reasons.ts"
-import { realTime } from "../RealTime.ts"
+import { passed } from "../RealTime.ts"
 import { endsConnection, type GroupFailure, isPassing } from "./Failure.ts"
 
 /** Without a connection for longer than this, callers do better elsewhere. One that is replaced at once is no reason to send them away. */
@@ -21,14 +21,14 @@ const tooMany = "53300"
  */
 export const make = (makeRoom: Effect.Effect<void>) => {
   /** Since when there is none. */
-  let since: number | undefined = realTime.currentTimeMillisUnsafe()
-  let gaveAt = 0
+  let since: number | undefined = passed()
+  let gaveAt = Number.NEGATIVE_INFINITY
   const crowded = Latch.makeUnsafe(false)
   const saidAt = new Map<string, number>()
 
   const say = (level: "Info" | "Warn" | "Error", sentence: string) =>
     Effect.suspend(() => {
-      const now = realTime.currentTimeMillisUnsafe()
+      const now = passed()
       for (const [other, at] of saidAt) if (now - at >= silence) saidAt.delete(other)
       if (saidAt.has(sentence)) return Effect.logDebug(sentence)
       saidAt.set(sentence, now)
@@ -42,12 +42,12 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   })
   const went = Effect.suspend(() => {
     if (since !== undefined) return Effect.void
-    since = realTime.currentTimeMillisUnsafe()
+    since = passed()
     return say("Warn", "The ledger lost its database connection")
   })
   /** The connection could not be made, or what came over it cannot be trusted. */
   const failed = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-    since ??= realTime.currentTimeMillisUnsafe()
+    since ??= passed()
     const fault = innermost(Cause.squash(cause))
     if (!Predicate.hasProperty(fault, "code") || fault.code !== tooMany) {
       crowded.closeUnsafe()
@@ -58,7 +58,7 @@ export const make = (makeRoom: Effect.Effect<void>) => {
       "Error",
       "Postgres has no connection left for the ledger, and nothing is posted here until it has one: raise max_connections, or lower TURNPIKE_DATABASE_CONNECTIONS"
     )
-    const now = realTime.currentTimeMillisUnsafe()
+    const now = passed()
     if (now - gaveAt < giving) return
     gaveAt = now
     yield* makeRoom
@@ -71,6 +71,6 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   }
 
   /** Whether groups are posted, or were until a moment ago. */
-  const isServing = () => since === undefined || realTime.currentTimeMillisUnsafe() - since < patience
+  const isServing = () => since === undefined || passed() - since < patience
   return { came, went, failed, refused, isServing, crowded }
 }

@@ -1,7 +1,7 @@
 import { type Context, type Deferred, Duration } from "effect"
 import type { Posted } from "#domain/Command.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
-import { realTime } from "../RealTime.ts"
+import { passed } from "../RealTime.ts"
 import type { LedgerCommand } from "./Group.ts"
 import type { LanePolicy } from "./LanePolicy.ts"
 
@@ -63,7 +63,7 @@ export const make = (policy: Context.Service.Shape<typeof LanePolicy>) => {
 
   /** Those who have waited for longer than was promised; they do not wait any more. */
   const takeOverdue = (): ReadonlyArray<Job> => {
-    const since = realTime.currentTimeMillisUnsafe() - Duration.toMillis(policy.commandTimeout)
+    const since = passed() - Duration.toMillis(policy.commandTimeout)
     const overdue = jobs.filter((job) => job.since < since)
     if (overdue.length > 0) keep(jobs.filter((job) => job.since >= since))
     return overdue

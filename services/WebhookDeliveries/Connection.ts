@@ -3,7 +3,7 @@ import { Database } from "../Database.ts"
 import * as LastingPipeline from "../Database/LastingPipeline.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { Ledger } from "../Ledger.ts"
-import { sleep } from "../RealTime.ts"
+import { monotonic, sleep } from "../RealTime.ts"
 
 const command = (text: string): Pipeline.Step => ({ statement: Pipeline.statement([], text), values: [] })
 export const begin = command("BEGIN")
@@ -31,9 +31,9 @@ export const make = Effect.fnUntraced(function* (name: string) {
   const { crowded } = yield* Ledger
   const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, name), patience)
   const clock = yield* Clock.Clock
-  let plannedAt = clock.currentTimeMillisUnsafe()
+  let plannedAt = monotonic(clock)
   const planAgain = Effect.suspend(() => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = monotonic(clock)
     if (now - plannedAt < planned) return Effect.void
     plannedAt = now
     return pipeline.fly(forgetPlans)

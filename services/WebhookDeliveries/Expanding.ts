@@ -1,6 +1,7 @@
 import { Clock, DateTime, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Following from "../EventLog/Following.ts"
+import { monotonic } from "../RealTime.ts"
 
 /** The name under which the log is followed. */
 export const follower = "webhooks"
@@ -19,6 +20,7 @@ export const mostOfAFact = (sql: SqlClient.SqlClient) =>
 /** Makes the first attempt of every fact for every subscription that asks for it: once, because the place in the log moves with it. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const clock = yield* Clock.Clock
   const { pass } = yield* Following.make(follower)
 
   const count = SqlSchema.findOne({
@@ -68,7 +70,7 @@ export const make = Effect.gen(function* () {
 
   let counted = { at: Number.NEGATIVE_INFINITY, most: 0 }
   const limit = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = monotonic(clock)
     if (now - counted.at >= countKept) counted = { at: now, most: (yield* count(undefined)).most }
     return Math.max(1, Math.min(mostFacts, Math.floor(mostAttempts / Math.max(1, counted.most))))
   }).pipe(Effect.orDie)

@@ -8,6 +8,7 @@ import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { PublicHttp } from "../PublicHttp.ts"
 import type { PostOutcome } from "../PublicHttp/Posting.ts"
+import { monotonic } from "../RealTime.ts"
 import type { Attempt } from "./Claiming.ts"
 import type { Connection } from "./Connection.ts"
 import { bodyOf, headersOf } from "./Message.ts"
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
     return {
       attempt,
       at,
-      duration_ms: Math.max(0, at - since),
+      duration_ms: Math.round(monotonic(clock) - since),
       failure: failure ?? (isAccepted ? null : "status"),
       status: answer?.status ?? null,
       headers: answer === undefined ? null : keptHeaders(answer.headers),
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
       service: serviceSignature(secrets, signed),
       standard: standardSignature(secrets, signed)
     })
-    const since = clock.currentTimeMillisUnsafe()
+    const since = monotonic(clock)
     http.post({ origin, path, headers, body, timeoutMillis, kept: keptResponseBytes }, (outcome) =>
       onEnd(ended(attempt, since, outcome))
     )
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
         continue
       }
       // The log keeps everything, so this cannot be; if it is, nobody was called and nobody is to blame.
-      if (body === undefined) onEnd(ended(attempt, attempt.sent_at.getTime(), nothing))
+      if (body === undefined) onEnd(ended(attempt, monotonic(clock), nothing))
       else send(attempt, body)
     }
   })

@@ -1,7 +1,7 @@
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { afterAll, afterEach, assert, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Result, type Scope } from "effect"
+import { Clock, Effect, Layer, Logger, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { toTypeId } from "#domain/Ids.ts"
@@ -13,6 +13,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { newUuid } from "#services/NewId.ts"
+import { setClock } from "../services/SetClock.ts"
 import * as NatsServer from "./NatsServer.ts"
 
 if (NatsServer.binary === undefined) {
@@ -119,6 +120,25 @@ if (NatsServer.binary === undefined) {
       yield* TestClock.adjust("11 seconds")
       yield* drain(third)
       assert.deepStrictEqual(yield* numbers, [1, 2, 3, 4])
+    })
+  )
+
+  fact(
+    "a relay that had to wait for another goes on waiting for a second also when the time is set back",
+    Effect.gen(function* () {
+      const { clock, set } = yield* setClock
+      yield* up
+      const first = yield* relay
+      const second = yield* Effect.provideService(relay, Clock.Clock, clock)
+      yield* happen(1)
+      yield* drain(first)
+      yield* happen(2)
+      yield* drain(second)
+      yield* first.release
+      set.by = -3_600_000
+      yield* TestClock.adjust("1 second")
+      yield* Effect.provideService(drain(second), Clock.Clock, clock)
+      assert.deepStrictEqual(yield* numbers, [1, 2])
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "#services/Credentials.ts"
@@ -16,6 +16,7 @@ import {
   tenant,
   whileLocked
 } from "./CredentialsHarness.ts"
+import { setClock } from "./SetClock.ts"
 
 layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
   it.effect("an answer is remembered for ten seconds and not a moment longer", () =>
@@ -41,6 +42,21 @@ layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
         answers.push(yield* tag(authenticate(key)))
       }
       assert.strictEqual(answers.indexOf("EXPIRED_API_KEY"), 9)
+    })
+  )
+
+  it.effect("an answer is remembered for no longer where the time is set back", () =>
+    Effect.gen(function* () {
+      const { clock, set } = yield* setClock
+      const { key, key_id } = yield* tenant()
+      yield* Effect.gen(function* () {
+        const { authenticate } = yield* otherProcess
+        assert.strictEqual(yield* tag(authenticate(key)), "accepted")
+        yield* revokeQuietly(key_id)
+        set.by = -3_600_000
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* tag(authenticate(key)), "EXPIRED_API_KEY")
+      }).pipe(Effect.provideService(Clock.Clock, clock))
     })
   )
 

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, Layer, References } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, References, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { newUuid } from "#services/NewId.ts"
-import { balance, transfer, wallet } from "./LedgerHarness.ts"
+import { balance, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
 
 const policy = Layer.effectContext(
   Effect.map(LanePolicy, (defaults) => Context.make(LanePolicy, { ...defaults, waitingItems: 20 }))
@@ -44,6 +44,50 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database th
       )
     }
   }
+})
+
+/** Sets the machine's own time, as far as this process is told, until the test is over. */
+const setTheTime = (by: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { now } = Date
+      Date.now = () => now() + by
+      return now
+    }),
+    (now) =>
+      Effect.sync(() => {
+        Date.now = now
+      })
+  )
+
+layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a command that waits", (it) => {
+  it.effect("is given up neither sooner nor later where the machine's time is set meanwhile", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      const [taken, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holder = sql`SELECT log FROM ledger_head FOR UPDATE`.pipe(
+        Effect.andThen(Deferred.succeed(taken, undefined)),
+        Effect.andThen(Deferred.await(over)),
+        sql.withTransaction
+      )
+      const held = yield* Effect.forkScoped(holder)
+      yield* Deferred.await(taken)
+      const first = yield* Effect.forkScoped(post(transfer(payer, payee, 1n)))
+      yield* Effect.repeat(waitsForHead, { until: (waits) => waits, schedule: Schedule.spaced("5 millis") })
+      // One more group may be on its way behind the one that waits for the lock.
+      const second = yield* Effect.forkScoped(post(transfer(payer, payee, 2n)))
+      yield* sql`SELECT pg_sleep(0.05)`
+      const third = yield* Effect.forkScoped(post(transfer(payer, payee, 4n)))
+      yield* setTheTime(3_600_000)
+      // Longer than it takes until somebody looks who has waited too long.
+      yield* sql`SELECT pg_sleep(1.2)`
+      yield* Deferred.succeed(over, undefined)
+      yield* Effect.all([held, first, second, third].map(Fiber.join))
+      assert.deepStrictEqual(yield* balance(payee), { posted: 7n, held: 0n })
+    })
+  )
 })
 
 layer(Test, { timeout: "60 seconds" })("what waits for the ledger", (it) => {
