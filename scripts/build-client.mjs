@@ -23,7 +23,7 @@ const bundle = async (name, { allowed, minify, ...options }) => {
     transform: { target: "es2022" },
     ...options
   })
-  const { output } = await build.write({ file: join(folder, `${name}.js`), format: "esm", minify })
+  const { output } = await build.write({ file: join(folder, `${name}.js`), format: "esm", minify, comments: !minify })
   await build.close()
   const [{ code }, ...others] = output
   // From the text: what the bundler lists has imports that nothing uses any more.

@@ -24,8 +24,8 @@ export const knownCurrencies: ReadonlyArray<string> = ["USDC", "EURC"]
 export const networkName = (network: string): string =>
   names[network] ?? (network === "base" ? "base-mainnet" : network)
 
-const asset = (network: string, currency: string, address: string, name = currency): Asset => ({
-  network,
+const asset = (chain: number, currency: string, address: string, name = currency): Asset => ({
+  network: `eip155:${chain}`,
   address,
   currency,
   name,
@@ -34,10 +34,10 @@ const asset = (network: string, currency: string, address: string, name = curren
 
 /** The tokens a local key pays with unless others are allowed. */
 export const knownAssets: ReadonlyArray<Asset> = [
-  asset("eip155:84532", "USDC", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
-  asset("eip155:8453", "USDC", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "USD Coin"),
-  asset("eip155:84532", "EURC", "0x808456652fdb597867f38412077A9182bf77359F"),
-  asset("eip155:8453", "EURC", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42")
+  asset(84532, "USDC", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+  asset(8453, "USDC", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "USD Coin"),
+  asset(84532, "EURC", "0x808456652fdb597867f38412077A9182bf77359F"),
+  asset(8453, "EURC", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42")
 ]
 
 /** EURC of Solana, where only wallets pay. */

@@ -27,7 +27,7 @@ const isRequest = (input: Input): input is Request => isObject(input) && "clone"
 
 /** Strings, bytes, blobs and forms can be read again; a stream or a generator cannot. */
 const isStream = (body: unknown): boolean =>
-  body instanceof ReadableStream || (typeof body === "object" && body !== null && Symbol.asyncIterator in body)
+  body instanceof ReadableStream || (isObject(body) && Symbol.asyncIterator in body)
 
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: RequestInit = {}): Attempts => {
   const original = isRequest(input) ? input : undefined

@@ -48,9 +48,8 @@ export const eventFrames = (): EventFrames => {
 
   const line = (text: string): Frame | undefined => {
     if (text === "") return dispatch()
-    const colon = text.indexOf(":")
-    if (colon === -1) field(text, "")
-    else field(text.slice(0, colon), text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1))
+    const [, name = "", value = ""] = /^([^:]*):? ?(.*)/s.exec(text) ?? []
+    field(name, value)
     return undefined
   }
 

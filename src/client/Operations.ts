@@ -1,42 +1,56 @@
 import type { Turnpike } from "./Contract.ts"
 
+/** What is said so often that the table has a sign for it. */
+export const signs: { readonly [sign: string]: string } = {
+  "^": "POST create",
+  $: "POST+key create",
+  "*": "GET list get/:id",
+  "!": "PATCH update/:id DELETE remove/:id",
+  "#": "/:id"
+}
+
+/** A line of the table without signs. */
+export const written = (line: string): string => line.replace(/[*^$!#]/g, (sign) => signs[sign] ?? sign)
+
+/** What the paths of a group begin with, unless its line says something else. */
+export const nameOfPath = (group: string): string => group.replace("_", "-")
+
 /**
- * Every operation: for each group what its paths begin with, mostly below `/v1/`, then the operations behind their method, each by its
- * name and the rest of its path, which ends in the name once more where it ends in a slash; `*` is `GET list get/:id`. `+key` take an
- * idempotency key, `+text` answer no JSON. Written by `npm run generate:client` from the contract.
+ * Every operation: for each group what its paths begin with, mostly below `/v1/`, where that is not its name, then the operations
+ * behind their method, each by its name and the rest of its path, which ends in the name once more where it ends in a slash. `+key`
+ * take an idempotency key, `+text` answer no JSON. Written by `npm run generate:client` from the contract.
  */
 export const operations: { readonly [Group in keyof Turnpike]: string } = {
-  context: "context GET get",
-  accounts: "accounts POST create *",
+  context: "GET get",
+  accounts: "^ *",
   agents:
-    "agents POST create suspend/:id/ activate/:id/ rotateToken/:id/rotate-token createKey/:id/auth-keys * sessions/:id/ PATCH update/:id DELETE remove/:id revokeKey/:id/auth-keys endSession/:id/sessions/:sessionId",
-  agent_sessions: "agents/:id POST challenge/ authenticate/ rotateKey/auth-keys/rotate",
-  agent_channel: "agents/:id/liveness GET liveness",
-  api_keys: "api-keys POST create GET list DELETE revoke/:id",
-  users: "users POST create changePassword/me/password GET list PATCH update/:id DELETE remove/:id",
-  sessions: "sessions POST create refresh/ DELETE end revoke/:id GET list",
-  portal_tokens: "portal-tokens POST create GET list DELETE revoke/:id",
+    "^ suspend#/ activate#/ rotateToken#/rotate-token createKey#/auth-keys * sessions#/ ! revokeKey#/auth-keys endSession#/sessions/:sessionId",
+  agent_sessions: "agents# POST challenge/ authenticate/ rotateKey/auth-keys/rotate",
+  agent_channel: "agents#/liveness GET liveness",
+  api_keys: "^ GET list DELETE revoke#",
+  users: "^ changePassword/me/password GET list !",
+  sessions: "^ refresh/ DELETE end revoke# GET list",
+  portal_tokens: "^ GET list DELETE revoke#",
   scans:
-    "scanner POST scan/ GET get/scan/:id freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
-  shopping_tests: "scanner POST run/tests GET recent/tests/:domain get/test/:id",
-  scan_batches: "scanner/scan/batch POST create cancel/:id/ GET get/:id",
-  scanner_keys: "scanner/keys POST create GET list DELETE revoke/:id",
+    "scanner POST scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
+  shopping_tests: "scanner POST run/tests GET recent/tests/:domain get/test#",
+  scan_batches: "scanner/scan/batch ^ cancel#/ GET get#",
+  scanner_keys: "scanner/keys ^ GET list DELETE revoke#",
   scanner_credits: "scanner/credits GET balance/ ledger/",
-  scanner_reports: "scanner GET+text scan/scan/:id/report test/test/:id/report",
+  scanner_reports: "scanner GET+text scan/scan#/report test/test#/report",
   badges: "scanner/badge/:domain GET+text badge",
   scanner_rubric: "scanner/rubric GET get",
-  wallets: "wallets POST create freeze/:id/ unfreeze/:id/ * entries/:id/ POST+key fund/:id/",
+  wallets: "^ freeze#/ unfreeze#/ * entries#/ POST+key fund#/",
   webhooks:
-    "webhooks POST create rotateSecret/:id/rotate-secret test/:id/ replay/:id/deliveries/:deliveryId/ replayAll/:id/replay GET list eventTypes/event-types get/:id deliveries/:id/ delivery/:id/deliveries/:deliveryId PATCH update/:id DELETE remove/:id",
-  quotes: "quotes POST create GET get/:id",
-  transfers: "transfers POST+key create * POST cancel/:id/",
-  batches: "transfers/batch POST+key create GET get/:id",
-  streams:
-    "streams POST+key create top_up/:id/top-up withdraw/:id/ cancel/:id/ * POST pause/:id/ resume/:id/ rate/:id/",
-  scheduled_transfers: "scheduled-transfers POST+key create * executions/:id/ POST cancel/:id/ pause/:id/ resume/:id/",
-  refunds: "refunds POST+key create *",
-  disputes: "disputes POST+key create resolve/:id/ * POST respond/:id/ evidence/:id/ escalate/:id/",
-  endpoints: "x402/endpoints POST create test/:id/ * payments/:id/ stats/:id/ PATCH update/:id DELETE remove/:id",
+    "^ rotateSecret#/rotate-secret test#/ replay#/deliveries/:deliveryId/ replayAll#/replay GET list eventTypes/event-types get# deliveries#/ delivery#/deliveries/:deliveryId !",
+  quotes: "^ GET get#",
+  transfers: "$ * POST cancel#/",
+  batches: "transfers/batch $ GET get#",
+  streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
+  scheduled_transfers: "$ * executions#/ POST cancel#/ pause#/ resume#/",
+  refunds: "$ *",
+  disputes: "$ resolve#/ * POST respond#/ evidence#/ escalate#/",
+  endpoints: "x402/endpoints ^ test#/ * payments#/ stats#/ !",
   payments: "x402 POST+key pay/ POST verify/",
   discovery:
     " GET resources/v1/x402/discovery manifest/.well-known/x402 well_known/.well-known/x402.json openapi/v1/x402/discovery/openapi.json",

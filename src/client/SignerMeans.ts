@@ -38,14 +38,17 @@ export interface SignerOptions {
   readonly believed: string | undefined
 }
 
+const field = <const Name extends string, const Type extends string>(name: Name, type: Type) =>
+  ({ name, type }) as const
+
 const types = {
   TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" }
+    field("from", "address"),
+    field("to", "address"),
+    field("value", "uint256"),
+    field("validAfter", "uint256"),
+    field("validBefore", "uint256"),
+    field("nonce", "bytes32")
   ]
 } as const
 

@@ -42,19 +42,3 @@ export const retryAfter = (response: Response): number | undefined => {
 /** How long to wait before the attempt with this number, counted from 1: as asked, else longer every time; at most `limit`. */
 export const backoff = (attempt: number, asked: number | undefined, limit: number): number =>
   Math.min(limit, asked ?? 200 * 2 ** (attempt - 1))
-
-/** A promise that is settled from outside. */
-export interface Deferred<A> {
-  readonly promise: Promise<A>
-  readonly resolve: (value: A) => void
-  readonly reject: (reason: unknown) => void
-}
-
-/** As `Promise.withResolvers`, which Node 20 does not have. */
-export const deferred = <A>(): Deferred<A> => {
-  let settle: Omit<Deferred<A>, "promise"> | undefined
-  const promise = new Promise<A>((resolve, reject) => {
-    settle = { resolve, reject }
-  })
-  return Object.assign({ promise }, settle)
-}

@@ -1,6 +1,6 @@
 import { isText } from "./Encoding.ts"
 import type { Turnpike } from "./Contract.ts"
-import { operations } from "./Operations.ts"
+import { nameOfPath, operations, written } from "./Operations.ts"
 import { type CallOptions, operation, type Parts, type Route, transport, type TransportOptions } from "./Transport.ts"
 
 export type TurnpikeOptions = TransportOptions
@@ -31,9 +31,9 @@ const following = (query: object, pagination: { [name: string]: unknown }, items
 }
 
 /** The operations of a group by name, from its line of the table. */
-const routesIn = (line: string): { readonly [name: string]: Route } => {
-  const [start = "", ...words] = line.replace("*", "GET list get/:id").split(" ")
-  const prefix = start.replace(/^\w/, "/v1/$&")
+const routesIn = (group: string, line: string): { readonly [name: string]: Route } => {
+  const words = written(line).split(" ")
+  const prefix = (/^[A-Z]/.test(words[0] ?? "") ? nameOfPath(group) : (words.shift() ?? "")).replace(/^\w/, "/v1/$&")
   const routes: { [name: string]: Route } = {}
   let method = ""
   let kind: string | undefined
@@ -49,7 +49,7 @@ const routesIn = (line: string): { readonly [name: string]: Route } => {
 export const turnpike = (options: TurnpikeOptions): Turnpike => {
   const calls = transport(options)
   const groups = Object.entries(operations).map(([group, line]) => {
-    const methods = Object.entries(routesIn(line)).map(([name, route]) => {
+    const methods = Object.entries(routesIn(group, line)).map(([name, route]) => {
       const call = operation(calls, route)
       return [name, Object.assign(call, { all: (parts?: Parts, about?: CallOptions) => all(call, parts, about) })]
     })

@@ -45,9 +45,8 @@ const mostCharacters = 1024 * 1024
  */
 export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
   const { agentId, heartbeatTimeoutMs: silenceMs = 95_000, lastEventId, signal } = options
-  const { baseUrl, fetch, maxRetryDelayMs = 30_000, onConnect, onRetry, timeoutMs } = options
-  const { retries = Number.POSITIVE_INFINITY } = options
-  const calls = transport({ baseUrl, fetch, timeoutMs, retries: 0 })
+  const { maxRetryDelayMs = 30_000, retries = Number.POSITIVE_INFINITY } = options
+  const calls = transport({ ...options, retries: 0 })
   const sign = signer(options)
   if (lastEventId !== undefined && resumable(lastEventId) === undefined) {
     throw new TypeError("lastEventId must be the id of an event")
@@ -73,12 +72,12 @@ export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
         lastEventId,
         retries,
         maxRetryDelayMs,
-        onConnect,
-        onRetry,
+        onConnect: options.onConnect,
+        onRetry: options.onRetry,
         signal: until
       })
     } catch (error) {
-      queue.end({ error })
+      queue.fail(error)
     } finally {
       signal?.removeEventListener("abort", stop)
       stopping.abort()

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { HttpApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
+import { nameOfPath, signs } from "#client/Operations.ts"
 import { operationOf } from "../http/Description.ts"
 
 interface Operation {
@@ -45,19 +46,27 @@ const beginning = (paths: ReadonlyArray<string>): string => {
 const ending = (rest: string, name: string): string =>
   rest.endsWith(`/${name}`) ? rest.slice(0, rest.length - name.length) : rest
 
-const line = (group: ReadonlyArray<Operation>): string => {
+/** With a sign wherever there is one for a whole word or more, and for what ends one. */
+const signed = (line: string): string =>
+  Object.entries(signs).reduce(
+    (short, [sign, text]) => short.replaceAll(new RegExp(`${RegExp.escape(text)}(?![\\w:])`, "g"), () => sign),
+    line
+  )
+
+const line = (name: string, group: ReadonlyArray<Operation>): string => {
   const prefix = beginning(group.map(({ path }) => path))
   const words = [...new Set(group.map(({ kind }) => kind))].flatMap((kind) => [
     kind,
     ...group.filter((one) => one.kind === kind).map(({ name, path }) => name + ending(path.slice(prefix.length), name))
   ])
-  return [prefix.replace(/^\/v1\//, ""), ...words].join(" ").replace("GET list get/:id", "*")
+  const start = prefix.replace(/^\/v1\//, "")
+  return signed([...(start === nameOfPath(name) ? [] : [start]), ...words].join(" "))
 }
 
 /** As the formatter would have them. */
 const table = () => {
   const groups = Object.entries(contract()).map(([name, group]) => {
-    const [before, text] = [`  ${name}:`, JSON.stringify(line(group))]
+    const [before, text] = [`  ${name}:`, JSON.stringify(line(name, group))]
     return before.length + text.length < 119 ? `${before} ${text}` : `${before}\n    ${text}`
   })
   return `{\n${groups.join(",\n")}\n}`
@@ -68,7 +77,7 @@ const file = new URL("../../src/client/Operations.ts", import.meta.url)
 /** The client's table as it is, and as it would be written from the contract. */
 export const tables = () => {
   const present = readFileSync(file, "utf8")
-  return { present, wanted: present.replace(/(?<= = )\{[\s\S]*\}/, table()) }
+  return { present, wanted: present.replace(/(?<=Turnpike\]: string \} = )\{[\s\S]*\}/, table()) }
 }
 
 if (import.meta.main) writeFileSync(file, tables().wanted)
