@@ -49,7 +49,7 @@ const ending = (rest: string, name: string): string =>
 /** With a sign wherever there is one for a whole word or more, and for what ends one. */
 const signed = (line: string): string =>
   Object.entries(signs).reduce(
-    (short, [sign, text]) => short.replaceAll(new RegExp(`${RegExp.escape(text)}(?![\\w:])`, "g"), () => sign),
+    (short, [sign, text]) => short.replaceAll(new RegExp(`${text.replace("+", "\\+")}(?![\\w:])`, "g"), () => sign),
     line
   )
 

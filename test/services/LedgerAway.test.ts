@@ -84,7 +84,7 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a command tha
       // Longer than it takes until somebody looks who has waited too long.
       yield* sql`SELECT pg_sleep(1.2)`
       yield* Deferred.succeed(over, undefined)
-      yield* Effect.all([held, first, second, third].map(Fiber.join))
+      yield* Effect.all([Fiber.join(held), Fiber.join(first), Fiber.join(second), Fiber.join(third)])
       assert.deepStrictEqual(yield* balance(payee), { posted: 7n, held: 0n })
     })
   )
