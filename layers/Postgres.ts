@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
-import { partsOf, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
+import { partsOf, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
 import * as Setting from "./Setting.ts"
 
@@ -80,6 +80,9 @@ export const layerPool = PgClient.layerFrom(
   })
 )
 
+/** Long enough for anything, and by no server's own setting: it shows whether the settings of a session arrive. */
+const unhurried = "25h"
+
 /** A connection of one's own to a server that Turnpike can work on. */
 const connect = Effect.fnUntraced(
   function* (config: PgClient.PgClientConfig) {
@@ -89,10 +92,10 @@ const connect = Effect.fnUntraced(
       startupParameters: {
         ...config.startupParameters,
         statement_timeout: "0",
-        idle_in_transaction_session_timeout: "0"
+        idle_in_transaction_session_timeout: unhurried
       }
     }).pipe(Effect.mapError(unreachable(config)))
-    yield* checkServer(client)
+    yield* checkServer(client, config)
     return client
   },
   Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
@@ -109,10 +112,11 @@ const inspect = Effect.fn("Postgres.inspect")(function* (config: PgClient.PgClie
 }, Effect.scoped)
 
 const checkServer = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient) {
+  function* (sql: SqlClient.SqlClient, config: PgClient.PgClientConfig) {
     const [row] = yield* Effect.flatMap(
       sql`select current_setting('server_version') as version, current_setting('server_version_num') as number,
-               current_setting('server_encoding') as encoding`,
+               current_setting('server_encoding') as encoding,
+               current_setting('idle_in_transaction_session_timeout') as patience`,
       Schema.decodeUnknownEffect(ServerFacts)
     )
     if (Number(row.number) < 150_000) {
@@ -127,12 +131,13 @@ const checkServer = Effect.fnUntraced(
         message: `The database has the encoding ${row.encoding}; Turnpike needs UTF8.`
       })
     }
+    if (row.patience !== unhurried) return yield* pooled(config)
   },
   Effect.catchTag("SchemaError", Effect.die)
 )
 
 const ServerFacts = Schema.Tuple([
-  Schema.Struct({ version: Schema.String, number: Schema.String, encoding: Schema.String })
+  Schema.Struct({ version: Schema.String, number: Schema.String, encoding: Schema.String, patience: Schema.String })
 ])
 
 const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => prepare(config)))

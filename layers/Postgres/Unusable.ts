@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 
 /** Why the database cannot be used. `message` is a sentence for the operator, and never shows a password. */
 export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
-  reason: Schema.Literals(["Unreadable", "Unreachable", "TooOld", "Encoding", "Foreign", "Older", "Newer"]),
+  reason: Schema.Literals(["Unreadable", "Unreachable", "Pooled", "TooOld", "Encoding", "Foreign", "Older", "Newer"]),
   message: Schema.String
 }) {}
 
@@ -37,10 +37,23 @@ export const unreadable = () =>
   })
 
 /** There is nobody, or nobody who lets us in. */
-export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError) =>
-  new PostgresUnusable({
+export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError) => {
+  const why = whyOf(error.reason.cause) ?? error.reason.message
+  // What PgBouncer says to settings of a session; Postgres says something else.
+  if (why.startsWith("unsupported startup parameter")) return pooled(config)
+  return new PostgresUnusable({
     reason: "Unreachable",
-    message: `The database at ${placeOf(config)} cannot be used: ${whyOf(error.reason.cause) ?? error.reason.message}`
+    message: `The database at ${placeOf(config)} cannot be used: ${why}`
+  })
+}
+
+/** Something stands before it that does not take a session as one: statements of one of ours would come from several, and their ends be lost. */
+export const pooled = (config: PgClient.PgClientConfig) =>
+  new PostgresUnusable({
+    reason: "Pooled",
+    message:
+      `What answers at ${placeOf(config)} is a pooler that does not take the settings of a session. ` +
+      "Turnpike keeps connections of its own and needs Postgres itself: name its address."
   })
 
 /** Where it is, without who logs in there. */

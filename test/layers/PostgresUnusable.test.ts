@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Effect, Layer, Redacted } from "effect"
-import { connect } from "node:net"
+import { connect, createServer } from "node:net"
 import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { partsOf } from "#layers/Postgres/Unusable.ts"
+import { Database } from "#services/Database.ts"
 
 /** What an operator reads when this is the DATABASE_URL. */
 const refusal = (url: string) => {
@@ -37,6 +38,57 @@ const nobodyTwice = () =>
         { address: "127.0.0.2", family: 4 }
       ])
   })
+
+/** The connection of a pooler that keeps to itself what a session sets: of its greeting only who comes, and to what, is passed on. */
+const throughPooler = (path: string) => () => {
+  const socket = connect({ path })
+  const write = socket.write.bind(socket)
+  const greet = (bytes: Uint8Array) => {
+    socket.write = write
+    const words = Buffer.from(bytes.subarray(8)).toString("latin1").split("\0")
+    const kept = words.flatMap((word, index) =>
+      index % 2 === 0 && ["user", "database"].includes(word) ? [word, words[index + 1]] : []
+    )
+    const body = Buffer.from(`${kept.join("\0")}\0\0`, "latin1")
+    const head = Buffer.from(bytes.subarray(0, 8))
+    head.writeInt32BE(8 + body.length)
+    return write(Buffer.concat([head, body]))
+  }
+  return Object.assign(socket, { write: greet })
+}
+
+/** Refuses them, as PgBouncer does unless it is told to ignore them. */
+const refusing = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+    const said = Buffer.from("SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0")
+    const head = Buffer.from([69, 0, 0, 0, said.length + 4])
+    const server = createServer((socket) => void socket.once("data", () => socket.end(Buffer.concat([head, said]))))
+    server.listen(0, "127.0.0.1", () => {
+      const url = `postgres://turnpike:secret@127.0.0.1:${Object(server.address()).port}/turnpike`
+      resume(Effect.succeed({ url, close: () => server.close() }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+describe("a pooler that does not take the settings of a session", () => {
+  it.live("is called one where it ignores them", () =>
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      const path = config.path ?? assert.fail("the database of tests is behind a socket")
+      const error = yield* Effect.flip(Postgres.prepare({ ...config, stream: throughPooler(path) }))
+      assert.include(error, { _tag: "PostgresUnusable", reason: "Pooled" })
+    }).pipe(Effect.provide(Postgres.layerTest))
+  )
+
+  it.live("is called one where it refuses them", () =>
+    Effect.gen(function* () {
+      const error = yield* refusal((yield* refusing).url)
+      assert.include(error, { _tag: "PostgresUnusable", reason: "Pooled" })
+      assert.match(error.message, /^What answers at 127\.0\.0\.1:\d+ \(DATABASE_URL\) is a pooler/)
+    })
+  )
+})
 
 describe("a DATABASE_URL that cannot be used", () => {
   it.live("is named by host and port, with the reason, when nobody answers there", () =>
