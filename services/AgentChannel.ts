@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Option, PubSub, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Exit, Layer, Option, PubSub, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { AgentLiveness, reconnectRequired } from "#domain/Channel.ts"
 import { type AgentId, toTypeId } from "#domain/Ids.ts"
@@ -36,7 +36,10 @@ export class AgentChannel extends Context.Service<
     readonly copy: Effect.Effect<void>
     /** Says again that the connections of this process stand, and closes those that are somebody else's by now. */
     readonly renew: Effect.Effect<void>
-    /** Takes away the connections of processes that are gone; how many agents that were. */
+    /**
+     * Takes away the connections of processes that are gone; how many agents that were. After a time without the database, in which
+     * nobody could say that his stand, it is only looked twice: whoever is there says so first.
+     */
     readonly expire: Effect.Effect<number>
     /** Forgets what cannot be told again; how many events. */
     readonly prune: Effect.Effect<number>
@@ -119,6 +122,25 @@ export class AgentChannel extends Context.Service<
         Effect.forkScoped
       )
 
+      /** Since when it fails, and how often it is only looked after that. */
+      let failedAt: number | undefined
+      let looks = 0
+      const expire = Effect.suspend(() => {
+        if (failedAt !== undefined && monotonic(clock) - failedAt > survived) looks = 2
+        return looks > 0 ? Effect.as(presence.look, 0) : presence.expire
+      }).pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (Exit.isFailure(exit)) failedAt ??= monotonic(clock)
+            else {
+              failedAt = undefined
+              looks = Math.max(0, looks - 1)
+            }
+          })
+        ),
+        Effect.orDie
+      )
+
       const drain = Effect.gen(function* () {
         draining = true
         const all = lines.all()
@@ -166,7 +188,7 @@ export class AgentChannel extends Context.Service<
         drain,
         copy: pumping.copyAll,
         renew,
-        expire: Effect.orDie(presence.expire),
+        expire,
         prune
       })
     })
@@ -185,7 +207,11 @@ export class AgentChannel extends Context.Service<
       // Who is connected is told sooner, by the process that the connection is to.
       yield* repeat("Noting what concerns agents", copy, "2 seconds")
       const many = Effect.repeat(expire, { while: (count) => count >= Presence.mostExpired })
-      yield* repeat("Looking for lost event channels", many, "15 seconds")
+      // Not at once: perhaps it was the database that kept this process from starting, and others as well from renewing.
+      yield* Effect.sleep("30 seconds").pipe(
+        Effect.andThen(repeat("Looking for lost event channels", many, "15 seconds")),
+        Effect.forkScoped
+      )
       yield* repeat("Forgetting what agents were told", prune, "10 seconds")
     })
   )
@@ -193,5 +219,7 @@ export class AgentChannel extends Context.Service<
 
 const { transport: _, ...Found } = AgentLiveness.fields
 
+/** A time without the database that no lease ends in, in milliseconds: nobody misses more than one renewal. */
+const survived = 25_000
 /** How many connections are renewed by one statement. */
 const renewed = 2_000

@@ -193,6 +193,8 @@ export const make = Effect.fnUntraced(function* (node: string) {
     register,
     release,
     expire,
+    /** Whether anybody is overdue can be asked. */
+    look: Effect.flatMap(DateTime.nowAsDate, expired),
     renew,
     /** The connections to this process whose session has ended. */
     ended: Effect.map(ended(undefined), (rows) => rows.map(({ session_id }) => session_id)),

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Principal } from "#domain/Principal.ts"
@@ -153,6 +153,30 @@ layer(Test, { timeout: "60 seconds" })("who is connected", (it) => {
       assert.deepStrictEqual([yield* presence(one), client.state], [["connected"], "open"])
       assert.isTrue((yield* here.liveness(one.caller, one.id)).connected)
     })
+  )
+
+  it.effect("is who was connected before a time without the database, in which nobody could say so", () =>
+    Effect.gen(function* () {
+      const [here, there] = [yield* AgentChannel, yield* another]
+      const sql = yield* SqlClient.SqlClient
+      const one = yield* resident
+      const { client } = yield* connect(here, one)
+      yield* sql`ALTER TABLE agent_connections RENAME TO agent_connections_away`
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(there.expire)))
+      yield* TestClock.adjust("60 seconds")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(there.expire)))
+      yield* sql`ALTER TABLE agent_connections_away RENAME TO agent_connections`
+      // Whoever is back first leaves the others the time in which they renew.
+      for (let pass = 0; pass < 2; pass++) assert.strictEqual(yield* there.expire, 0)
+      yield* here.renew
+      yield* there.expire
+      assert.deepStrictEqual([yield* presence(one), client.state], [["connected"], "open"])
+      // A process that died meanwhile is found out all the same.
+      yield* kill(one)
+      yield* TestClock.adjust("46 seconds")
+      yield* there.expire
+      assert.deepStrictEqual(yield* presence(one), ["connected", "disconnected"])
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
   )
 
   it.effect("is told to connect again when its process stood still for so long that it was given up", () =>
