@@ -32,7 +32,11 @@ export const withoutOurCookies = (value: string): string => {
 export const boundCookie = (cookie: string, place: CookiePlace): string | undefined => {
   if (nameOf(cookie).startsWith("__host-")) return undefined
   const [pair = "", ...attributes] = cookie.split(";")
-  return [pair, ...attributes.filter((attribute) => !replaced.test(attribute)), ` Path=${pathOf(place)}`].join(";")
+  return [
+    pair,
+    ...attributes.filter((attribute) => !replaced.has(nameOfAttribute(attribute))),
+    ` Path=${pathOf(place)}`
+  ].join(";")
 }
 
 /** In lower case. A browser sends the value of a cookie without a name alone, so that the value's beginning becomes the name. */
@@ -42,7 +46,8 @@ const nameOf = (cookie: string): string => {
 }
 
 /** `Domain`, `Path`, and what says nothing. */
-const replaced = /^\s*(?:domain|path)?\s*(?:=|$)/i
+const replaced = new Set(["", "domain", "path"])
+const nameOfAttribute = (attribute: string): string => (attribute.split("=", 1)[0] ?? "").trim().toLowerCase()
 
 /** A cookie comes back to the spelling of the address that it was set at, and to no other. */
 const pathOf = ({ gatewayUrl, target }: CookiePlace): string => {

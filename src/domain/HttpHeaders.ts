@@ -247,15 +247,19 @@ const isOurAccessToken = (token: string): boolean =>
 /** An element of a list of challenges that begins one: a scheme, and not a parameter of the one before. */
 const challenge = /^([\w!#$%&'*+.^`|~-]+)(?:\s+(?![\s=])|$)/
 
+/** An element of a list in which commas may be quoted, and whether it ends within a quote that nothing closes. */
+const elements = /(?:"(?:\\.?|[^"\\])*(?:"|($))|[^,"])+/gs
+
 /** A client that was asked by somebody else's challenge would pay for the same call again. */
 const withoutPaymentChallenges = (value: string): string => {
   if (!/payment/i.test(value)) return value
   const kept: Array<string> = []
   let isPayment = false
-  for (const element of value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? []) {
+  for (const [element, open] of value.matchAll(elements)) {
     const scheme = challenge.exec(element.trim())?.[1]
     if (scheme !== undefined) isPayment = scheme.toLowerCase() === "payment"
-    if (!isPayment) kept.push(element.trim())
+    // What stands within an open quote each reader takes apart in another way.
+    if (!isPayment && open === undefined) kept.push(element.trim())
   }
   return kept.join(", ")
 }

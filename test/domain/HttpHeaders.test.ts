@@ -9,6 +9,7 @@ import {
   withHeaders,
   withoutCacheOrders
 } from "#domain/HttpHeaders.ts"
+import { cpuTime } from "./CpuTime.ts"
 
 describe("what an origin sees of a caller's headers", () => {
   const via = ["Via", "1.1 turnpike"]
@@ -224,6 +225,23 @@ describe("what a caller sees of an origin's headers", () => {
       'Basic realm="Payment, please", Bearer'
     ])
     assert.deepStrictEqual(seen('Bearer realm="a",  error="b"'), ["WWW-Authenticate", 'Bearer realm="a",  error="b"'])
+  })
+
+  it("leaves out a challenge that ends within a quote, in which any reader may see one to pay", () => {
+    const seen = (value: string) => headersForCaller(["WWW-Authenticate", value])
+    assert.deepStrictEqual(seen('Bearer, Basic realm="a, Payment id="1"'), ["WWW-Authenticate", "Bearer"])
+    assert.deepStrictEqual(seen('Basic realm="a, Payment id=1'), [])
+    assert.deepStrictEqual(seen('Basic realm="\\", Payment id=1\\'), [])
+  })
+
+  it.each([
+    ["a challenge of open quotes", "WWW-Authenticate", `payment ${'"a\\'.repeat(10_800)}`],
+    ["a challenge of escapes", "WWW-Authenticate", `payment ${'"\\'.repeat(16_000)}`],
+    ["a cookie with an attribute of blanks", "Set-Cookie", `a=1;${"\t".repeat(32_000)}x`]
+  ])("is read in no time: %s", (_, name, value) => {
+    const before = cpuTime()
+    headersForCaller([name, value], { gatewayUrl: "https://pay.example/x402/a", target: "/x402/a" })
+    assert.isBelow(cpuTime() - before, 250)
   })
 
   it("keeps the length even if Connection names it", () => {
