@@ -214,7 +214,7 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const isNameless = named.length === 0 && fromPlatform.length === 0 && fromUcp.length === 0
   const tried = isNameless ? yield* proven(errand, home, sitemap, allowed) : undefined
   const urls = tried?.found ?? named
-  const open = urls.filter(allowed)
+  const open = yield* openOf(urls, allowed)
   const offers = fromUcp.length > 0 ? fromUcp : fromPlatform
 
   if (offers.length === 0 && open.length === 0) {
@@ -242,6 +242,16 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
     platform,
     allows: allowed
   } satisfies Discovered
+})
+
+/** Those that robots.txt lets us read. Whoever else has work gets a turn after each: the file may have a rule for each of them. */
+const openOf = Effect.fnUntraced(function* (urls: ReadonlyArray<URL>, allowed: (url: URL) => boolean) {
+  const open: Array<URL> = []
+  for (const url of urls) {
+    if (allowed(url)) open.push(url)
+    yield* Effect.yieldNow
+  }
+  return open
 })
 
 /** The products that a browser saw on the home page. */

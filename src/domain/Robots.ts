@@ -106,12 +106,14 @@ const wholeLines = (text: string): ReadonlyArray<string> => {
 
 const agentName = (value: string): string => (value.split("/", 1)[0] ?? "").trim().toLowerCase()
 
-/** Those that speak to a crawler: the ones that name it, or else the ones for everybody. */
-const groupsFor = (robots: Robots, agent: string) => {
+/** The rules of those groups that speak to a crawler: the ones that name it, or else the ones for everybody. */
+const rulesFor = (robots: Robots, agent: string) => {
   const name = agentName(agent)
-  const named = robots.groups.filter(({ agents }) => agents.includes(name))
+  const spelled = spellingsOf(robots)
+  const of = (wanted: string) => spelled.filter((_, index) => robots.groups[index]?.agents.includes(wanted))
+  const named = of(name)
   if (named.length > 0) return { under: name, groups: named }
-  const general = robots.groups.filter(({ agents }) => agents.includes("*"))
+  const general = of("*")
   return { under: general.length > 0 ? "*" : null, groups: general }
 }
 
@@ -125,16 +127,17 @@ export const isNamed = (robots: Robots, agent: string): boolean =>
  */
 export const robotsVerdict = (robots: Robots, agent: string, path: string): RobotsVerdict => {
   if (robots.access !== "rules") return { isAllowed: robots.access === "allowed", rule: null, under: null }
-  const { groups, under } = groupsFor(robots, agent)
+  const { groups, under } = rulesFor(robots, agent)
   const asked = upperEscapes(path.slice(0, maxPath))
   let rule: RobotsRule | null = null
   let length = -1
-  for (const candidate of groups.flatMap(({ rules }) => rules)) {
-    const pattern = spelled(candidate)
-    const isStronger = pattern.length > length || (pattern.length === length && candidate.allow)
-    if (!isStronger || !matches(pattern, asked)) continue
-    rule = candidate
-    length = pattern.length
+  for (const spelled of groups) {
+    for (const candidate of spelled) {
+      const isStronger = candidate.length > length || (candidate.length === length && candidate.rule.allow)
+      if (!isStronger || !matches(candidate, asked)) continue
+      rule = candidate.rule
+      length = candidate.length
+    }
   }
   return { isAllowed: rule?.allow ?? true, rule, under }
 }
@@ -151,21 +154,37 @@ const encoded = (pattern: string): string => {
   return upperEscapes(encodeURI(pattern.toWellFormed()).replaceAll("%25", "%"))
 }
 
-/** A long file is asked often. */
-const spellings = new WeakMap<RobotsRule, string>()
-const spelled = (rule: RobotsRule): string => {
-  const known = spellings.get(rule)
-  if (known !== undefined) return known
-  const pattern = encoded(rule.pattern)
-  spellings.set(rule, pattern)
-  return pattern
+/** A rule as it is compared: what its path begins with, what follows somewhere, and what it ends with. */
+interface Spelled {
+  readonly rule: RobotsRule
+  /** Of the whole pattern. */
+  readonly length: number
+  readonly first: string
+  readonly parts: ReadonlyArray<string>
+  readonly last: string | undefined
+  readonly isWhole: boolean
 }
 
-/** `*` stands for anything, a `$` at the end for the end. The first place where a part fits leaves most for the rest. */
-const matches = (pattern: string, path: string): boolean => {
+const spell = (rule: RobotsRule): Spelled => {
+  const pattern = encoded(rule.pattern)
   const isWhole = pattern.endsWith("$")
   const [first = "", ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split("*")
   const last = parts.pop()
+  return { rule, length: pattern.length, first, parts, last, isWhole }
+}
+
+/** Those of each group. A long file is asked often: about each page of a shop, and for each crawler. */
+const spellings = new WeakMap<Robots, ReadonlyArray<ReadonlyArray<Spelled>>>()
+const spellingsOf = (robots: Robots): ReadonlyArray<ReadonlyArray<Spelled>> => {
+  const known = spellings.get(robots)
+  if (known !== undefined) return known
+  const spelled = robots.groups.map(({ rules }) => rules.map(spell))
+  spellings.set(robots, spelled)
+  return spelled
+}
+
+/** `*` stands for anything, a `$` at the end for the end. The first place where a part fits leaves most for the rest. */
+const matches = ({ first, isWhole, last, parts }: Spelled, path: string): boolean => {
   if (!path.startsWith(first)) return false
   if (last === undefined) return !isWhole || path.length === first.length
   let at = first.length
