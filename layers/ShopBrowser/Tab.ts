@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
-import { isReviewPage, saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import { isAsideAddress, isReviewPage, saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
@@ -72,19 +72,20 @@ const isLookedAt = (method: string, url: URL, from: string | undefined): boolean
   return method === "GET" && before !== null && isReviewPage(before, url)
 }
 
-/** Where a change holds goods in a store, votes, follows, gives or signs up for letters: nothing that a test needs. */
-const asideAddress =
-  /(?:^|[/_-])(?:news-?letters?|subscrib(?:e|ers?)|donat(?:e|ions?)|votes?|polls?|helpful|follow|(?:store|shop|filial\w*)[-_]?(?:holds?|reserv\w*)|notify[-_]?me|back[-_]in[-_]stock)(?:[/_.-]|$)/i
 const isAside = ({ method, url }: Leaving): boolean =>
-  method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && asideAddress.test(url.pathname)
+  method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && isAsideAddress(url)
 
 /** What must not leave, by whatever chain of redirects. */
 const mustStay = (leaving: Leaving): boolean => isOrder(leaving) || isAside(leaving)
 
 const ignore = () => {}
 
+/** No server takes a longer address, and a page may make one of megabytes. */
+const longestAddress = 16_384
+
 const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
-  const url = URL.parse(request.url())
+  const address = request.url()
+  const url = address.length > longestAddress ? null : URL.parse(address)
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "unwanted"
   const leaving = {
     method: request.method(),

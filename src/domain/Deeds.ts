@@ -14,7 +14,7 @@ const orderPath = new RegExp(
     "/checkout[-_/](?:express|now|instant|one[-_]?page[-_]?order)/?$|/(?:create[-_]?)?checkout[-_]?sessions?/?$|/(?:buy|order|purchase|pay)[-_]?(?:it[-_]?)?now(?:[/.]|$)|/direct[-_]?(?:buy|order|checkout)/?$",
     "/cgi-bin/webscr|/(?:bookings?|reservations?|reserve|reservas?|buchung(?:en)?|book)(?:\\.\\w{2,5})?/?$",
     "/(?:orders?|purchases?|pay|charges?|complete|confirm|place|buy)(?:\\.\\w{2,5})?/?$",
-    "(?:bestell|auftrags|kauf)[\\w-]*abschl|abschlu(?:ss|ß)(?:\\.\\w{2,5})?/?$|/(?:bestellung(?:en)?|bestellen|kaufen|bezahlen)(?:\\.\\w{2,5})?/?$",
+    "(?:bestell|auftrags|kauf)[\\w-]{0,40}abschl|abschlu(?:ss|ß)(?:\\.\\w{2,5})?/?$|/(?:bestellung(?:en)?|bestellen|kaufen|bezahlen)(?:\\.\\w{2,5})?/?$",
     "finali[sz](?:ar|er|zar)|realizar[-_/]?(?:el[-_])?pedido|tramitar[-_/]?pedido|/(?:pedidos?|comprar?|pagar)(?:\\.\\w{2,5})?/?$",
     "(?:passer|valider)[-_/]?(?:la[-_]|ma[-_])?commande|/(?:commandes?|commander|acheter|payer|valider)(?:\\.\\w{2,5})?/?$",
     "/(?:ordin[ei]|ordina|acquist[ao]|paga)(?:\\.\\w{2,5})?/?$",
@@ -80,6 +80,13 @@ export const isOrderPath = (url: URL): boolean => orderPath.test(decoded(url.pat
 
 /** Whether something sent to an address may order, by the address alone. */
 export const takesOrders = (url: URL): boolean => soundsLikeDeed(url) || isOrderPath(url)
+
+/** Where a change holds goods in a store, votes, follows, gives or signs up for letters: nothing that a test needs. */
+const aside =
+  /(?:^|[/_-])(?:news-?letters?|subscrib(?:e|ers?)|donat(?:e|ions?)|votes?|polls?|helpful|follow|(?:store|shop|filial\w{0,40})[-_]?(?:holds?|reserv\w{0,40})|notify[-_]?me|back[-_]in[-_]stock)(?:[/_.-]|$)/i
+
+/** Whether something sent to an address does what a test leaves aside. */
+export const isAsideAddress = (url: URL): boolean => aside.test(url.pathname)
 
 /** What fields are called by which a buyer chooses how to pay. */
 const payingName =

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { isReviewPage, soundsLikeDeed } from "#domain/Deeds.ts"
+import { isAsideAddress, isReviewPage, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import { cpuTime } from "./CpuTime.ts"
 
 const url = (path: string, host = "shop.example") => new URL(path, `https://${host}`)
 
@@ -17,5 +18,27 @@ describe("a platform's page on which an order is looked at", () => {
     assert.isFalse(isReviewPage(url("/checkout/register", "other.example"), url("/checkout/confirm")))
     for (const to of ["/order/confirm", "/checkout/confirm/pay", "/checkout/order", "/checkout/confirm?place_order=1"])
       assert.isFalse(isReviewPage(url("/checkout/register"), url(to)), to)
+  })
+})
+
+describe("an address that a page made up", () => {
+  it("says by its words what is done there", () => {
+    for (const path of ["/kaufvorgang-abschluss", "/auftragsabschluss.html", "/bestell_abschicken/abschluss"])
+      assert.isTrue(takesOrders(url(path)), path)
+    for (const path of ["/newsletter/", "/filiale-reservieren", "/store-hold"])
+      assert.isTrue(isAsideAddress(url(path)), path)
+    assert.isFalse(isAsideAddress(url("/cart/add")))
+  })
+
+  it.each([
+    ["", "bestell"],
+    ["", "auftrags"],
+    ["", "kauf"],
+    ["filial", "reservi"]
+  ])("is judged in no time, however long: %s%s…", (first, word) => {
+    const long = url(`/${first}${word.repeat(40_000 / word.length)}!`)
+    const before = cpuTime()
+    assert.isFalse(takesOrders(long) || isAsideAddress(long))
+    assert.isBelow(cpuTime() - before, 250)
   })
 })
