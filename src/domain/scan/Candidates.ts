@@ -60,7 +60,7 @@ const most = 20
 const isDeep = /^https?:\/\/[^/]+\/(?:[^/?#]+\/[^/?#]{3,}|[^/?#]{8,}\.html?)\/?$/
 
 /** One step with several words, as some systems name all their pages: the last that is tried. */
-const isName = (href: string) => /^https?:\/\/[^/]+\/[^/?#]+-[^/?#]+\/?$/.test(href) && !isService.test(href)
+const isName = (href: string) => /^https?:\/\/[^/]+\/[^/?#][^/?#-]*-[^/?#]+\/?$/.test(href) && !isService.test(href)
 const isService =
   /\/(?:about|contact|my|our|how|why|who|gift|shipping|delivery|payment|privacy|cookie|terms|returns?|refunds?|orders?|track|size|stores?|customer|log|sign|forgot|create|thank|meet)-[^/]*\/?$|-(?:policy|policies|us|you|list|conditions|service|map|guide|returns?|password|account|program|locator|arrivals|sellers|cards?)(?:\.\w+)?\/?$/i
 

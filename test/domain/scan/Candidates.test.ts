@@ -3,6 +3,7 @@ import { readPage } from "#domain/page/Page.ts"
 import { isProductSitemap } from "#domain/page/ProductUrl.ts"
 import { productCandidates } from "#domain/scan/Candidates.ts"
 import { addressAt } from "#domain/scan/SiteAddress.ts"
+import { cpuTime } from "../CpuTime.ts"
 
 const origin = "https://shop.example"
 const candidates = (
@@ -56,6 +57,21 @@ describe("where products may be", () => {
       ["/things/mug", "/able-brewing-system/", "/coffee-mugs"].map((path) => origin + path)
     )
     assert.deepStrictEqual(candidates({ locations: found }, false), [])
+  })
+
+  it("is such a step wherever its hyphens are, and no step that only begins or ends with one", () => {
+    const found = candidates({ locations: ["/-red-cup", "/a--b", "/-a", "/a-", "/--"].map((path) => origin + path) })
+    assert.deepStrictEqual(
+      found,
+      ["/-red-cup", "/a--b"].map((path) => origin + path)
+    )
+  })
+
+  it("is told in no time of a hundred addresses of nothing but hyphens", () => {
+    const locations = Array.from({ length: 100 }, (_, index) => `${origin}/${index}${"-p".repeat(2000)}/x/-`)
+    const before = cpuTime()
+    assert.deepStrictEqual(candidates({ locations }), [])
+    assert.isBelow(cpuTime() - before, 250)
   })
 
   it("is one step of one word after all else, where a link says a price before it", () => {
