@@ -37,11 +37,15 @@ const callings = ({ name, sku }: Candidate): ReadonlyArray<string> => {
   return [...new Set([name, bare, sku ?? ""])].filter((text) => text.trim().length >= 3)
 }
 
+/** What lines of carts are drawn as; where none of it is, what a plain page has. */
+const lines = [
+  "li:visible, tr:visible, article:visible, section:visible, fieldset:visible, div:visible",
+  "p:visible, dl:visible, dd:visible, form:visible, main:visible, body:visible"
+]
+
 const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
-  for (const calling of callings(candidate)) {
-    const rows = tab.page
-      .locator("li:visible, tr:visible, article:visible, section:visible, fieldset:visible, div:visible")
-      .filter({ hasText: calling })
+  for (const [calling, boxes] of lines.flatMap((boxes) => callings(candidate).map((one) => [one, boxes] as const))) {
+    const rows = tab.page.locator(boxes).filter({ hasText: calling })
     const count = yield* ask(() => rows.count())
     // The innermost comes last. A name without a price beside it may be a heading or a message.
     for (let index = count - 1; index >= Math.max(0, count - mostRows); index--) {
@@ -99,14 +103,16 @@ const sameSite = (url: URL, home: URL) =>
 /** What changes a cart when it is opened. */
 const acts = /add|remov|delet|clear|empt|updat|logout|apply|coupon|voucher|ajout|vider|supprim|vaciar|leeren/i
 
-/** Where this page says the cart is, then where carts usually are. */
+/** Where this page says the cart is, or is the cart itself, as many shops lead to it whoever adds something; then where carts usually are. */
 const addresses = (seen: Look): ReadonlyArray<URL> => {
+  const own = cartPath.test(seen.url.pathname) ? [seen.url] : []
   const linked = seen.facts.links
     .filter(({ text }) => !allowed.addToCart.test(text) && !acts.test(text))
     .flatMap(({ href, text }) => {
       const url = URL.parse(href)
       return url !== null && (cart.test(text) || cartPath.test(url.pathname)) ? [url] : []
     })
+    .concat(own)
     .filter((url) => sameSite(url, seen.url) && !acts.test(url.pathname + url.search))
     .map((url) => new URL(url.pathname + url.search, url))
   const known = usual.map((path) => new URL(path, seen.url))

@@ -2,7 +2,7 @@
 
 /** Addresses of carts. */
 export const cartPath =
-  /\/(?:cart|basket|bag|warenkorb|panier|carrito|carrello|carrinho|winkelwagen|winkelmand(?:je)?|varukorg|kundvagn|kurv|indkoebskurv|handlekurv|ostoskori|koszyk|ko[sš][ií]k|sepet(?:im)?|korzina|корзина)\/?$/iu
+  /\/(?:(?:shopping-?|view-?)?(?:cart|basket|bag)|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand(?:je)?|varukorg|kundvagn|kurv|indkoebskurv|handlekurv|ostoskori|koszyk|ko[sš][ií]k|sepet(?:im)?|korzina|корзина)(?:\.\w{2,5})?\/?$/iu
 
 /** What a button that goes on says, in languages in which it says nothing else. */
 export const onward = [

@@ -114,6 +114,29 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("is where the shop leads whoever adds something, though no link leads there, in a plain paragraph", () =>
+      Effect.gen(function* () {
+        let items = 0
+        const fixture = yield* Fixture.open((request, response) => {
+          const path = request.url ?? "/"
+          const html = (body: string, status = 200) =>
+            void response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(`<body>${body}</body>`)
+          if (path === "/cesta" && request.method === "POST") {
+            items++
+            return void response.writeHead(303, { location: "/cesta" }).end()
+          }
+          if (path === "/p/mug")
+            return html(`<h1>Blue mug</h1><form method="post" action="/cesta"><button>Add to cart</button></form>`)
+          if (path !== "/cesta") return html("Not found", 404)
+          return html(items === 0 ? "<p>Your cart is empty</p>" : "<h1>Cesta</h1><p>Blue mug $12.00</p><p>Total</p>")
+        })
+        listed.push(fixture.domain)
+        const { rail } = yield* Harness.open(yield* ShopBrowser, fixture.url)
+        const cart = yield* rail.cart(Harness.mugOf(fixture.url, null))
+        assert.deepInclude(cart, { status: "passed", price: "12.00" }, cart.detail)
+      })
+    )
+
     it.effect("that leads to a login asks for an account", () =>
       Effect.gen(function* () {
         const cart = yield* cartOf({ price: "12.00", currency: "USD", full: "", redirectsTo: "/login" })
