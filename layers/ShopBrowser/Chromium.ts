@@ -38,6 +38,8 @@ const switches = (marker: string) => [
   "--disable-domain-reliability",
   "--disable-sync",
   "--disable-breakpad",
+  // What such a worker asks for is past every route, as it is of no page.
+  "--disable-blink-features=SharedWorker",
   "--dns-prefetch-disable",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",

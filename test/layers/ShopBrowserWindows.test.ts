@@ -12,6 +12,13 @@ const opening = `<h1>Windows</h1>${form("one")}<a id="link" target="_blank" href
 const attempts = () => { open("/window"); open("/window", "_blank", "noopener"); document.getElementById("one").submit(); document.getElementById("link").click() }
 attempts(); addEventListener("load", attempts); document.body.append("tried")</script>`
 
+/** Every way that a page has to a worker of no page. */
+const sharing = `<h1>Workers</h1><iframe id="frame"></iframe><script>
+const blob = URL.createObjectURL(new Blob(["fetch(" + JSON.stringify(location.origin + "/place-order") + ", { method: 'POST' })"]))
+for (const of of [globalThis, frame.contentWindow]) for (const script of [location.origin + "/worker.js", blob])
+  try { new of.SharedWorker(script) } catch {}
+document.body.append("tried")</script>`
+
 const shown = (url: URL, listed: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { show } = yield* open(yield* browserOf({ allowHosts: listed }), url.href)
@@ -36,6 +43,21 @@ if (missing !== undefined) {
         const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain])
         assert.include(html, "tried")
         assert.deepStrictEqual([...new Set(asked)].sort(), ["GET /", "GET /frame"])
+      })
+    )
+
+    it.effect("has no worker that it shares, whose orders no route would see", () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const fixture = yield* Fixture.open((request, response) => {
+          asked.push(`${request.method} ${request.url}`)
+          const isScript = request.url === "/worker.js"
+          response.setHeader("content-type", isScript ? "text/javascript" : "text/html")
+          response.end(isScript ? order : sharing)
+        })
+        const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain])
+        assert.include(html, "tried")
+        assert.deepStrictEqual([...new Set(asked)], ["GET /"])
       })
     )
 
