@@ -1,16 +1,16 @@
 import { Effect } from "effect"
 import type { Frame, Locator, Page } from "playwright-core"
 import { ask, BrowserFailed } from "./Chromium.ts"
+import { aboutCookies } from "./Names.ts"
 import { find, press, pressAway } from "./Press.ts"
 
 const mostFrames = 8
-const asks = /cookie|consent|privacy|gdpr|rgpd|datenschutz|privacidad|cmp\b/i
 
 /** Whether a frame is there to ask about cookies. What it is not asked for is never pressed, so a card's field is not. */
 const asksConsent = Effect.fnUntraced(function* (frame: Frame) {
-  if (asks.test(`${frame.name()} ${frame.url()}`)) return true
+  if (aboutCookies.test(`${frame.name()} ${frame.url()}`)) return true
   const words = yield* ask(() => frame.evaluate<unknown>("String(document.body?.innerText ?? '').slice(0, 4000)"))
-  return typeof words === "string" && asks.test(words)
+  return typeof words === "string" && aboutCookies.test(words)
 })
 
 const inFrames = Effect.fnUntraced(function* (page: Page) {

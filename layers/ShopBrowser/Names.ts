@@ -81,16 +81,29 @@ export const allowed = {
     "(?:alle(?:s)?\\s+)?ablehnen|nur\\s+(?:notwendige|erforderliche).*",
     "(?:tout\\s+)?refuser(?:\\s+tout)?|continuer\\s+sans\\s+accepter",
     "rechazar(?:\\s+tod[oa]s?)?|rifiuta(?:\\s+tutt[oi])?|rejeitar(?:\\s+tod[oa]s?)?|weigeren|alles\\s+weigeren",
-    "avvisa(?:\\s+alla)?|afvis(?:\\s+alle)?|avslå(?:\\s+alle)?|odrzuć(?:\\s+wszystkie)?"
+    "(?:avvisa|neka)(?:\\s+alla)?(?:\\s+(?:kakor|cookies))?|(?:avvis|afvis|avslå)(?:\\s+alle)?(?:\\s+cookies)?|(?:endast|bara|kun|bare)\\s+n[öø]dv[äe]ndig[ae](?:\\s+(?:kakor|cookies))?",
+    "(?:hylkää|kiellä|estä)(?:\\s+kaikki)?(?:\\s+evästeet)?|vain\\s+välttämättömät(?:\\s+evästeet)?",
+    "odrzuć(?:\\s+wszystk(?:ie|o))?|odmów|tylko\\s+niezbędne|odmítnout(?:\\s+(?:vše|všechny|všechno))?|(?:jen|pouze)\\s+nezbytné|odmietnuť(?:\\s+všetk[oy])?",
+    "(?:tümünü\\s+|hepsini\\s+)?reddet|(?:yalnızca|sadece)\\s+(?:gerekli|zorunlu)(?:\\s+çerezler)?|отклонить(?:\\s+вс[её])?|только\\s+необходимые|відхилити(?:\\s+вс[еі])?",
+    "(?:すべて|全て)?(?:を)?拒否(?:する)?|同意しない|必須(?:の)?(?:クッキー|cookie)?のみ|(?:全部|全)?拒[绝絕](?:全部|所有)?(?:\\s*cookies?)?|[仅僅]必要|(?:모두\\s?)?거부(?:하기)?|필수\\s?(?:쿠키)?만(?:\\s?허용)?"
   ),
   acceptCookies: whole(
     "(?:accept|allow)(?:\\s+all)?(?:\\s+cookies)?|i?\\s*agree|got\\s+it|ok(?:ay)?",
     "(?:alle(?:s|n)?\\s+)?(?:akzeptieren|zustimmen)|tout\\s+accepter|accepter(?:\\s+tout)?",
-    "aceptar(?:\\s+tod[oa]s?)?|accetta(?:\\s+tutt[oi])?|aceitar(?:\\s+tod[oa]s?)?|accepteren|alles\\s+accepteren"
+    "aceptar(?:\\s+tod[oa]s?)?|accetta(?:\\s+tutt[oi])?|aceitar(?:\\s+tod[oa]s?)?|accepteren|alles\\s+accepteren",
+    "(?:godkänn|acceptera|tillåt)(?:\\s+alla)?(?:\\s+(?:kakor|cookies))?|(?:tillad|accepter|godkend|godta|godkjenn|aksepter|tillat)(?:\\s+alle)?(?:\\s+(?:cookies|informasjonskapsler))?",
+    "(?:hyväksy|salli)(?:\\s+kaikki)?(?:\\s+evästeet)?",
+    "(?:za)?akceptuj[eę]?(?:\\s+wszystk(?:ie|o))?(?:\\s+(?:pliki\\s+)?cookies?)?|zgadzam\\s+się|(?:přijmout|povolit|prijať|povoliť)(?:\\s+(?:vše|všechny|všechno|všetk[oy]))?(?:\\s+cookies)?|souhlasím|súhlasím",
+    "(?:tümünü\\s+|hepsini\\s+)?kabul\\s+et(?:iyorum)?|(?:tümüne\\s+)?izin\\s+ver|(?:принять|принимаю|разрешить)(?:\\s+вс[её])?(?:\\s+(?:cookies?|куки))?|(?:прийняти|дозволити)(?:\\s+вс[еі])?",
+    "(?:すべて|全て)?(?:の(?:クッキー|cookie))?(?:を)?(?:許可|同意|承認|承諾)(?:する)?|(?:すべて|全て)?(?:を)?受け入れる|(?:全部)?(?:接受|同意|允[许許])(?:全部|所有)?(?:\\s*cookies?)?|(?:모두|전체)?\\s?(?:동의|수락|허용)(?:하기|합니다)?"
   )
 } as const satisfies Record<string, RegExp>
 
 export type Purpose = keyof typeof allowed
+
+/** What a box speaks of that asks about cookies. Buttons of other boxes may be called "OK" as well. */
+export const aboutCookies =
+  /cookie|consent|privacy|gdpr|rgpd|datenschutz|privacidad|cmp\b|kakor|informasjonskaps|eväste|ciasteczk|çerez|куки|файл(?:ы|ів|и) cookie|クッキー|隐私|隱私|쿠키/iu
 
 /** Ways to pay that lead past the shop's own checkout. */
 export const express =

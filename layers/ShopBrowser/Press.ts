@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import type { Frame, Locator, Page } from "playwright-core"
 import { isOrderingId } from "#domain/Deeds.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
+import { asksAge } from "#domain/page/Walls.ts"
 import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
-import { allowed, type Purpose } from "./Names.ts"
+import { aboutCookies, allowed, type Purpose } from "./Names.ts"
 import { isAside } from "./OptionNames.ts"
 
 /** An option of a product has a short name, and none that a command would have. */
@@ -80,10 +81,44 @@ export const press = Effect.fnUntraced(function* (control: Locator, purpose: Pur
   return true
 })
 
+/** As much of an element as is asked here. */
+interface Boxed {
+  readonly textContent: string | null
+  readonly parentElement: Boxed | null
+  readonly host?: Boxed
+  closest(selector: string): Boxed | null
+  matches(selector: string): boolean
+  querySelector(selector: string): unknown
+  getRootNode(): Boxed
+}
+
+/** Runs in the page. What the boxes around a button say, from the innermost, within its part of the page; of one whose form asks for something nothing. */
+const readBoxesAround = (button: Boxed) => {
+  const written = "input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], [type=button]), textarea"
+  if (button.closest("form")?.querySelector(written)) return []
+  const texts: Array<string> = []
+  let box: Boxed | null | undefined = button
+  while (box && texts.length < 12 && !box.matches("body, html") && !box.querySelector("h1, main, nav, footer")) {
+    texts.push((box.textContent ?? "").slice(0, 5000))
+    box = box.parentElement ?? box.getRootNode().host
+  }
+  return texts
+}
+
+/** Whether a button stands in a box that asks about cookies, and not how old somebody is. */
+const isOfCookies: Accepts = (control) =>
+  Effect.map(
+    ask(() => control.evaluate(readBoxesAround)),
+    (texts) => {
+      const said = texts.find((text) => aboutCookies.test(text))
+      return said !== undefined && !asksAge.test(said)
+    }
+  )
+
 /** Presses away what lies over a page about cookies. */
 export const pressAway = Effect.fnUntraced(function* (page: Page) {
   for (const purpose of ["refuseCookies", "acceptCookies"] as const) {
-    const found = yield* find(page, purpose, ["button"])
+    const found = yield* find(page, purpose, ["button"], isOfCookies)
     if (found?.enabled === true) return yield* press(found.control, purpose)
   }
   return false

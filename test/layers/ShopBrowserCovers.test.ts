@@ -1,5 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { aboutCookies } from "#layers/ShopBrowser/Names.ts"
+import { mayPress } from "#layers/ShopBrowser/Press.ts"
 import { ShopBrowser } from "#services/ShopBrowser.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import * as Harness from "./ShopBrowserHarness.ts"
@@ -32,6 +34,36 @@ const cartUnder = Effect.fnUntraced(function* (question: string) {
   return yield* rail.cart(Harness.mugOf(fixture.url, null))
 })
 
+/** A shop with something of its page's own over it, or beside its button, that tells what of it was pressed. */
+const besideOf = Effect.fnUntraced(function* (box: string, lang = "en") {
+  let items = 0
+  const pressed: Array<string> = []
+  const browser = yield* ShopBrowser
+  const fixture = yield* Fixture.open((request, response) => {
+    const path = request.url ?? "/"
+    const html = (text: string) =>
+      void response
+        .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+        .end(`<!doctype html><html lang="${lang}"><body>${text}</body></html>`)
+    if (path === "/api/cart") items++
+    if (path.startsWith("/pressed")) pressed.push(path)
+    if (path !== "/p/mug" && path !== "/cart") return html("")
+    if (path === "/cart") return html(items > 0 ? "<ul><li>Blue mug $12.00</li></ul>" : "<p>Your cart is empty</p>")
+    return html(
+      `<main><h1>Blue mug</h1><button onclick="fetch('/api/cart', { method: 'POST' })">Add to cart</button></main>${box}`
+    )
+  })
+  listed.push(fixture.domain)
+  const { rail } = yield* Harness.open(browser, fixture.url)
+  return { cart: yield* rail.cart(Harness.mugOf(fixture.url, null)), pressed }
+})
+
+/** What lies over a page until one of its buttons is pressed. */
+const wall = (question: string, ...names: ReadonlyArray<string>) =>
+  `<div style="position:fixed;inset:0;background:white"><p>${question}</p>${names
+    .map((name) => `<button onclick="this.parentElement.remove()">${name}</button>`)
+    .join("")}</div>`
+
 const button = (name: string) => `<button onclick="parent.postMessage('gone', '*')">${name}</button>`
 
 if (Harness.missing !== undefined) {
@@ -43,6 +75,63 @@ if (Harness.missing !== undefined) {
         const cart = yield* cartUnder(`<h2>We value your privacy</h2>${button("Accept all")}<button>Manage</button>`)
         assert.strictEqual(cart.status, "passed", cart.detail)
       })
+    )
+
+    const asked: ReadonlyArray<readonly [lang: string, question: string, ...names: ReadonlyArray<string>]> = [
+      ["sv", "Vi använder kakor.", "Inställningar", "Godkänn alla"],
+      ["da", "Vi bruger cookies.", "Kun nødvendige", "Tillad alle"],
+      ["no", "Vi bruker informasjonskapsler.", "Godta alle"],
+      ["fi", "Käytämme evästeitä.", "Hyväksy kaikki"],
+      ["pl", "Używamy plików cookie.", "Ustawienia", "Akceptuję wszystkie"],
+      ["cs", "Používáme cookies.", "Nastavení", "Přijmout vše"],
+      ["tr", "Çerezler kullanıyoruz (çerez politikası).", "Tümünü kabul et"],
+      ["ru", "Мы используем куки.", "Принять все"],
+      ["ja", "クッキーを使用しています。", "設定", "すべて許可する"],
+      ["zh", "我们使用 cookie。", "全部接受"],
+      ["ko", "쿠키를 사용합니다.", "모두 동의"]
+    ]
+    it("is put away by what its button says in the languages of most shops", () => {
+      const unknown = asked.filter(([, question, ...names]) => {
+        const last = names.at(-1) ?? ""
+        return !aboutCookies.test(question) || !mayPress([last], "acceptCookies")
+      })
+      assert.deepStrictEqual(unknown, [])
+      const others = [
+        "Godkänn köpet",
+        "Zaakceptuj i zamów",
+        "Kabul et ve öde",
+        "すべて購入する",
+        "同意并付款",
+        "Souhlasím a objednat"
+      ]
+      assert.deepStrictEqual(
+        others.filter((name) => mayPress([name], "acceptCookies")),
+        []
+      )
+    })
+
+    for (const [lang, question, ...names] of asked.filter(([lang]) => lang === "sv" || lang === "ja")) {
+      it.effect(`is put away by "${names.at(-1)}"`, () =>
+        Effect.gen(function* () {
+          const { cart } = yield* besideOf(wall(question, ...names), lang)
+          assert.strictEqual(cart.status, "passed", cart.detail)
+        })
+      )
+    }
+
+    it.effect(
+      "is pressed away only where it asks about cookies: a form of letters is left alone, and a question of age",
+      () =>
+        Effect.gen(function* () {
+          const letters = `<footer><p>See our privacy policy</p><form action="/pressed/letters"><input type="email" name="email"><button>OK</button></form></footer>`
+          const notice = `<div><p>Was this helpful?</p><button onclick="location = '/pressed/answer'">I agree</button></div><footer><a href="/cookies">Cookies</a></footer>`
+          const age = `<div><p>We use cookies. Are you over 18?</p><button onclick="location = '/pressed/age'">Accept</button></div>`
+          for (const box of [letters, notice, age]) {
+            const { cart, pressed } = yield* Effect.scoped(besideOf(box))
+            assert.deepStrictEqual(pressed, [], box)
+            assert.strictEqual(cart.status, "passed", cart.detail)
+          }
+        })
     )
 
     it.effect("is named when it cannot be put away, and nothing in it is pressed", () =>

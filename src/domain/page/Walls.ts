@@ -7,7 +7,8 @@ type Wall = PageFacts["walls"][number]
 /** A page with less text than this has nothing beside its wall. */
 export const bareLength = 1_200
 
-const asksAge =
+/** What asks how old somebody is. */
+export const asksAge =
   /(?:are you|i am|i'm|you must be|must be) (?:at least )?(?:over|of legal|18|19|21)|(?:verify|confirm) (?:your|you are).{0,20}(?:age|18|21|legal)|legal (?:drinking|smoking) age|(?:sind sie|bist du|ich bin).{0,20}(?:18|volljährig)|(?:avez-vous|j'ai|vous devez avoir).{0,20}(?:18 ans|l'âge légal)|(?:eres|soy|tienes|es usted).{0,20}(?:mayor de edad|18)|(?:hai|sei).{0,20}(?:maggiorenne|18 anni)|(?:ben je|ik ben).{0,20}18|(?:você tem|tenho|sou).{0,20}(?:18 anos|maior de idade)|czy masz.{0,20}18/i
 const asksCookies =
   /(?:enable|activate|turn on) cookies|cookies (?:are|must be|need to be) (?:disabled|enabled|required)|(?:accept|agree to).{0,30}cookies to (?:continue|proceed|enter|use)|cookies aktivieren|activez? les cookies|activa(?:r)? las cookies/i
