@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, Option, Scope } from "effect"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { choose, type Offered } from "#domain/ProductChoice.ts"
+import { isProductPage } from "#domain/scan/Operation.ts"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type Blocker, type Step, stepsOf, type TestOutcome, type TestType } from "#domain/ShoppingTest.ts"
 import { type StepTried, verdictOf } from "#domain/ShoppingVerdict.ts"
@@ -11,7 +12,8 @@ import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
 import { buy } from "./ShoppingEngine/Buying.ts"
 import { discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
 import * as Errands from "./ShoppingEngine/Errand.ts"
-import { ageGate } from "./ShoppingEngine/NothingFound.ts"
+import { ageGate, oneAddress } from "./ShoppingEngine/NothingFound.ts"
+import { guesses } from "./ShoppingEngine/Proving.ts"
 import { ShoppingPolicy } from "./ShoppingEngine/Policy.ts"
 import { failed, passed, snippet, unknown } from "./ShoppingEngine/Outcomes.ts"
 import type { StepOutcome } from "./ShoppingEngine/Rail.ts"
@@ -36,6 +38,21 @@ const blind = (outcome: StepOutcome, missing: string): StepOutcome => {
   return unknown(detail, outcome.evidence, forced(outcome))
 }
 
+/** The first page of a product among those that a browser may show, where no address tells which is one. */
+const provenShown = Effect.fnUntraced(function* (
+  urls: ReadonlyArray<URL>,
+  errand: Errands.Errand,
+  visit: BrowserVisit
+) {
+  for (const url of urls.slice(0, maxShown)) {
+    const shown = yield* visit.show(url)
+    if ("failure" in shown || shown.status >= 400) continue
+    const page = yield* Effect.option(errand.pages.page(shown.html, shown.url))
+    if (Option.isSome(page) && isProductPage(page.value)) return [url]
+  }
+  return []
+})
+
 /** Looks at the home page with a browser, where it is empty without. */
 const discoverShown = Effect.fnUntraced(function* (found: Discovered, errand: Errands.Errand, browser: Browser) {
   const { home, outcome, platform } = found
@@ -45,9 +62,11 @@ const discoverShown = Effect.fnUntraced(function* (found: Discovered, errand: Er
   if ("failure" in shown) return { ...found, outcome: blind(outcome, shown.failure) }
   const page = yield* Effect.result(errand.pages.page(shown.html, shown.url))
   if (page._tag === "Failure") return { ...found, outcome: blind(outcome, page.failure.message) }
-  const productUrls = shownProducts(page.success, shown.url, platform).filter(found.allows)
+  const named = shownProducts(page.success, shown.url, platform).filter(found.allows)
+  const possible = guesses(shown.url.origin, page.success, { listed: [], locations: [] }).filter(found.allows)
+  const productUrls = named.length > 0 ? named : yield* provenShown(possible, errand, browser.visit)
   if (productUrls.length === 0) {
-    const gate = ageGate(page.success)
+    const gate = ageGate(page.success) ?? oneAddress(page.success)
     if (gate !== undefined) return { ...found, outcome: unknown(gate, snippet(page.success.visibleText)) }
     const detail = "Neither a sitemap nor the links that a browser shows lead to a product."
     return { ...found, outcome: failed("discovery", "no_products_found", detail, snippet(shown.html)) }

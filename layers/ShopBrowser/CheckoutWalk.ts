@@ -198,6 +198,10 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
   let seen = entered
   for (let stage = 0; ; stage++) {
     yield* fillAll(tab, seen, progress)
+    if (tab.page.url().startsWith("chrome-error:")) {
+      progress.aside = "What the page sends when its fields are written may be an order, so it was stopped."
+      break
+    }
     const here = yield* Shipping.choose(tab)
     if (here.options.length > 0 || here.none !== undefined) shipping = here
     seen = yield* look(tab)

@@ -230,7 +230,9 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
       ? [`${offers.length} products by ${fromUcp.length > 0 ? "UCP" : "the platform's interface"}`]
       : []),
     ...(open.length > 0
-      ? [`${open.length} product addresses ${inSitemap.length > 0 ? "in the sitemap" : "by links"}`]
+      ? [
+          `${open.length} product addresses ${tried !== undefined ? "by looking at pages" : inSitemap.length > 0 ? "in the sitemap" : "by links"}`
+        ]
       : [])
   ].join(" and ")
   const evidence = snippet(open[0]?.href ?? offers[0]?.candidate.name)

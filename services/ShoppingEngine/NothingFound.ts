@@ -1,5 +1,6 @@
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
+import { bareLength } from "#domain/page/Walls.ts"
 import type { PageSeen } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
 import { failed, snippet, unknown } from "./Outcomes.ts"
@@ -11,6 +12,28 @@ export const ageGate = ({ walls }: PageFacts): string | undefined => {
   return age === undefined
     ? undefined
     : `The home page asks how old its visitor is (${age.marker}) and shows no product before, and a test does not answer that.`
+}
+
+/** Pages that are told apart behind a "#" alone, which only their script reads. */
+const route = /#!?\/[^/]/
+
+/** Why nothing of a shop is found that has one address for all its pages: ours not to follow, it says nothing about the shop. */
+export const oneAddress = ({ links }: Pick<PageFacts, "links">): string | undefined => {
+  const link = links.find(({ href }) => route.test(href))
+  return (
+    link && `The shop has one address for all its pages, as ${snippet(link.href)}, and a test does not follow those.`
+  )
+}
+
+/** A page with more links than this is more than a question. */
+const fewLinks = 5
+
+/** A captcha that somebody has to solve before anything of the shop is seen, with whatever status it comes. */
+const captchaBefore = ({ captchas, links, visibleLength }: PageFacts): StepOutcome | undefined => {
+  const captcha = captchas.find(({ visible }) => visible)
+  if (captcha === undefined || links.length > fewLinks || visibleLength > bareLength) return undefined
+  const detail = `The home page asks to solve a captcha of ${captcha.vendor} before it shows anything.`
+  return failed("discovery", "bot_challenge", detail, snippet(captcha.marker))
 }
 
 /** What the server of a shop could not give, however often it was asked: products may be there. */
@@ -35,6 +58,8 @@ export const nothing = (
     const detail = `robots.txt disallows all ${urls.length} product pages that we know.`
     return failed("discovery", "robots_disallowed", detail, snippet(urls[0]?.href), warnings)
   }
+  const captcha = captchaBefore(home.facts)
+  if (captcha !== undefined) return { ...captcha, blockers: [...warnings, ...captcha.blockers] }
   const marker = home.facts.clientOnly?.marker
   if (marker !== undefined) {
     const detail = `The home page is empty before its scripts have run: ${marker}.`

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { productCandidates } from "#domain/scan/Candidates.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
@@ -12,6 +13,17 @@ const maxLooked = 8
 /** And how many of them have to be products to choose from. */
 const enough = 3
 
+/** Pages that may be products' by where they are, most likely first. */
+export const guesses = (
+  origin: string,
+  home: PageFacts,
+  { listed, locations }: Pick<SitemapSeen, "listed" | "locations">
+): ReadonlyArray<URL> => {
+  const sitemap = { products: [], listed, locations }
+  const found = productCandidates({ origin, platform: null, home, catalogue: [], sitemap, isShop: true })
+  return found.map((href) => new URL(href))
+}
+
 /**
  * Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. `refused` where
  * none of them could be seen.
@@ -23,22 +35,11 @@ export const proven = Effect.fnUntraced(function* (
   allows: (url: URL) => boolean
 ) {
   const origin = home.answer.url.origin
-  const sitemap = { products: [], listed, locations }
-  const candidates = productCandidates({
-    origin,
-    platform: null,
-    home: home.facts,
-    catalogue: [],
-    sitemap,
-    isShop: true
-  })
+  const candidates = guesses(origin, home.facts, { listed, locations })
   const found: Array<URL> = []
   let seenAny = false
   const missing: Array<SiteAnswer> = []
-  for (const candidate of candidates
-    .map((href) => new URL(href))
-    .filter(allows)
-    .slice(0, maxLooked)) {
+  for (const candidate of candidates.filter(allows).slice(0, maxLooked)) {
     const seen = yield* pageFor("discovery", errand, candidate)
     // Who turns us away here is not asked again.
     if (!isGood(seen)) {

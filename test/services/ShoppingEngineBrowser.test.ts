@@ -4,6 +4,7 @@ import type { BlockerId, Step } from "#domain/ShoppingTest.ts"
 import { ShopBrowser } from "#services/ShopBrowser.ts"
 import { failed, passed, unknown } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Rail, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import * as Fixture from "../shops/Fixture.ts"
 import * as HtmlShop from "../shops/HtmlShop.ts"
 import type { HtmlShopSettings } from "../shops/HtmlShopPages.ts"
 import * as StepShop from "../shops/StepShop.ts"
@@ -63,10 +64,41 @@ describe("a home page that has everything but its products before its scripts ha
     assert.include(told(outcome).blockers, "discovery warning javascript_wall")
   })
 
+  it("is shown by a browser, which tells a product by its page where no address does", async () => {
+    const kettle = '<h1>Kettle</h1><p>$49.00</p><form action="/cart/add"><button>Add to cart</button></form>'
+    const outcome = await testWith(({ pathname }) =>
+      pathname === "/" ? '<a href="/about-us">About us</a> <a href="/s/kitchen/steel/25752.html">Kettle</a>' : kettle
+    )
+    assert.deepStrictEqual(told(outcome).steps[0], "discovery degraded browser", outcome.steps[0]?.detail)
+  })
+
+  it("is not said to have none where all its pages have one address", async () => {
+    const outcome = await testWith(() => '<h1>Kettles</h1><a href="#/product/kettle">Kettle $49.00</a>')
+    assert.match(line(outcome), /^discovery\?/)
+    assert.match(outcome.steps[0]?.detail ?? "", /one address for all its pages, as .*#\/product\/kettle/)
+  })
+
   it("has none where a browser finds none either", async () => {
     const outcome = await testWith(() => "<h1>Kettles</h1>")
     assert.deepInclude(outcome.failure_point ?? {}, { step: "discovery", blocker: "no_products_found" })
   })
+})
+
+it("a captcha in place of a home page is a wall, whatever status it has, and no shop without products", async () => {
+  const wall =
+    '<title>Just a moment</title><div class="cf-turnstile" data-sitekey="x"></div><p>Verify you are human</p>'
+  const outcome = await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { domain } = yield* Fixture.open((request, response) => {
+          const isHome = request.url === "/"
+          response.writeHead(isHome ? 200 : 404, { "content-type": "text/html" }).end(isHome ? wall : "")
+        })
+        return yield* testOf(domain, "browse", {}, PageReadingHere.layer)
+      })
+    )
+  )
+  assert.deepInclude(outcome.failure_point ?? {}, { step: "discovery", blocker: "bot_challenge" })
 })
 
 describe("where the forms only say that a script is needed", () => {

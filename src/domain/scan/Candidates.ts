@@ -40,7 +40,10 @@ export const productCandidates = (seen: {
       .map(({ href }) => href)
       .filter(isOneWord)
       .toSorted(),
-    ...guesses.filter((href) => isDeep.test(href)),
+    ...inTurns(
+      guesses.filter((href) => isDeep.test(href)),
+      guesses.filter((href) => isDeeper.test(href))
+    ),
     ...guesses.filter(isName).toSorted(longerNamesFirst),
     ...words.filter(isOneWord)
   ]
@@ -58,6 +61,15 @@ const most = 20
 
 /** Two steps below the home page, or a long name of its own: what shops without a telling path use. */
 const isDeep = /^https?:\/\/[^/]+\/(?:[^/?#]+\/[^/?#]{3,}|[^/?#]{8,}\.html?)\/?$/
+
+/** More steps, as systems write that name what a product is sorted into before it; what has so many may be sorted there as well. */
+const isDeeper = /^https?:\/\/[^/]+\/(?:[^/?#]+\/){2,7}[^/?#]{3,}\/?$/
+
+/** One of each by turns: neither keeps the other from being looked at. */
+const inTurns = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Array.from({ length: Math.max(one.length, other.length) }, (_, at) => [one[at], other[at]]).flatMap((pair) =>
+    pair.flatMap((href) => href ?? [])
+  )
 
 /** One step with several words, as some systems name all their pages: the last that is tried. */
 const isName = (href: string) => /^https?:\/\/[^/]+\/[^/?#][^/?#-]*-[^/?#]+\/?$/.test(href) && !isService.test(href)

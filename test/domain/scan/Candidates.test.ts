@@ -42,6 +42,21 @@ describe("where products may be", () => {
     assert.deepStrictEqual(found, [`${origin}/kettle/`, `${origin}/things/mug`])
   })
 
+  it("is what stands below all that it is sorted into, by turns with what stands nearer", () => {
+    const locations = [
+      "/women/tops",
+      "/women/coats",
+      "/s/Ref/mens/ties/25752986M.html",
+      "/women/tops/tees/nova-tee.html"
+    ]
+    assert.deepStrictEqual(
+      candidates({ locations: locations.map((path) => origin + path) }),
+      ["/women/coats", "/s/Ref/mens/ties/25752986M.html", "/women/tops", "/women/tops/tees/nova-tee.html"].map(
+        (path) => origin + path
+      )
+    )
+  })
+
   it("is one step with several words as the last resort, of a shop alone", () => {
     const locations = [
       "/brewing",
