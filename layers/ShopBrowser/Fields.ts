@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { tokenOf } from "#domain/page/CheckoutFields.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
@@ -17,6 +18,8 @@ export type Meaning =
   | "region"
   | "postalCode"
   | "country"
+  /** How a name is read in Japan, where most checkouts ask for it. */
+  | "kana"
   | "other"
 
 /** By the autofill token, whatever section stands before it. */
@@ -38,6 +41,7 @@ const tokens: Readonly<Record<string, Meaning>> = {
 
 /** By name, id or label, the first that fits. What must not be filled comes first. */
 const words: ReadonlyArray<readonly [Meaning, RegExp]> = [
+  ["kana", /フリガナ|ふりがな|[（(](?:カナ|かな)[)）]|\bkana\b|furigana/iu],
   [
     "other",
     /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|address[_\s.-]*(?:line)?[_\s.-]*[23]|apartment|suite|captcha|login|user|title|prefix|fax/i
@@ -91,7 +95,7 @@ export const meaningOf = (field: {
   // `shippingAddress.full_name` is a name in an address.
   const last = field.name.split(/[.[\]]/).findLast((part) => part !== "") ?? ""
   const named = byWords(last.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " "))
-  return named ?? byWords(field.label) ?? "other"
+  return named ?? byWords(field.label) ?? tokens[tokenOf(field.label) ?? ""] ?? "other"
 }
 
 /** A field of a form that can be seen, and what it is for. */
@@ -164,7 +168,7 @@ export const fieldsOn = Effect.fnUntraced(function* (tab: Tab) {
   return fields
 })
 
-const answers = (shopper: TestShopper, meaning: Meaning): ReadonlyArray<string> => {
+const answers = (shopper: TestShopper, { label, meaning }: Field): ReadonlyArray<string> => {
   switch (meaning) {
     case "fullName":
       return [`${shopper.firstName} ${shopper.lastName}`]
@@ -176,6 +180,8 @@ const answers = (shopper: TestShopper, meaning: Meaning): ReadonlyArray<string> 
       ]
     case "region":
       return [shopper.region, shopper.regionName]
+    case "kana":
+      return [/[ぁ-ゖ]/u.test(label) ? "てすと" : "テスト"]
     case "other":
       return []
     default:
@@ -234,7 +240,7 @@ const inMenu = Effect.fnUntraced(function* (tab: Tab, field: Field, wanted: Read
 
 /** Writes what is known of the shopper into a field. Nothing is ever sent by a key. */
 export const fill = Effect.fnUntraced(function* (tab: Tab, field: Field, shopper: TestShopper) {
-  const wanted = answers(shopper, field.meaning)
+  const wanted = answers(shopper, field)
   const [first] = wanted
   if (first === undefined) return false
   if (field.kind === "list") return yield* inList(field, wanted)

@@ -134,6 +134,22 @@ describe("what a field is for", () => {
     assert.strictEqual(field("cc-number", "email"), "other")
     assert.strictEqual(field(null, "coupon", "Enter coupon code"), "other")
   })
+
+  it("is said in the languages in which pages are read, and in Japan by which part of a name it is", () => {
+    const asked = {
+      "お名前（姓）": "lastName",
+      "お名前（名）": "firstName",
+      "フリガナ（セイ）": "kana",
+      郵便番号: "postalCode",
+      都道府県: "region",
+      市区町村: "city",
+      番地: "line1",
+      Имя: "firstName",
+      Příjmení: "lastName",
+      会社名: "other"
+    }
+    for (const [label, meaning] of Object.entries(asked)) assert.strictEqual(field(null, "x17", label), meaning, label)
+  })
 })
 
 if (missing !== undefined) {

@@ -89,7 +89,7 @@ const words: ReadonlyArray<readonly [token: AutofillToken, name: RegExp, label: 
   [
     "address-line1",
     /(?:address|addr|street)[-_ ]?(?:line)?[-_ ]?1|street\[0\]|street[-_ ]?address|^(?:\w+[-_])?(?:street|address|strasse|rue|calle|via)$/i,
-    /street|address(?! line 2)|straße|strasse|adresse|dirección|direccion|endereço|\bcalle\b|\brua\b|indirizzo|\bvia\b|\bstraat\b|\bgata\b|osoite|\bulica\b|\badres\b|住所|地址|주소|адрес|улица/i
+    /street|address(?! line 2)|straße|strasse|adresse|dirección|direccion|endereço|\bcalle\b|\brua\b|indirizzo|\bvia\b|\bstraat\b|\bgata\b|osoite|\bulica\b|\badres\b|住所|番地|丁目|地址|주소|адрес|улица/i
   ],
   [
     "organization",
@@ -137,8 +137,14 @@ const byName = (control: PageControl): AutofillToken | undefined => {
   const plain = said.flatMap((name) => [name, name.replace(/^.*[[.:_-](?=\w+\]?$)/, "").replace(/\]$/, "")])
   return words.find(([, name]) => plain.some((one) => name.test(one.replace(/_/g, " ")) || name.test(one)))?.[0]
 }
-const byLabel = (control: PageControl): AutofillToken | undefined => {
-  const said = (control.label ?? "").replace(/\s*(?:\*|\(.*\)|:)\s*$/, "").trim()
+/** In Japan both parts of a name are often called the name, and which it is stands behind. */
+const namePart = /[（(]\s{0,2}(?:(姓|氏)|名)\s{0,2}[)）]/u
+
+/** What a label asks for, by its words. */
+export const tokenOf = (label: string): AutofillToken | undefined => {
+  const part = namePart.exec(label)
+  if (part !== null) return part[1] === undefined ? "given-name" : "family-name"
+  const said = label.replace(/\s*(?:\*|\(.*\)|:)\s*$/, "").trim()
   return said === "" ? undefined : words.find(([, , label]) => label.test(said))?.[0]
 }
 
@@ -149,7 +155,7 @@ export const fieldOf = (control: PageControl): AutofillToken | undefined => {
     byAutocomplete(control) ??
     (control.type === "email" ? "email" : control.type === "tel" ? "tel" : undefined) ??
     byName(control) ??
-    byLabel(control)
+    tokenOf(control.label ?? "")
   )
 }
 
