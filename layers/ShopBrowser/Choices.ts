@@ -179,12 +179,15 @@ const chooseRadios = Effect.fnUntraced(function* (choosing: Choosing, page: Page
 const states = ["aria-pressed", "aria-checked", "aria-selected", "aria-current"]
 const stateOf = (option: Locator) => ask(() => Promise.all(states.map((name) => option.getAttribute(name))))
 
+/** Buttons side by side, which many shops do not call a list of anything. */
+const sideBySide = "div:has(> button + button)"
+
 /** Lists of short buttons: swatches of colour and size. A list that has anything else in it is none. */
 const chooseButtons = Effect.fnUntraced(function* (choosing: Choosing, page: Page) {
   const { candidate, chosen, control, tab } = choosing
-  for (const kind of ["list", "radiogroup", "listbox", "group"] as const) {
+  for (const kind of ["list", "radiogroup", "listbox", "group", sideBySide] as const) {
     const role = kind === "radiogroup" ? "radio" : kind === "listbox" ? "option" : "button"
-    const lists = page.getByRole(kind)
+    const lists = kind === sideBySide ? page.locator(sideBySide) : page.getByRole(kind)
     for (const [at, standing] of (yield* standingsOf(lists, control)).entries()) {
       const list = lists.nth(at)
       if (!isOfProduct(standing) || (yield* ask(() => list.locator("input[type=radio]").count())) > 0) continue

@@ -156,7 +156,7 @@ if (missing !== undefined) {
   it("shops were not tried: this machine has no browser", () => assert.match(missing ?? "", /no browser/))
 } else {
   layer(Harness.layer({ allowHosts: listed }))("shopping in a browser", (it) => {
-    for (const choice of ["select", "radios", "swatches", "none"] as const) {
+    for (const choice of ["select", "radios", "swatches", "beside", "none"] as const) {
       it.effect(`a choice of kind ${choice} is made, and the cart is read back from its own page`, () =>
         Effect.gen(function* () {
           const { log, mug, rail } = yield* shopOf({ choice })

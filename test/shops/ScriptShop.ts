@@ -4,8 +4,8 @@ import type { ShopPages } from "./Fixture.ts"
 
 /** How a shop differs from one that is well built. */
 export interface ScriptShopOptions {
-  /** `swatches` are buttons in a list, `spans` can be pressed by a person with a mouse and by nobody else. */
-  readonly choice?: "select" | "radios" | "swatches" | "spans" | "none"
+  /** `swatches` are buttons in a list, `beside` buttons in none, `spans` can be pressed by a person with a mouse and by nobody else. */
+  readonly choice?: "select" | "radios" | "swatches" | "beside" | "spans" | "none"
   readonly button?: "works" | "silent" | "sold out" | "none"
   readonly wall?: "account" | "captcha" | "guest"
   readonly shipping?: boolean
@@ -33,6 +33,7 @@ const choices = {
   select: `<label>Size <select id="size"><option value="">Choose a size</option><option>S</option><option>L</option></select></label>`,
   radios: `<fieldset><legend>Size</legend><label><input type="radio" name="size" value="S">S</label><label><input type="radio" name="size" value="L">L</label></fieldset>`,
   swatches: `<p>Size</p><ul><li><button type="button" data-size="S">S</button></li><li><button type="button" data-size="L">L</button></li></ul>`,
+  beside: `<p>Size</p><div><button type="button" data-size="S">S</button><button type="button" data-size="L">L</button></div>`,
   spans: `<p>Size</p><span data-size="S">S</span> <span data-size="L">L</span>`,
   none: ""
 }
