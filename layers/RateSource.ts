@@ -26,11 +26,19 @@ const live = Layer.unwrap(
   Effect.map(Config.option(Config.Redacted("TURNPIKE_RATES_URL")), (url) => (Option.isSome(url) ? named : none))
 )
 
-/** Where rates come from: a fixed table in the sandbox; live the server that `TURNPIKE_RATES_URL` names, or nowhere without one. */
+/**
+ * Where rates come from: the source that the composition stands on, if it has one; or else a fixed table in the sandbox, and live the
+ * server that `TURNPIKE_RATES_URL` names, or nowhere without one.
+ */
 export const layer = Layer.unwrap(
-  Effect.map(
-    Deployment,
-    ({ environment }): Layer.Layer<RateSource, Layer.Error<typeof live>, Layer.Services<typeof live>> =>
-      environment === "sandbox" ? RateTable.layer : live
-  )
+  Effect.gen(function* (): Effect.fn.Return<
+    Layer.Layer<RateSource, Layer.Error<typeof live>, Layer.Services<typeof live>>,
+    never,
+    Deployment
+  > {
+    const { environment } = yield* Deployment
+    const given = yield* Effect.serviceOption(RateSource)
+    if (Option.isSome(given)) return Layer.succeed(RateSource, given.value)
+    return environment === "sandbox" ? RateTable.layer : live
+  })
 )

@@ -1,5 +1,6 @@
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Deployment } from "#services/Deployment.ts"
+import { TransferRail } from "#services/TransferRail.ts"
 import { httpTo } from "./NamedServer.ts"
 import * as Delay from "./TransferRail/Delay.ts"
 import * as TransferRailHttp from "./TransferRailHttp.ts"
@@ -33,18 +34,23 @@ const live = Layer.unwrap(
 )
 
 /**
- * The rail that cross-border transfers settle over: in the sandbox a simulated one that takes `TURNPIKE_SETTLEMENT_DELAY`, live the
- * provider at `TURNPIKE_SETTLEMENT_URL`. A live server without one makes no such transfers.
+ * The rail that cross-border transfers settle over: the one that the composition stands on, if it has one; or else in the sandbox a
+ * simulated one that takes `TURNPIKE_SETTLEMENT_DELAY`, and live the provider at `TURNPIKE_SETTLEMENT_URL`. A live server without one
+ * makes no such transfers.
  */
 export const layer = Layer.unwrap(
-  Effect.map(
-    Deployment,
-    ({
-      environment
-    }): Layer.Layer<
+  Effect.gen(function* (): Effect.fn.Return<
+    Layer.Layer<
       never,
       Layer.Error<typeof live> | Layer.Error<typeof simulated>,
       Layer.Services<typeof live> | Layer.Services<typeof simulated>
-    > => (environment === "sandbox" ? simulated : live)
-  )
+    >,
+    never,
+    Deployment
+  > {
+    const { environment } = yield* Deployment
+    // With a rail goes what was said of how to ask it, if anything was.
+    if (Option.isSome(yield* Effect.serviceOption(TransferRail))) return none
+    return environment === "sandbox" ? simulated : live
+  })
 )
