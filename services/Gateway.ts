@@ -16,7 +16,7 @@ import { NotFound } from "#domain/Refusal.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints, type Snapshot, withoutOrigin } from "./Endpoints.ts"
 import * as Accepting from "./Gateway/Accepting.ts"
-import type { Call, Route } from "./Gateway/Call.ts"
+import type { Call, Closure, Route } from "./Gateway/Call.ts"
 import * as Payers from "./Gateway/Payers.ts"
 import * as Quotes from "./Gateway/Quotes.ts"
 import * as Settlers from "./Gateway/Settlers.ts"
@@ -54,6 +54,8 @@ export class Gateway extends Context.Service<
       fingerprint: string,
       uploads: boolean
     ): Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>
+    /** What an earlier call did with what the caller signed, or is doing; see `Payments.recall`. */
+    recall(call: Call, presented: Presented, fingerprint: string): Effect.Effect<Grant, UseRefused>
     /** Whether some callers pay less than the list price. */
     hasDiscounts(call: Call): boolean
     /** Counts a call of this payer; undefined when the endpoint sets no limit. Counted by each process for itself. */
@@ -74,10 +76,16 @@ export class Gateway extends Context.Service<
       const settlers = yield* Settlers.make
       const payers = yield* Payers.make
       const quoteAt = yield* Quotes.make(key, settlers)
-      const take = yield* Accepting.make(key, settlers, payers)
+      const { recall, take } = yield* Accepting.make(key, settlers, payers)
 
       const refused = (refusal: Extract<Route, { _tag: "Refused" }>["refusal"]): Route => ({ _tag: "Refused", refusal })
       const notFound = (id: string) => refused(new NotFound({ resource: "endpoint", id: id.slice(0, 100) }))
+
+      const closed = (snapshot: Snapshot, method: string, refusal: Closure): Route => ({
+        _tag: "Closed",
+        call: { _tag: "Call", snapshot, method, origin: "", path: "" },
+        refusal
+      })
 
       const route = (method: string, target: string): Route => {
         const parsed = parseGatewayTarget(target)
@@ -86,14 +94,16 @@ export class Gateway extends Context.Service<
         if (id === undefined) return notFound(parsed.endpoint)
         const snapshot = directory.peek(id)
         if (snapshot === undefined) return { _tag: "Unloaded", endpoint: id }
-        if (snapshot === null || snapshot.endpoint.status === "disabled") return notFound(id)
+        if (snapshot === null) return notFound(id)
         const { endpoint, origin } = snapshot
         const path = originPath(endpoint.path, parsed.rest)
         if (path === undefined) return notFound(id)
+        if (endpoint.status === "disabled") return closed(snapshot, method, new NotFound({ resource: "endpoint", id }))
         if (method === "OPTIONS") return { _tag: "Preflight", allow: allowed(endpoint.method) }
         if (!serves(endpoint.method, method)) return { _tag: "MethodNotAllowed", allow: allowed(endpoint.method) }
-        if (endpoint.status === "paused") return refused(new EndpointPaused({ endpoint_id: id, retry_after: 60 }))
-        if (origin === undefined) return refused(withoutOrigin(snapshot))
+        if (endpoint.status === "paused")
+          return closed(snapshot, method, new EndpointPaused({ endpoint_id: id, retry_after: 60 }))
+        if (origin === undefined) return closed(snapshot, method, withoutOrigin(snapshot))
         const base = origin.path === "/" ? "" : origin.path
         return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query }
       }
@@ -144,6 +154,7 @@ export class Gateway extends Context.Service<
         quote,
         quoteFor,
         take,
+        recall,
         hasDiscounts: ({ snapshot }) => snapshot.price.tiers.length > 0,
         count
       })

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EndpointId } from "#domain/Ids.ts"
 import {
@@ -14,7 +14,7 @@ import {
   standing
 } from "#domain/Payment.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
-import { readProof, requestOf, sealTerms, tokenKey } from "#domain/PaymentToken.ts"
+import { requestOf, sealTerms, tokenKey } from "#domain/PaymentToken.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -73,6 +73,8 @@ export class Payments extends Context.Service<
     present(call: Signed.SignedCall): Effect.Effect<Using.Grant, Using.UseRefused | IdempotencyKeyReused>
     /** What became of a signed payment that was brought before, whether or not it would still be accepted. */
     again(call: Signed.SignedCall): Effect.Effect<Using.Grant | undefined, Using.UseRefused>
+    /** What an earlier call did with its payment, or is doing, where no call is served any more. Takes nothing. */
+    recall(call: Using.ProvenCall | Signed.SignedCall): Effect.Effect<Using.Grant, Using.UseRefused>
     /** Gives a claim back as if it had never been made: the origin was not called. */
     unclaim(payment: PaymentRow): Effect.Effect<void>
     /**
@@ -84,15 +86,11 @@ export class Payments extends Context.Service<
       answer: Settling.OriginAnswer,
       signed?: Authorization
     ): Effect.Effect<Settling.Charge, PostingRefused | SettlementPending | SettlementRefused>
-    /** Says that the answer of a charged call may be kept yet: here, who asks for it with the same signed payment has to wait. */
-    awaits(payment: PaymentRow): void
-    /** Says that it was kept, or will not be. */
-    settled(payment: string): void
     /** Keeps the answer of a charged call, for as long as its signed payment may ask for it again. */
     keep(payment: PaymentRow, answer: Delivery.Answer): Effect.Effect<void>
     /** Gives the money back; the proof may be used again until it expires. */
     release(payment: PaymentRow, failure: string, answer?: Settling.OriginAnswer): Effect.Effect<void>
-    /** Says whether the last byte of a charged answer left for the caller; recorded soon, not now. */
+    /** Says that a charged call is over, and whether the last byte of its answer left for the caller; recorded soon, not now. */
     seen(payment: string, delivered: boolean): void
     verify(proof: string): Effect.Effect<Verdict>
     /** Payments of an endpoint of the caller's tenant, newest first, from before `before`. */
@@ -155,15 +153,8 @@ export class Payments extends Context.Service<
           ? unclaimProof(payment)
           : settling.release(payment, "not_called")
 
-      const rowById = SqlSchema.findOneOption({
-        Request: Schema.String,
-        Result: PaymentRow,
-        execute: (id) => sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.id = ${id}`
-      })
       const verify = Effect.fn("Payments.verify")(function* (proof: string): Effect.fn.Return<Verdict> {
-        const id = readProof(key, proof)
-        if (id === undefined) return { payment: undefined, reason: "proof_unknown" }
-        const row = Option.getOrUndefined(yield* Effect.orDie(rowById(id)))
+        const row = yield* using.provenBy(proof)
         if (row === undefined) return { payment: undefined, reason: "proof_unknown" }
         const at = DateTime.toDate(DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
         const now = standing(row, { endpoint: row.endpoint_id, method: row.method, fingerprint: "" }, at)
@@ -196,6 +187,7 @@ export class Payments extends Context.Service<
         claim: using.claim,
         present: signed.present,
         again: signed.again,
+        recall: (call) => ("proof" in call ? using.recall(call) : signed.recall(call)),
         unclaim,
         capture: (payment, answer, signed) =>
           payment.rail === "ledger"
@@ -203,8 +195,6 @@ export class Payments extends Context.Service<
             : onChain === undefined || signed === undefined
               ? Effect.die("Money on a chain moves by what its payer signed")
               : onChain.capture(payment, answer, signed),
-        awaits: delivery.awaits,
-        settled: delivery.settled,
         keep,
         release: settling.release,
         seen: delivery.seen,

@@ -27,24 +27,24 @@ export const make = Effect.fnUntraced(function* (
     return own === base ? [base] : [base, own]
   })
 
-  return Effect.fnUntraced(function* (
+  const groundFor = ({ method, snapshot: { endpoint } }: Call, prices: ReadonlyArray<bigint>): Ground => ({
+    endpoint,
+    method,
+    prices,
+    settlers: settlers(endpoint.network),
+    key,
+    now: clock.currentTimeMillisUnsafe(),
+    recover
+  })
+
+  const take = Effect.fnUntraced(function* (
     call: Call,
     presented: Presented,
     fingerprint: string,
     uploads: boolean
   ): Effect.fn.Return<Grant, UseRefused | IdempotencyKeyReused> {
     const { method, snapshot } = call
-    const { endpoint } = snapshot
-    const ground: Ground = {
-      endpoint,
-      method,
-      prices: yield* pricesFor(call, presented),
-      settlers: settlers(endpoint.network),
-      key,
-      now: clock.currentTimeMillisUnsafe(),
-      recover
-    }
-    const acceptance = accept(presented, ground)
+    const acceptance = accept(presented, groundFor(call, yield* pricesFor(call, presented)))
     if (acceptance._tag === "Accepted") {
       return yield* payments.present({
         authorization: acceptance.authorization,
@@ -62,4 +62,19 @@ export const make = Effect.fnUntraced(function* (
         : yield* payments.again({ authorization: outdated, snapshot, method, fingerprint, uploads })
     return before ?? { _tag: "Refused", reason }
   })
+
+  const recall = Effect.fnUntraced(function* (
+    call: Call,
+    presented: Presented,
+    fingerprint: string
+  ): Effect.fn.Return<Grant, UseRefused> {
+    const { method, snapshot } = call
+    const acceptance = accept(presented, groundFor(call, [snapshot.price.base]))
+    const authorization = acceptance._tag === "Accepted" ? acceptance.authorization : acceptance.outdated
+    return authorization === undefined
+      ? { _tag: "Refused", reason: "proof_unknown" }
+      : yield* payments.recall({ authorization, snapshot, method, fingerprint })
+  })
+
+  return { take, recall }
 })

@@ -12,12 +12,14 @@ export interface Call {
   readonly path: string
 }
 
+/** Why an endpoint serves nothing. */
+export type Closure = NotFound | EndpointPaused | OriginNotConfigured | OriginForbiddenAddress
+
 export type Route =
   | Call
-  | {
-      readonly _tag: "Refused"
-      readonly refusal: AmbiguousPath | NotFound | EndpointPaused | OriginNotConfigured | OriginForbiddenAddress
-    }
+  | { readonly _tag: "Refused"; readonly refusal: AmbiguousPath | NotFound }
+  /** No call is served, but what was paid for before may be asked for again. */
+  | { readonly _tag: "Closed"; readonly call: Call; readonly refusal: Closure }
   | { readonly _tag: "MethodNotAllowed"; readonly allow: string }
   | { readonly _tag: "Preflight"; readonly allow: string }
   /** The endpoint is not in memory: load it and ask again. */

@@ -1,14 +1,9 @@
 import { DateTime, Duration, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { dropOldest } from "#domain/BoundedMap.ts"
-import type { PaymentRow } from "#domain/Payment.ts"
 import * as Batch from "./Batch.ts"
 
 /** How long marks are gathered. */
 const gathering = Duration.millis(200)
-
-/** How many answers that are on their way are remembered. */
-const mostAwaited = 10_000
 
 /** A whole answer of an origin, small enough to keep. Headers are name, value, name, value. */
 export interface Answer {
@@ -71,9 +66,6 @@ export const make = Effect.gen(function* () {
     return yield* answerOf({ payment, now: yield* DateTime.nowAsDate })
   }, Effect.orDie)
 
-  // What was charged before it was whole may be kept yet, for as long as its call may last.
-  const awaited = new Map<string, number>()
-
   const dropOld = Effect.fnUntraced(function* (now: Date) {
     const dropped = yield* sql`DELETE FROM payment_answers WHERE payment_id IN (
       SELECT payment_id FROM payment_answers WHERE expires_at < ${now} ORDER BY expires_at LIMIT 500
@@ -82,21 +74,13 @@ export const make = Effect.gen(function* () {
   }, Effect.orDie)
 
   return {
-    /** Says whether the last byte of a charged answer left for the caller. */
+    /** Says that a charged call is over, and whether the last byte of its answer left for the caller. */
     seen: (payment: string, delivered: boolean) => {
       // What there is no room for is written by nobody, and so never taken out again.
       if (tell({ payment, delivered })) unwritten.set(payment, delivered)
     },
     /** Whether the answer was delivered or its caller lost, where this process has yet to write that down. */
     seenHere: (payment: string) => unwritten.get(payment),
-    /** Says that an answer is on its way to be kept, until it is `settled`. */
-    awaits: ({ id, lease_until }: PaymentRow) => {
-      awaited.set(id, lease_until?.getTime() ?? 0)
-      dropOldest(awaited, mostAwaited)
-    },
-    settled: (payment: string) => void awaited.delete(payment),
-    /** For how long this process may still come to keep the answer (milliseconds). */
-    awaitedFor: (payment: string, at: Date) => (awaited.get(payment) ?? 0) - at.getTime(),
     stored,
     dropOld
   }

@@ -29,7 +29,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly onChain: Effect.Success<ReturnType<typeof OnChain.make>>
 }) {
   const { ledger, onChain, policy, using } = options
-  const { judge, leaseOf } = using
+  const { judge, leaseOf, told } = using
   const sql = yield* SqlClient.SqlClient
 
   const walletAt = SqlSchema.findOneOption({
@@ -59,9 +59,18 @@ export const make = Effect.fnUntraced(function* (options: {
     execute: (id) => sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.reservation = ${id}`
   })
 
+  const broughtBefore = ({ authorization }: SignedCall) =>
+    Effect.map(Effect.orDie(byReservation(reservationOf(authorization))), Option.getOrUndefined)
+
+  /** What became of it; takes nothing. */
+  const recall = Effect.fnUntraced(function* (call: SignedCall) {
+    const row = yield* broughtBefore(call)
+    return yield* row === undefined ? refused("proof_unknown") : told(row, call, yield* DateTime.nowAsDate)
+  })
+
   /** The call whose payment was brought before; undefined when it was not brought here. */
   const again = Effect.fnUntraced(function* (call: SignedCall): Effect.fn.Return<Grant | undefined, UseRefused> {
-    const row = Option.getOrUndefined(yield* Effect.orDie(byReservation(reservationOf(call.authorization))))
+    const row = yield* broughtBefore(call)
     if (row === undefined) return undefined
     const grant = yield* judge(row, call, yield* DateTime.nowAsDate, call.authorization)
     switch (grant._tag) {
@@ -195,7 +204,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return (yield* again(call)) ?? usedBefore(authorization)
   })
 
-  return { present, again }
+  return { present, again, recall }
 })
 
 const isUnexpected = (refusal: PostingRefused): refusal is Exclude<PostingRefused, IdempotencyKeyReused> =>

@@ -1,12 +1,14 @@
-import { Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import {
   PaymentAlreadyUsed,
   PaymentInProgress,
-  type PaymentRow,
+  PaymentRow,
   type ProofRefusal,
   SettlementPending,
+  type Standing,
   standing
 } from "#domain/Payment.ts"
 import { readProof, type TokenKey } from "#domain/PaymentToken.ts"
@@ -17,6 +19,7 @@ import type * as Delivery from "./Delivery.ts"
 import type * as OnChain from "./OnChain.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import type { PaymentPolicy } from "./Policy.ts"
+import { paymentColumns } from "./Row.ts"
 import type * as Settling from "./Settling.ts"
 
 export interface Use {
@@ -56,6 +59,18 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { delivery, key, onChain, policy, settling } = options
   const take = yield* Claims.make
+  const sql = yield* SqlClient.SqlClient
+
+  const rowById = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: PaymentRow,
+    execute: (id) => sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.id = ${id}`
+  })
+  /** The payment that a proof is of. */
+  const provenBy = Effect.fnUntraced(function* (proof: string) {
+    const id = readProof(key, proof)
+    return id === undefined ? undefined : Option.getOrUndefined(yield* Effect.orDie(rowById(id)))
+  })
 
   const leaseOf = ({ snapshot: { endpoint }, uploads = false }: Use) => {
     const answered = Duration.sum(Duration.millis(endpoint.timeoutMs), policy.leaseMargin)
@@ -79,22 +94,20 @@ export const make = Effect.fnUntraced(function* (options: {
     const reason = yield* onChain.refusal(signed, call.snapshot.endpoint.timeoutMs)
     if (reason !== undefined) return yield* refused(reason)
     const taken = yield* onChain.retake(payment, call.fingerprint, leaseOf(call))
-    if (taken === undefined) return yield* inProgress(payment.id, 1000)
+    if (taken === undefined) return yield* justTaken(payment.id)
     return { _tag: "Granted", payment: taken }
   })
   /** Nothing has to be reserved again, so whoever changes the row has it. */
   const takeFree = Effect.fnUntraced(function* ({ id }: PaymentRow, call: Use) {
     const { row, won } = yield* take(claimOf(id, call))
-    if (row === undefined || !won) return yield* inProgress(id, 1000)
+    if (row === undefined || !won) return yield* justTaken(id)
     return { _tag: "Granted", payment: row } satisfies Grant
   })
   const retake = (payment: PaymentRow, call: Use) =>
     settling.retake(payment, { fingerprint: call.fingerprint, lease: leaseOf(call) }).pipe(
       Effect.flatMap(
         (taken): Effect.Effect<Grant, PaymentInProgress> =>
-          taken === undefined
-            ? Effect.fail(inProgress(payment.id, 1000))
-            : Effect.succeed({ _tag: "Granted", payment: taken })
+          taken === undefined ? Effect.fail(justTaken(payment.id)) : Effect.succeed({ _tag: "Granted", payment: taken })
       ),
       Effect.catchTags({
         INSUFFICIENT_BALANCE: () => refused("insufficient_balance"),
@@ -108,12 +121,53 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  /** The answer to a call that was charged, to the same request. */
-  const storedFor = Effect.fnUntraced(function* (row: PaymentRow, at: Date) {
+  /** Nobody knows when a call will end: whoever waits for it looks again after as long as it has gone on, and at its end. */
+  const underWay = (id: string, leasedMillis: number, call: Use) => {
+    const goneOn = Duration.toMillis(leaseOf(call)) - leasedMillis
+    return inProgress(id, Math.min(goneOn, leasedMillis))
+  }
+
+  /**
+   * The answer to a call that was charged, to the same request. One that was charged before it was whole may be kept yet, for as long
+   * as its call has the payment and does not say that it is over.
+   */
+  const storedFor = Effect.fnUntraced(function* (row: PaymentRow, call: Use, at: Date) {
     const answer = yield* delivery.stored(row.id)
     if (Option.isSome(answer)) return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
-    const awaited = delivery.awaitedFor(row.id, at)
-    return yield* awaited > 0 ? inProgress(row.id, awaited) : used(row)
+    const leasedMillis = (row.lease_until?.getTime() ?? 0) - at.getTime()
+    const isOver = leasedMillis <= 0 || delivery.seenHere(row.id) !== undefined
+    return yield* isOver ? used(row) : underWay(row.id, leasedMillis, call)
+  })
+
+  const standingFor = (row: PaymentRow, { fingerprint, method, snapshot }: Use, at: Date) =>
+    standing(row, { endpoint: snapshot.endpoint.id, method, fingerprint }, at)
+
+  /** What an earlier call did with the payment, or is doing; `proof_unknown` when it did nothing with it. Nothing is taken. */
+  const told = Effect.fnUntraced(function* (
+    row: PaymentRow,
+    call: Use,
+    at: Date,
+    now: Standing = standingFor(row, call, at)
+  ): Effect.fn.Return<Grant, UseRefused> {
+    switch (now._tag) {
+      case "InProgress": {
+        const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
+        if (delivered === true) return yield* used(row)
+        // Whose connection broke is back before the mark is written.
+        if (delivered === false && row.state === "captured") return yield* storedFor(row, call, at)
+        return yield* underWay(row.id, now.leasedMillis, call)
+      }
+      case "Settling":
+        return yield* settlementPending(row)
+      case "Used":
+        return yield* used(row)
+      case "Answerable":
+        return yield* storedFor(row, call, at)
+      case "Refused":
+      case "Usable":
+      case "Reusable":
+        return yield* refused("proof_unknown")
+    }
   })
 
   /** What becomes of a call whose payment was there before it; `signed` where its payer signed it. */
@@ -123,30 +177,18 @@ export const make = Effect.fnUntraced(function* (options: {
     at: Date,
     signed?: Authorization
   ): Effect.fn.Return<Grant, UseRefused> {
-    const { fingerprint, method, snapshot } = call
-    const now = standing(row, { endpoint: snapshot.endpoint.id, method, fingerprint }, at)
+    const now = standingFor(row, call, at)
     switch (now._tag) {
       case "Refused":
         return yield* refused(now.reason)
-      case "InProgress": {
-        const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
-        if (delivered === true) return yield* used(row)
-        // Whose connection broke is back before the mark is written.
-        if (delivered === false && row.state === "captured") return yield* storedFor(row, at)
-        return yield* inProgress(row.id, now.retryAfterMillis)
-      }
       case "Usable":
         // A proof of ours was free when it was asked for: another call took it meanwhile.
-        return yield* row.protocol === "native" ? inProgress(row.id, 1000) : takeFree(row, call)
+        return yield* row.protocol === "native" ? justTaken(row.id) : takeFree(row, call)
       case "Reusable":
         if (row.attempt >= maxAttempts) return yield* refused("proof_expired")
         return yield* row.rail === "chain" ? retakeOnChain(row, call, signed) : retake(row, call)
-      case "Settling":
-        return yield* settlementPending(row)
-      case "Used":
-        return yield* used(row)
-      case "Answerable":
-        return yield* storedFor(row, at)
+      default:
+        return yield* told(row, call, at, now)
     }
   })
 
@@ -159,10 +201,18 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* judge(claimed.row, call, claimed.at)
   })
 
-  return { claim, judge, leaseOf }
+  /** What became of a proof; takes nothing. */
+  const recall = Effect.fnUntraced(function* (call: ProvenCall) {
+    const row = yield* provenBy(call.proof)
+    return yield* row === undefined ? refused("proof_unknown") : told(row, call, yield* DateTime.nowAsDate)
+  })
+
+  return { provenBy, claim, judge, told, recall, leaseOf }
 })
 
 export const refused = (reason: ProofRefusal): Effect.Effect<Grant> => Effect.succeed({ _tag: "Refused", reason })
+
+const justTaken = (id: string) => inProgress(id, 1000)
 
 const inProgress = (id: string, retryAfterMillis: number) =>
   new PaymentInProgress({

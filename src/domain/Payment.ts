@@ -174,7 +174,8 @@ export type Standing =
   | { readonly _tag: "Usable" }
   | { readonly _tag: "Reusable" }
   | { readonly _tag: "Refused"; readonly reason: ProofRefusal }
-  | { readonly _tag: "InProgress"; readonly retryAfterMillis: number }
+  /** A call has it, for so long at most. */
+  | { readonly _tag: "InProgress"; readonly leasedMillis: number }
   | { readonly _tag: "Used" }
   /** The chain decides; nothing is known yet. */
   | { readonly _tag: "Settling" }
@@ -199,11 +200,11 @@ export const standing = (
       // What was signed for one request may ask for its answer again; a proof of ours only until the answer arrived.
       if (payment.protocol !== "native") return { _tag: "Answerable" }
       if (payment.delivered_at !== null) return { _tag: "Used" }
-      return leased > 0 ? { _tag: "InProgress", retryAfterMillis: leased } : { _tag: "Answerable" }
+      return leased > 0 ? { _tag: "InProgress", leasedMillis: leased } : { _tag: "Answerable" }
     case "settling":
       return payment.request_fingerprint === call.fingerprint ? { _tag: "Settling" } : { _tag: "Used" }
     case "in_flight":
-      return { _tag: "InProgress", retryAfterMillis: leased }
+      return { _tag: "InProgress", leasedMillis: leased }
     case "expired":
       return { _tag: "Refused", reason: "proof_expired" }
     case "authorized":

@@ -25,6 +25,8 @@ const route = Effect.gen(function* () {
         })
       case "Refused":
         return exchange.refuse(decision.refusal)
+      case "Closed":
+        return serve(decision.call, request, response, exchange, decision.refusal)
       case "MethodNotAllowed":
         return exchange.refuse(new MethodNotAllowed({ method, allow: decision.allow.split(", ") }))
       case "Preflight":

@@ -61,10 +61,11 @@ const route = Effect.gen(function* () {
         else exchange.fail(exit.cause)
       })
     }
+    if (!snapshot) return exchange.refuse(new MissingAuthHeader())
     // The operator took it off sale: it is for those who have a key, then.
-    if (snapshot?.endpoint.status !== "active") return exchange.refuse(new MissingAuthHeader())
+    const closed = snapshot.endpoint.status === "active" ? undefined : new MissingAuthHeader()
     const { method = "", url: path = "" } = request
-    serve({ _tag: "Call", snapshot, method, origin: ownOrigin(), path }, request, response, exchange)
+    serve({ _tag: "Call", snapshot, method, origin: ownOrigin(), path }, request, response, exchange, closed)
   }
   const takes = (request: IncomingMessage) => bought.isOpen() && wanted(request) !== undefined
   return { prefix: "/v1/scanner/", takes, handle }

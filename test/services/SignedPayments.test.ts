@@ -76,6 +76,29 @@ layer(Test.layer, { timeout: "60 seconds" })("a signed payment whose money is in
     })
   )
 
+  it.effect("and whose answer may be kept yet is waited for in every process, until its call is over", () =>
+    Effect.gen(function* () {
+      const [here, there] = yield* twoProcesses
+      const { endpoint, granted, signs, snapshot } = yield* market("sandbox")
+      const bring = (signed: Authorization) =>
+        there!.present({ authorization: signed, snapshot, method: endpoint.method, fingerprint: "f" })
+      const [lost, late] = [signs(), signs()]
+      for (const signed of [lost, late]) {
+        const payment = yield* granted(signed)
+        yield* here!.capture(payment, streamed)
+        assert.strictEqual((yield* Effect.flip(bring(signed)))._tag, "PAYMENT_IN_PROGRESS")
+        if (signed === late) yield* here!.keep(payment, kept("late").kept)
+        else here!.seen(payment.id, false)
+      }
+      assert.strictEqual((yield* bring(late))._tag, "Answered")
+      yield* TestClock.adjust("1 second")
+      const told = yield* Effect.repeat(Effect.flip(bring(lost)), {
+        until: ({ _tag }) => _tag !== "PAYMENT_IN_PROGRESS"
+      })
+      assert.strictEqual(told._tag, "PAYMENT_ALREADY_USED")
+    })
+  )
+
   it.effect("says what is missing when it is tried again without money", () =>
     Effect.gen(function* () {
       const { bring, buyer, granted, payments, purse, signs } = yield* market("sandbox")

@@ -3,7 +3,6 @@ import type { PaymentRow } from "#domain/Payment.ts"
 import { type Authorization, timeToAnswer } from "#domain/protocol/Authorization.ts"
 import type { Answer } from "#services/Payments.ts"
 import type { Exchange } from "#services/PublicHttp/Forward.ts"
-import type { Ground } from "./Ground.ts"
 import { timeToCharge } from "./Times.ts"
 
 /** Answers up to this size are kept with their charge until they were delivered. */
@@ -53,12 +52,10 @@ export class Copied {
 
   /**
    * It is charged before it is whole: its payer may ask for it also when it left before. Who leaves a stream of events has had enough;
-   * others are told that their call is under way, for as long as the payment is leased to it.
+   * what others left is read for as long as the payment is leased to the call.
    */
-  outliving(payment: PaymentRow, { now, payments }: Pick<Ground, "now" | "payments">): this {
-    if (isEventStream(this.#exchange.headers)) return this
-    this.#exchange.outlive((payment.lease_until?.getTime() ?? 0) - now())
-    if (payment.protocol !== "native") payments.awaits(payment)
+  outliving({ lease_until }: PaymentRow, now: number): this {
+    if (!isEventStream(this.#exchange.headers)) this.#exchange.outlive((lease_until?.getTime() ?? 0) - now)
     return this
   }
 

@@ -41,6 +41,7 @@ export class PaidCall {
   /** What was taken, once it was. */
   #charged: Charge | undefined
   #copied: Copied | undefined
+  #isUnkept = false
   #givenBack = false
   #brokenBy: Outcome.Break | undefined
   #patience: NodeJS.Timeout | undefined
@@ -141,14 +142,12 @@ export class PaidCall {
   #accept(payment: PaymentRow, exchange: Exchange) {
     this.#took = this.#ground.now() - this.#forwardedAt
     const asked = this.#signed?.scheme === "upto" ? headerValue(exchange.headers, "settlement-overrides") : undefined
-    if (asked !== undefined) {
-      this.#reported = settlementAmount(asked, payment.amount)
-      // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
-      if (this.#reported === undefined) {
-        exchange.abort()
-        const cause = new BadAnswer({ reason: "invalid_settlement_override" })
-        return this.#broken(payment, { failure: "BadResponse", cause })
-      }
+    this.#reported = asked === undefined ? undefined : settlementAmount(asked, payment.amount)
+    // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
+    if (asked !== undefined && this.#reported === undefined) {
+      exchange.abort()
+      const cause = new BadAnswer({ reason: "invalid_settlement_override" })
+      return this.#broken(payment, { failure: "BadResponse", cause })
     }
     if (leavesAtOnce(payment, exchange)) this.#open(payment, exchange)
   }
@@ -183,7 +182,7 @@ export class PaidCall {
     const millis = patienceWith(payment, this.#signed, exchange, this.#ground.now())
     // @effect-diagnostics-next-line globalTimers:off
     this.#patience = setTimeout(() => {
-      this.#copied = copied.outliving(payment, this.#ground)
+      this.#copied = copied.outliving(payment, this.#ground.now())
       this.#capture(payment, exchange, undefined)
     }, millis)
   }
@@ -205,6 +204,7 @@ export class PaidCall {
 
   #capture(payment: PaymentRow, exchange: Exchange, kept: Answer | undefined) {
     this.#capturing = true
+    this.#isUnkept = kept === undefined
     const capture = this.#ground.payments.capture(payment, this.#answerOf(exchange, kept), this.#signed)
     this.#ground.run(capture, (exit) => {
       if (Exit.isFailure(exit)) {
@@ -275,10 +275,10 @@ export class PaidCall {
     this.#response.end(answer.body)
   }
 
-  /** A proof of ours is good until its answer arrived; what was signed may ask for the answer again, so it stays. */
+  /** A proof of ours is good until its answer arrived. What was signed may ask again; what was not kept it waits for until the end. */
   #seen({ id, protocol }: PaymentRow, delivered: boolean) {
-    if (protocol === "native") this.#ground.payments.seen(id, delivered)
-    else this.#ground.payments.settled(id)
+    const isOurs = protocol === "native"
+    if (isOurs || this.#isUnkept) this.#ground.payments.seen(id, isOurs && delivered)
   }
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {

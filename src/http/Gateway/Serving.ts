@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Refusal } from "#api/Problems.ts"
 import { PaymentMalformed, UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { formatDecimal } from "#domain/Money.ts"
@@ -11,7 +12,7 @@ import { readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { type Call, Gateway } from "#services/Gateway.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
-import { Payments } from "#services/Payments.ts"
+import { Payments, type ProvenCall } from "#services/Payments.ts"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
@@ -156,36 +157,50 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     })
   }
 
-  const serve = (call: Call, request: IncomingMessage, response: ServerResponse, exchange: RawExchange) => {
+  /** `closed`: no call is served, and this is what one is told that asks for nothing that was paid for. */
+  const serve = (
+    call: Call,
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: RawExchange,
+    closed?: Refusal
+  ) => {
     const { headers } = request
-    if (headers.upgrade?.toLowerCase().includes("websocket") === true) {
+    const isClosed = closed !== undefined
+    if (!isClosed && headers.upgrade?.toLowerCase().includes("websocket") === true) {
       return exchange.refuse(new UpgradeNotSupported(), ["Upgrade", "HTTP/1.1", "Connection", "Upgrade"])
     }
     const proof = headers["x-payment-proof"]
-    const ask = (reason: ProofRefusal, failed = false) => unpaid(call, request, response, exchange, reason, failed)
+    const ask = (reason: ProofRefusal, failed = false) =>
+      isClosed ? exchange.refuse(closed) : unpaid(call, request, response, exchange, reason, failed)
     if (typeof proof === "string") {
-      const { snapshot } = call
       const paid = new PaidCall(ground, call, request, response, exchange, ask)
-      return paid.start(
-        payments.claim({
-          proof,
-          snapshot,
-          method: request.method ?? "",
-          fingerprint: fingerprintOf(request),
-          uploads: hasBody(headers)
-        })
-      )
+      const shown: ProvenCall = {
+        proof,
+        snapshot: call.snapshot,
+        method: request.method ?? "",
+        fingerprint: fingerprintOf(request),
+        uploads: hasBody(headers)
+      }
+      return paid.start(isClosed ? payments.recall(shown) : payments.claim(shown))
     }
     const presented = readPayment(headers)
     if (presented === undefined) return ask("payment_required")
-    if (presented._tag === "Malformed") return exchange.refuse(new PaymentMalformed({ reason: presented.reason }))
+    if (presented._tag === "Malformed") {
+      return exchange.refuse(closed ?? new PaymentMalformed({ reason: presented.reason }))
+    }
     const tooMany = refusedPayments.refusal(request)
     if (tooMany !== undefined) return exchange.refuse(tooMany)
     const paid = new PaidCall(ground, call, request, response, exchange, (reason) => {
       refusedPayments.count(request)
       ask(reason, true)
     })
-    return paid.start(gateway.take(call, presented, fingerprintOf(request), hasBody(headers)))
+    const fingerprint = fingerprintOf(request)
+    return paid.start(
+      isClosed
+        ? gateway.recall(call, presented, fingerprint)
+        : gateway.take(call, presented, fingerprint, hasBody(headers))
+    )
   }
   return { ground, serve }
 })
