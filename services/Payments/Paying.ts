@@ -223,9 +223,11 @@ export const make = Effect.fnUntraced(function* (options: {
         ]
       }
     })
-    if (posted.result !== undefined && posted.replayed) return { paid: yield* again(posted.result), replayed: true }
+    // An address is paid under an id of its own: if that was posted before, the first answer was lost on its way from the database.
+    const replayed = posted.replayed && (wanted.limit !== undefined || posted.command_id !== id)
+    if (posted.result !== undefined && posted.replayed) return { paid: yield* again(posted.result), replayed }
     const { amount, proof_expires_at } = yield* terms(posted)
-    return { paid: paid(posted, amount, proof_expires_at), replayed: posted.replayed }
+    return { paid: paid(posted, amount, proof_expires_at), replayed }
   })
 
   return Effect.fnUntraced(function* (caller: Principal, asked: Pay, idempotency?: IdempotencyClaim) {

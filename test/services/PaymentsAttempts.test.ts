@@ -1,11 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Test from "#layers/Test.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Ledger } from "#services/Ledger.ts"
+import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { newUuid } from "#services/NewId.ts"
+import { Payments } from "#services/Payments.ts"
 import { chain } from "./ChainSettlementsHarness.ts"
 import * as Paid from "./PaymentsHarness.ts"
 import { failures, inOrder, kept, live, market } from "./SignedPaymentsHarness.ts"
@@ -14,6 +16,33 @@ const stateOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT state, attempt FROM payments WHERE id = ${id}`
   return row
+})
+
+/** A ledger whose first answer never arrives, so that the lane posts the same command again. */
+const losing = Layer.effect(
+  Ledger,
+  Effect.map(Ledger, (ledger) => {
+    const post = (command: LedgerCommand) => Effect.andThen(ledger.post(command), ledger.post(command))
+    return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
+  })
+)
+
+layer(Test.layer, { timeout: "60 seconds" })("a payment for an address", (it) => {
+  it.effect("whose first answer was lost on its way from the database is no replay", () =>
+    Effect.gen(function* () {
+      const { buyer, purse, record } = yield* Paid.market()
+      const { pay } = yield* Effect.map(
+        Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(losing))),
+        Context.get(Payments)
+      )
+      const order = { url: record.gatewayUrl, from_wallet_id: purse }
+      const claim = { tenant_id: buyer.tenant_id, operation: "x402.pay", key: "one", fingerprint: "1" }
+      const first = yield* pay(buyer, order, claim)
+      assert.isFalse(first.replayed)
+      assert.deepStrictEqual(yield* pay(buyer, order, claim), { ...first, replayed: true })
+      assert.isFalse((yield* pay(buyer, order)).replayed)
+    })
+  )
 })
 
 layer(Test.layer, { timeout: "60 seconds" })("a call whose lease has ended", (it) => {
