@@ -28,17 +28,20 @@ export const make = Effect.fnUntraced(function* <A>(
     capacity,
     timeToLive: (exit) => (Exit.isSuccess(exit) && kept(exit.value.answer) ? Duration.infinity : Duration.zero)
   })
-  const dropOld = (key: string) =>
-    Effect.flatMap(Cache.getSuccess(cache, key), (known) =>
-      Option.isSome(known) && monotonic(clock) - known.value.asked >= millis
-        ? Cache.invalidate(cache, key)
-        : Effect.void
-    )
+  const isOld = ({ asked }: { readonly asked: number }) => monotonic(clock) - asked >= millis
+  const again = (key: string) => Effect.andThen(Cache.invalidate(cache, key), Cache.get(cache, key))
   return {
     /** Asks at most once for as long as it is remembered; those who ask meanwhile share the answer. */
-    get: (key: string) => Effect.map(Effect.andThen(dropOld(key), Cache.get(cache, key)), ({ answer }) => answer),
+    get: (key: string) =>
+      Effect.map(
+        Effect.flatMap(Cache.get(cache, key), (known) => (isOld(known) ? again(key) : Effect.succeed(known))),
+        ({ answer }) => answer
+      ),
     /** Whether the answer is remembered, or asked for right now. */
-    has: (key: string) => Effect.andThen(dropOld(key), Cache.has(cache, key)),
+    has: (key: string) =>
+      Effect.flatMap(Cache.getSuccess(cache, key), (known) =>
+        Option.isSome(known) ? Effect.succeed(!isOld(known.value)) : Cache.has(cache, key)
+      ),
     /** Nothing is remembered of this key, or of any when it is empty. */
     forget: (key: string) => (key === "" ? Cache.invalidateAll(cache) : Cache.invalidate(cache, key))
   }
