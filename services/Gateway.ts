@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
 import { dropOldest } from "#domain/BoundedMap.ts"
 import { allowed, serves } from "#domain/Endpoint.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
@@ -20,6 +20,7 @@ import type { Call, Closure, Route } from "./Gateway/Call.ts"
 import * as Payers from "./Gateway/Payers.ts"
 import * as Quotes from "./Gateway/Quotes.ts"
 import * as Settlers from "./Gateway/Settlers.ts"
+import { isDatabaseAway } from "./Health.ts"
 import { Ledger } from "./Ledger.ts"
 import type { Grant, UseRefused } from "./Payments.ts"
 import { Secrets } from "./Secrets.ts"
@@ -34,6 +35,12 @@ export interface Identity {
   readonly signIn?: string | undefined
 }
 
+/** What a caller who says who it is is asked for, and whether that was made up. */
+export interface Quoted {
+  readonly demanded: Demanded
+  readonly isStranger: boolean
+}
+
 /** How many payers' call rates are remembered. */
 const rememberedPayers = 50_000
 
@@ -46,7 +53,9 @@ export class Gateway extends Context.Service<
     /** Asks for the list price. Touches no database. */
     quote(call: Call, reason: ProofRefusal): Demanded
     /** Asks a caller who says who it is for its own price, which its completed calls decide. The list price if that is unknown. */
-    quoteFor(call: Call, identity: Identity, reason: ProofRefusal): Effect.Effect<Demanded>
+    quoteFor(call: Call, identity: Identity, reason: ProofRefusal): Effect.Effect<Quoted>
+    /** Whether it costs next to nothing to find out who this is. */
+    remembers(identity: Identity): Effect.Effect<boolean>
     /** Takes what the caller signed as payment for this call; see `Payments.present`. */
     take(
       call: Call,
@@ -120,18 +129,28 @@ export class Gateway extends Context.Service<
       })
       const priceOfAddress = Effect.fnUntraced(function* (snapshot: Snapshot, header: string) {
         const proven = signedIn(header, snapshot.endpoint, { key, now: clock.currentTimeMillisUnsafe(), recover })
-        if (proven._tag === "Refused") return { price: snapshot.price.base, payer: undefined }
+        if (proven._tag === "Refused") return yield* Effect.fail(proven.reason)
         return { price: yield* payers.priceAt(snapshot, proven.address), payer: proven.address }
       })
-      const quoteFor = Effect.fn("Gateway.quoteFor")((call: Call, identity: Identity, reason: ProofRefusal) => {
+      const quoteFor = Effect.fn("Gateway.quoteFor")(function* (call: Call, identity: Identity, reason: ProofRefusal) {
         const { method, snapshot } = call
         const { signIn, token = "" } = identity
-        return (signIn === undefined ? priceOfHolder(snapshot, token) : priceOfAddress(snapshot, signIn)).pipe(
-          Effect.map(({ payer, price }) => quoteAt(snapshot, method, price, reason, payer)),
-          // Whoever cannot be told apart, for whatever cause, is asked for what everybody is asked for.
-          Effect.catchCause(() => Effect.sync(() => quote(call, reason)))
-        )
+        const found: Exit.Exit<{ readonly price: bigint; readonly payer?: string | undefined }, unknown> =
+          yield* signIn === undefined
+            ? Effect.exit(priceOfHolder(snapshot, token))
+            : Effect.exit(priceOfAddress(snapshot, signIn))
+        if (Exit.isSuccess(found)) {
+          const { payer, price } = found.value
+          return { demanded: quoteAt(snapshot, method, price, reason, payer), isStranger: false }
+        }
+        // Whoever cannot be told apart, for whatever cause, is asked for what everybody is asked for.
+        const isStranger = !Cause.hasDies(found.cause)
+        if (!isStranger && !isDatabaseAway(Cause.squash(found.cause)))
+          yield* Effect.logError("What a known caller pays could not be found out", found.cause)
+        return { demanded: quote(call, reason), isStranger }
       })
+      const remembers = ({ signIn, token = "" }: Identity) =>
+        signIn === undefined ? credentials.isRemembered(token) : Effect.succeed(false)
 
       const buckets = new Map<string, RateLimit.Bucket>()
       const count = ({ snapshot: { endpoint } }: Call, payer: string): RateLimit.Allowance | undefined => {
@@ -153,6 +172,7 @@ export class Gateway extends Context.Service<
         load: (endpoint) => Effect.asVoid(directory.load(endpoint)),
         quote,
         quoteFor,
+        remembers,
         take,
         recall,
         hasDiscounts: ({ snapshot }) => snapshot.price.tiers.length > 0,

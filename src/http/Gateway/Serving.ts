@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Exit } from "effect"
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Refusal } from "#api/Problems.ts"
@@ -22,7 +22,7 @@ import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
 import { PaidCall } from "./PaidCall.ts"
 import { paywallHeaders, paywallPage, wantsHtml } from "./Paywall.ts"
-import * as RefusedPayments from "./RefusedPayments.ts"
+import * as Suspects from "./Suspects.ts"
 
 /** Writes a 402. Most requests end here: one header array, one string, no promise. */
 const askForMoney = (
@@ -99,7 +99,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
   const { uploadLife } = yield* PaymentPolicy
   const { callsPerPayer } = yield* PublicHttpPolicy
   const clock = yield* Clock.Clock
-  const refusedPayments = yield* RefusedPayments.make
+  const refusedPayments = yield* Suspects.make("refused payments of")
+  const unknownCallers = yield* Suspects.make("unknown callers of")
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
   const ground: Ground = {
     payments,
@@ -152,8 +153,16 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     if ((token === undefined && signIn === undefined) || !gateway.hasDiscounts(call)) {
       return ask(gateway.quote(call, reason))
     }
-    ground.run(gateway.quoteFor(call, { token, signIn }, reason), (exit) => {
-      ask(exit._tag === "Success" ? exit.value : gateway.quote(call, reason))
+    const identity = { token, signIn }
+    const tooMany = unknownCallers.refusal(request)
+    const quoted = gateway.quoteFor(call, identity, reason)
+    // Whoever is known at once is asked for his own price, whoever else calls from there.
+    const quotedIfKnown = Effect.flatMap(gateway.remembers(identity), (known) => (known ? quoted : Effect.undefined))
+    ground.run(tooMany === undefined ? quoted : quotedIfKnown, (exit) => {
+      if (Exit.isFailure(exit)) return ask(gateway.quote(call, reason))
+      if (exit.value === undefined) return tooMany && exchange.refuse(tooMany)
+      if (exit.value.isStranger) unknownCallers.count(request)
+      ask(exit.value.demanded)
     })
   }
 

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
-import * as RefusedPayments from "#http/Gateway/RefusedPayments.ts"
+import * as Suspects from "#http/Gateway/Suspects.ts"
 import { RateLimiter } from "#http/RateLimiter.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 
@@ -19,7 +19,7 @@ const limited = RateLimiter.layer.pipe(
 
 it.effect("an address whose payments are refused all the time waits, alone and for a while", () =>
   Effect.gen(function* () {
-    const payments = yield* RefusedPayments.make
+    const payments = yield* Suspects.make("refused payments of")
     const [attacker, other] = [from("192.0.2.1"), from("192.0.2.2")]
     for (let refused = 0; refused < 3; refused++) {
       payments.count(attacker)

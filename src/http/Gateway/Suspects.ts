@@ -8,16 +8,16 @@ import { RateLimiter } from "../RateLimiter.ts"
 const remembered = 10_000
 
 /**
- * Checking a signature is the dearest thing that a stranger can make us do for nothing: addresses whose payments are refused all
+ * Strangers can make us work for nothing, as by payments whose signature has to be checked: addresses that do something of this kind all
  * the time wait. What is paid for is never limited here.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (kind: string) {
   const limiter = yield* RateLimiter
   const clock = yield* Clock.Clock
   const waiting = new Map<string, { readonly refusal: RateLimitExceeded; readonly until: number }>()
 
   return {
-    /** Why no payment of this caller is looked at now; undefined when it is. */
+    /** Why this caller's are not looked at now; undefined when they are. */
     refusal(request: IncomingMessage): RateLimitExceeded | undefined {
       if (waiting.size === 0) return undefined
       const address = limiter.addressOf(request)
@@ -26,11 +26,11 @@ export const make = Effect.gen(function* () {
       waiting.delete(address)
       return undefined
     },
-    /** A payment of this caller was refused. */
+    /** This caller has done it once more. */
     count(request: IncomingMessage): void {
       const address = limiter.addressOf(request)
       const now = clock.currentTimeMillisUnsafe()
-      const allowance = limiter.take(`refused payments of ${address}`, now)
+      const allowance = limiter.take(`${kind} ${address}`, now)
       if (allowance === undefined || allowance.allowed) return
       const { limit, retryAfter } = allowance
       const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
