@@ -18,7 +18,10 @@ import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { isIP, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { sayingOf } from "#services/Database/Reasons.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { isDatabaseAway } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { monotonic } from "#services/RealTime.ts"
@@ -271,10 +274,12 @@ export const policy = Layer.effect(
 /** The listening process: `PORT`, `HOST`, `TURNPIKE_PUBLIC_URL`, `TURNPIKE_ENVIRONMENT` and the rest of its surroundings. */
 export const layer = Layer.merge(Layer.provideMerge(deployment, listener), policy)
 
-/** Why the process cannot run: one sentence when somebody expected it, the whole cause when nobody did. */
+/** Why the process cannot run: one sentence when somebody expected it or the database left, the whole cause when nobody did. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const [reason] = cause.reasons
   if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
+  const fault = Cause.squash(cause)
+  if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
     String(reason.error.message) !== ""

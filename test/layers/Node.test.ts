@@ -6,6 +6,8 @@ import { connect, type Socket } from "node:net"
 import type { ServerResponse } from "node:http"
 import * as Node from "#layers/Node.ts"
 import { patience } from "#layers/Node/Lines.ts"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { ConnectionLost } from "#services/Database/Pipeline.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { ask } from "../http/PlatformHarness.ts"
@@ -182,4 +184,16 @@ it.effect("a token for the metrics that no scraper could send ends the start", (
       assert.match(said, /TURNPIKE_METRICS_TOKEN.*printable ASCII without spaces/s)
     }
   }).pipe(Effect.scoped)
+)
+
+it.effect("a database that goes away during the start is said in a sentence", () =>
+  Effect.gen(function* () {
+    const said = (effect: Effect.Effect<never, unknown>) =>
+      Effect.map(Effect.flip(Effect.sandbox(effect)), Node.reasonOf)
+    const lost = new ConnectionLost({ message: "The database closed the connection", cause: undefined })
+    assert.strictEqual(yield* said(Effect.die(lost)), "The database went away: The database closed the connection")
+    const late = ServiceUnavailable.because("the ledger did not come to it in time")
+    assert.strictEqual(yield* said(Effect.die(late)), "The database went away: the ledger did not come to it in time")
+    assert.include(yield* said(Effect.die(new TypeError("a bug"))), "TypeError: a bug")
+  })
 )
