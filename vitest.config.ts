@@ -1,9 +1,12 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
     environment: "node",
     pool: "forks",
+    // Files wait for databases, disks and timers half of the time: two at once also where there are two processors.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Far above what any test takes on a quiet machine: a busy one must not fail them.
     testTimeout: 120_000,
     hookTimeout: 120_000,
