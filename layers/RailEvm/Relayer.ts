@@ -43,7 +43,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
   const tip = Effect.catchTag(rpc.tip, "RpcError", () => Effect.succeed(1_000_000n))
 
   /** Sends what is kept. Whatever the node says, the chain tells later what became of it. */
-  const send = ({ hash, raw }: SentTransaction) =>
+  const send = ({ hash, raw }: Pick<SentTransaction, "hash" | "raw">) =>
     rpc.send(raw).pipe(
       Effect.catchTags({
         RpcError: (error: RpcError) => {
@@ -150,17 +150,37 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     return obstacle === why.used ? pending(transaction) : refused(obstacle ?? why.failed)
   })
 
-  /** Brings what waits under this nonce back to the node, for a higher fee when it waited too long. */
-  const push = Effect.fnUntraced(function* (own: SentTransaction, isNext: boolean) {
-    const clock = yield* Clock.Clock
-    const age = clock.currentTimeMillisUnsafe() - own.created_at.getTime()
-    if (isNext && age >= Duration.toMillis(options.stuckAfter)) {
-      const [head, bid] = yield* Effect.all([rpc.head, tip], { concurrency: 2 })
-      const fees = raised(own, feesFor(head.baseFeePerGas ?? 0n, bid), options.maxFee)
-      if (fees !== undefined) return yield* Effect.tap(transactions.replace(own, fees), send)
-    }
+  const isStuck = ({ created_at }: SentTransaction) =>
+    Clock.clockWith((clock) =>
+      Effect.succeed(clock.currentTimeMillisUnsafe() - created_at.getTime() >= Duration.toMillis(options.stuckAfter))
+    )
+  const feesNow = Effect.gen(function* () {
+    const [head, bid] = yield* Effect.all([rpc.head, tip], { concurrency: 2 })
+    return feesFor(head.baseFeePerGas ?? 0n, bid)
+  })
+
+  /** Brings it back to a node that does not know it. */
+  const sendAgain = Effect.fnUntraced(function* (own: SentTransaction) {
     if ((yield* rpc.transaction(own.hash)) === null) yield* send(own)
     return own
+  })
+  /** Brings what waits under this nonce back to the node, for a higher fee when it waited too long. */
+  const push = Effect.fnUntraced(function* (own: SentTransaction, isNext: boolean) {
+    if (isNext && (yield* isStuck(own))) {
+      const fees = raised(own, yield* feesNow, options.maxFee)
+      if (fees !== undefined) return yield* Effect.tap(transactions.replace(own, fees), send)
+    }
+    return yield* sendAgain(own)
+  })
+  /**
+   * Nothing of ours has this nonce: a node once counted too many, or a block was lost with what somebody else signed with this key.
+   * Without it nothing after it ever gets into a block.
+   */
+  const fill = Effect.fnUntraced(function* (nonce: bigint) {
+    const fees = yield* feesNow
+    if (fees === undefined) return
+    yield* alert("a nonce of the relayer was left out; a transaction that moves nothing takes it", { nonce })
+    yield* Effect.flatMap(transactions.blank(nonce, fees), send)
   })
 
   /** Not in a block: looks after it, and after those before it, without which it never gets into one. */
@@ -175,8 +195,8 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     const final = chain.finalBlock(head)
     const [count, settledCount, block, used] = yield* Effect.all(
       [
-        rpc.transactionCount(relayer, "latest"),
-        rpc.transactionCount(relayer, final),
+        rpc.transactionCount(own.relayer, "latest"),
+        rpc.transactionCount(own.relayer, final),
         rpc.blockAt(final),
         chain.isUsed(move, final)
       ],
@@ -193,9 +213,12 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       }
       return pending(own.hash)
     }
+    // What a key signed that we have no more can be sent, not replaced; another one beside it might move money after this one was refused.
+    if (own.relayer !== relayer) return pending((yield* sendAgain(own)).hash)
     for (let nonce = count; nonce < own.nonce && nonce < count + lookAhead; nonce++) {
       const before = yield* transactions.at(nonce)
       if (before !== undefined) yield* push(before, nonce === count)
+      else if (yield* isStuck(own)) yield* fill(nonce)
     }
     const pushed = yield* push(own, count === own.nonce)
     return pending(pushed.hash)

@@ -12,6 +12,8 @@ export interface Fees {
 export const SentTransaction = Schema.Struct({
   hash: Schema.String,
   settlement_id: Schema.String,
+  /** The address of the key that signed it: an operator may have given us another one since. */
+  relayer: Schema.String,
   nonce: Schema.BigInt,
   raw: Schema.String,
   gas: Schema.BigInt,
@@ -31,7 +33,7 @@ export interface NewTransaction {
   readonly fromBlock: bigint
 }
 
-const columns = "hash, settlement_id, nonce, raw, gas, max_fee, tip, from_block, created_at"
+const columns = "hash, settlement_id, relayer, nonce, raw, gas, max_fee, tip, from_block, created_at"
 
 /**
  * The relayer's key and everything it signed. A transaction is kept before it is sent, so a process that dies in between leaves no
@@ -45,7 +47,7 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
   const account = privateKeyToAccount(isHex(secret) ? secret : `0x${secret}`)
   const relayer = account.address.toLowerCase()
 
-  const sign = (nonce: bigint, { data, fees, gas, to }: NewTransaction) =>
+  const sign = (nonce: bigint, { data, fees, gas, to }: Pick<NewTransaction, "data" | "fees" | "gas" | "to">) =>
     Effect.map(
       Effect.promise(() =>
         account.signTransaction({
@@ -68,6 +70,7 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
     const row: SentTransaction = {
       hash,
       settlement_id: wanted.settlement,
+      relayer,
       nonce,
       raw,
       gas: wanted.gas,
@@ -159,12 +162,15 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
     Effect.orDie
   )
 
+  /** Moves nothing, and uses up a nonce that nothing of ours was signed under. It need not be kept: any other one is as good. */
+  const blank = (nonce: bigint, fees: Fees) => sign(nonce, { to: relayer, data: "0x", gas: 21_000n, fees })
+
   /** Its nonce went to something else, for good. */
   const drop = Effect.fnUntraced(function* (settlement: string) {
     const now = yield* DateTime.nowAsDate
     yield* sql`UPDATE chain_transactions SET dropped_at = ${now} WHERE settlement_id = ${settlement} AND dropped_at IS NULL`
   }, Effect.orDie)
 
-  return { relayer, of, signedSince, at, first, replace, drop }
+  return { relayer, of, signedSince, at, first, replace, blank, drop }
 })
 export type Transactions = Effect.Success<ReturnType<typeof make>>

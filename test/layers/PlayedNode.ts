@@ -30,11 +30,14 @@ export const make = (start: bigint) => {
     reverts: false,
     knowsReceipts: true,
     knowsLogs: true,
-    gas: 10n ** 20n
+    gas: 10n ** 20n,
+    /** How many transactions of whom are in blocks; of others as many as were sent and mined. */
+    counts: {} as Record<string, bigint>
   }
   const receipts = new Map<string, Receipt>()
   const transactions = new Map<string, Transaction>()
   const sent: Array<string> = []
+  const raws: Array<Hex> = []
   const asked: Array<readonly [bigint, bigint]> = []
 
   const mine = (
@@ -64,7 +67,8 @@ export const make = (start: bigint) => {
     blockAt: (at) => Effect.succeed(blockAt(at)),
     balance: () => Effect.sync(() => chain.gas),
     tip: Effect.succeed(1_000n),
-    transactionCount: () => Effect.sync(() => BigInt(sent.filter((hash) => receipts.has(hash)).length)),
+    transactionCount: (address) =>
+      Effect.sync(() => chain.counts[address] ?? BigInt(sent.filter((hash) => receipts.has(hash)).length)),
     call: ({ data }, at = "latest") =>
       Effect.sync(() => {
         if (data.startsWith(views.used)) return word(isUsed(at) ? 1n : 0n)
@@ -87,8 +91,9 @@ export const make = (start: bigint) => {
       Effect.sync(() => {
         const hash = keccak256(raw as Hex)
         sent.push(hash)
+        raws.push(raw as Hex)
         return hash
       })
   }
-  return { rpc, chain, mine, asked }
+  return { rpc, chain, mine, asked, raws }
 }

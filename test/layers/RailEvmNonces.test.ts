@@ -1,0 +1,104 @@
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { parseTransaction } from "viem"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import * as Chain from "#layers/RailEvm/Chain.ts"
+import * as Contracts from "#layers/RailEvm/Contracts.ts"
+import * as Relayer from "#layers/RailEvm/Relayer.ts"
+import * as Transactions from "#layers/RailEvm/Transactions.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import * as PlayedNode from "./PlayedNode.ts"
+import { settlement } from "./RailFacilitatorHarness.ts"
+
+const options = {
+  network: "base-sepolia",
+  rpcUrl: Redacted.make("http://127.0.0.1:9"),
+  confirmations: 2,
+  maxFee: 10n ** 10n,
+  maxGas: 300_000n,
+  stuckAfter: Duration.minutes(1)
+} as const
+const keyOf = (digit: string) => Redacted.make(`0x${digit.repeat(64)}`)
+
+/** A relayer with this key on a node. */
+const relayerOn = Effect.fnUntraced(function* (node: ReturnType<typeof PlayedNode.make>, digit: string) {
+  const key = keyOf(digit)
+  const moveOf = yield* Contracts.make
+  const transactions = yield* Transactions.make(key, 84_532n)
+  const chain = Chain.make(node.rpc, options.confirmations)
+  const { advance } = Relayer.make({ ...options, key }, node.rpc, chain, transactions)
+  const ask = Effect.fnUntraced(function* (wanted: Settlement) {
+    const move = moveOf(wanted)
+    return move === undefined ? yield* Effect.die("it is no call of a contract") : yield* advance(wanted, move)
+  })
+  const { at, of, relayer } = transactions
+  return { ask, at, of, address: relayer }
+})
+const transactionOf = (outcome: Outcome): string =>
+  outcome._tag === "Pending" && outcome.transaction !== undefined
+    ? outcome.transaction
+    : assert.fail("nothing was sent")
+
+layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds" })("the relayer", (it) => {
+  it.effect("takes nonces that were left out, so that what comes after them gets into a block", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const { address, ask, of } = yield* relayerOn(node, "8")
+      const wanted = settlement()
+      node.chain.counts[address] = 7n
+      const own = transactionOf(yield* ask(wanted))
+      // The node had counted two too many.
+      node.chain.counts[address] = 5n
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      const sent = () => node.raws.splice(0).map((raw) => parseTransaction(raw))
+      sent()
+      yield* ask(later)
+      assert.deepStrictEqual(
+        sent().map(({ nonce }) => nonce),
+        [7],
+        "somebody else's may be on its way"
+      )
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      assert.deepStrictEqual(
+        sent()
+          .map(({ data = "0x", nonce, to, value = 0n }) => `${nonce} ${to} ${data} ${value}`)
+          .slice(0, 2),
+        [`5 ${address} 0x 0`, `6 ${address} 0x 0`]
+      )
+      node.chain.counts[address] = 7n
+      const raised = transactionOf(yield* ask(later))
+      assert.notStrictEqual(raised, own)
+      assert.deepStrictEqual(
+        sent().map(({ nonce }) => nonce),
+        [7]
+      )
+      assert.strictEqual((yield* of(wanted.id)).length, 2, "what takes a nonce belongs to no settlement")
+    })
+  )
+
+  it.effect("with another key looks after what the one before it signed, and signs nothing in its place", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const before = yield* relayerOn(node, "9")
+      const after = yield* relayerOn(node, "a")
+      for (const count of [0n, 5n]) {
+        Object.assign(node.chain.counts, { [before.address]: 0n, [after.address]: count })
+        const wanted = settlement()
+        const own = transactionOf(yield* before.ask(wanted))
+        const later = { ...wanted, transaction: own, askedBefore: true }
+        yield* TestClock.adjust("2 minutes")
+        for (let look = 0; look < 2; look++) {
+          assert.deepStrictEqual(yield* after.ask(later), { _tag: "Pending", transaction: own })
+        }
+        assert.deepStrictEqual(
+          (yield* after.of(wanted.id)).map(({ hash }) => hash),
+          [own]
+        )
+        assert.isUndefined(yield* after.at(0n))
+      }
+    })
+  )
+})
