@@ -2,6 +2,7 @@ import { Cache, Clock, Config, Duration, Effect, Exit, Layer, Option, Redacted, 
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import { caip2, Network, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { v1Networks } from "#domain/protocol/X402Offers.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
 import * as JsonHttp from "./Rail/JsonHttp.ts"
@@ -124,7 +125,8 @@ export const judge = (settlement: Settlement, status: number, body: unknown): Ou
   const answer = Option.getOrUndefined(decodeSettled(body))
   if (answer === undefined) return unknown
   const about = answer.payer == null ? authorization.payer : parseAddress(network, answer.payer)
-  const where = answer.network == null || answer.network === caip2[network] || answer.network === network
+  // Some speak of networks as version 1 does, which has names of its own for those where money is real.
+  const where = answer.network == null || [caip2[network], v1Networks[network], network].includes(answer.network)
   // An answer about something else is no answer.
   if (about !== authorization.payer || !where) return unknown
   const transaction = transactionIn(network, answer.transaction)

@@ -228,6 +228,17 @@ describe("a facilitator whose word is not clear", () => {
   )
 })
 
+it("a facilitator's word counts by whichever published name it calls the network, and for no other", () => {
+  const real = settlement({ authorization: authorization({ network: "base-mainnet" }) })
+  const { network: _, ...unnamed } = settled
+  for (const network of ["eip155:8453", "base", "base-mainnet", null]) {
+    assert.deepStrictEqual(judge(real, 200, { ...unnamed, network }), { _tag: "Settled", transaction })
+  }
+  for (const network of ["eip155:84532", "base-sepolia", "solana", ""]) {
+    assert.deepStrictEqual(judge(real, 200, { ...unnamed, network }), unknown)
+  }
+})
+
 describe("a facilitator's refusal", () => {
   const refusal = (errorReason: string, rest: object = {}) => ({
     success: false,
