@@ -64,7 +64,7 @@ export class Gateway extends Context.Service<
       uploads: boolean
     ): Effect.Effect<Grant, UseRefused | IdempotencyKeyReused>
     /** What an earlier call did with what the caller signed, or is doing; see `Payments.recall`. */
-    recall(call: Call, presented: Presented, fingerprint: string): Effect.Effect<Grant, UseRefused>
+    recall(call: Call, presented: Presented, fingerprint: string, uploads: boolean): Effect.Effect<Grant, UseRefused>
     /** Whether some callers pay less than the list price. */
     hasDiscounts(call: Call): boolean
     /** Counts a call of this payer; undefined when the endpoint sets no limit. Counted by each process for itself. */

@@ -66,14 +66,15 @@ export const make = Effect.fnUntraced(function* (
   const recall = Effect.fnUntraced(function* (
     call: Call,
     presented: Presented,
-    fingerprint: string
+    fingerprint: string,
+    uploads: boolean
   ): Effect.fn.Return<Grant, UseRefused> {
     const { method, snapshot } = call
     const acceptance = accept(presented, groundFor(call, [snapshot.price.base]))
     const authorization = acceptance._tag === "Accepted" ? acceptance.authorization : acceptance.outdated
     return authorization === undefined
       ? { _tag: "Refused", reason: "proof_unknown" }
-      : yield* payments.recall({ authorization, snapshot, method, fingerprint })
+      : yield* payments.recall({ authorization, snapshot, method, fingerprint, uploads })
   })
 
   return { take, recall }

@@ -15,6 +15,8 @@ const closings: ReadonlyArray<readonly [string, EndpointChange, readonly [number
   ["left without an origin", { originUrl: null }, [503, "ORIGIN_NOT_CONFIGURED"]]
 ]
 
+const spaced = Schedule.spaced("50 millis")
+
 /** Until the gateway serves the endpoint no more. */
 const closed = (path: string, [status]: readonly [number, string]) =>
   Effect.repeat(send(path), { until: (seen) => seen.status === status, schedule: Schedule.spaced("20 millis") })
@@ -92,6 +94,27 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
       const early = yield* callWith(shop.path, header)
       assert.deepStrictEqual([early.status, early.json.code], [409, "PAYMENT_IN_PROGRESS"])
       assert.isBelow(Number(early.headers["retry-after"]), 10)
+    })
+  )
+
+  it.effect("and sends a body is so as well, when its endpoint serves no more", () =>
+    Effect.gen(function* () {
+      const arrived = Promise.withResolvers<void>()
+      const shop = yield* baseSeller(() => arrived.resolve(), { method: "POST" })
+      const { account } = yield* signer(funds)
+      const upload = { method: "POST", body: "sent" }
+      const { header } = yield* signFor(account, shop.path, upload)
+      const again = callWith(shop.path, header, upload)
+      yield* Effect.forkChild(again)
+      yield* Effect.promise(() => arrived.promise)
+      yield* (yield* Endpoints).update(shop.principal, shop.endpoint.id, { status: "paused" })
+      yield* Effect.repeat(send(shop.path, upload), { until: ({ status }) => status === 503, schedule: spaced })
+      const later = yield* Effect.repeat(again, {
+        until: ({ headers, status }) => status !== 409 || Number(headers["retry-after"]) > 1,
+        schedule: spaced
+      }).pipe(Effect.timeout("20 seconds"))
+      assert.deepStrictEqual([later.status, later.json.code], [409, "PAYMENT_IN_PROGRESS"])
+      assert.isBelow(Number(later.headers["retry-after"]), 30)
     })
   )
 })

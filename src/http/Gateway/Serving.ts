@@ -204,12 +204,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
       refusedPayments.count(request)
       ask(reason, true)
     })
-    const fingerprint = fingerprintOf(request)
-    return paid.start(
-      isClosed
-        ? gateway.recall(call, presented, fingerprint)
-        : gateway.take(call, presented, fingerprint, hasBody(headers))
-    )
+    const taking = isClosed ? gateway.recall : gateway.take
+    return paid.start(taking(call, presented, fingerprintOf(request), hasBody(headers)))
   }
   return { ground, serve }
 })
