@@ -110,9 +110,7 @@ export const make = (rpc: Rpc, confirmations: number) => {
   /** The transaction, when it is known to have gone through. */
   const wentThrough = Effect.fnUntraced(function* (hash: string) {
     const [transaction, receipt] = yield* Effect.all([rpc.transaction(hash), rpc.receipt(hash)], { concurrency: 2 })
-    const isIt =
-      receipt !== null && receipt.status === 1n && receipt.transactionHash.toLowerCase() === hash.toLowerCase()
-    return transaction !== null && isIt ? { transaction, receipt } : undefined
+    return transaction !== null && receipt?.status === 1n ? { transaction, receipt } : undefined
   })
 
   /**

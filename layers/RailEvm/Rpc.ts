@@ -92,7 +92,13 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     call: (call: Call, at: bigint | "latest" = "latest") =>
       data("eth_call", [call, at === "latest" ? at : quantity(at)]),
     estimateGas: (call: Call) => number("eth_estimateGas", [call]),
-    receipt: (hash: string) => receipt("eth_getTransactionReceipt", [hash]),
+    // That of another transaction of the same payer may show the same transfer.
+    receipt: (hash: string) =>
+      Effect.filterOrElse(
+        receipt("eth_getTransactionReceipt", [hash]),
+        (found) => found === null || found.transactionHash.toLowerCase() === hash.toLowerCase(),
+        () => nonsense("eth_getTransactionReceipt")
+      ),
     transaction: (hash: string) => transaction("eth_getTransactionByHash", [hash]),
     logs: ({ address, from, to, topics }: LogFilter) =>
       logs("eth_getLogs", [{ address, topics, fromBlock: quantity(from), toBlock: quantity(to) }]),
