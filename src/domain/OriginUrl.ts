@@ -57,6 +57,8 @@ export const maxOriginUrlLength = 2048
 /** Reads a URL and applies every rule that needs no lookup. Refusals come in the order of `OriginRefusal`. */
 export const parseOriginUrl = (text: string, rules: OriginRules): Result.Result<OriginUrl, OriginRefusal> => {
   if (text.length > maxOriginUrlLength) return Result.fail("TooLong")
+  // The parser would take tabs and line ends out, wherever they are: what is called would not be what was written.
+  if (/\p{Cc}/u.test(text)) return Result.fail("NotAUrl")
   const url = URL.parse(text)
   if (url === null || url.hostname === "") return Result.fail(url === null ? "NotAUrl" : "SchemeNotAllowed")
   if (url.protocol !== "https:" && url.protocol !== "http:") return Result.fail("SchemeNotAllowed")
