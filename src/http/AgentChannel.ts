@@ -10,6 +10,7 @@ import { CurrentPrincipal } from "#api/Authorization.ts"
 import { isRefusal, type Refusal } from "#api/Problems.ts"
 import { MethodNotAllowed } from "#api/Refusals.ts"
 import { readLastEventId } from "#domain/Channel.ts"
+import { withoutField } from "#domain/HttpHeaders.ts"
 import { fromTypeId, toTypeId } from "#domain/Ids.ts"
 import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import { AgentChannel } from "#services/AgentChannel.ts"
@@ -150,10 +151,9 @@ const route = Effect.gen(function* () {
   const admit = yield* Admission.make
   const patience = yield* Patience
   const { onDrain, server, stopping } = yield* HttpListener
-  const common = Uniform.always(yield* Deployment)
-  const always = Object.entries(common)
-    .filter(([name]) => name !== "x-environment" && name !== "cache-control")
-    .flat()
+  const deployment = yield* Deployment
+  const common = Uniform.always(deployment)
+  const always = withoutField(Uniform.ofOurAnswers(deployment), "cache-control")
   const run = Effect.runCallbackWith(yield* Effect.context<never>())
   yield* onDrain(channel.drain)
   let open = 0

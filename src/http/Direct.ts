@@ -118,9 +118,7 @@ export const route = <Payload>(operation: {
     const { endpoint, handle, path, payload } = operation
     const admit = yield* Admission.make
     const patience = yield* Patience
-    const always = Object.entries(Uniform.always(yield* Deployment))
-      .filter(([name]) => name !== "x-environment")
-      .flat()
+    const always = Uniform.ofOurAnswers(yield* Deployment)
     const run = Effect.runCallbackWith(yield* Effect.context<never>())
     // As the framework does, so that it finds the same words for what is wrong.
     const decode = Schema.decodeUnknownResult(Schema.Union([payload]), { errors: "all", onExcessProperty: "error" })

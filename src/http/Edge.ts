@@ -76,7 +76,7 @@ export const layer = Layer.effectDiscard(
     const observe = Metrics.make(context)
     const isDebugging = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
     const always = Uniform.always(deployment)
-    const environment = always["x-environment"] ?? ""
+    const ofEveryExchange = Uniform.ofEveryExchange(deployment)
     const names = new Set([deployment.publicUrl, deployment.scannerUrl].map((url) => new URL(url).host))
 
     /** The whole refusal: status, headers and body. */
@@ -123,7 +123,7 @@ export const layer = Layer.effectDiscard(
       }
       return {
         requestId,
-        headers: ["X-Request-Id", requestId, "X-Environment", environment],
+        headers: ["X-Request-Id", requestId, ...ofEveryExchange],
         refuse,
         fail: (fault, added) => {
           const cause = Cause.isCause(fault) ? fault : Cause.die(fault)

@@ -99,7 +99,7 @@ const api = HttpApiBuilder.layer(Api).pipe(
 )
 
 const routes = Layer.mergeAll(api, Docs.layer, UcpAgent.layer, System.metrics, Answering.layer).pipe(
-  Layer.provide(Paths.layer)
+  Layer.provide(Layer.merge(Paths.layer, RateLimiter.layer))
 )
 
 const served = HttpRouter.serve(routes, {

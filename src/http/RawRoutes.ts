@@ -5,7 +5,7 @@ import type { Refusal } from "#api/Problems.ts"
 /** What a raw route knows of a request before it looks at it. */
 export interface RawExchange {
   readonly requestId: string
-  /** `X-Request-Id` and `X-Environment` as name, value, name, value: every answer carries them. */
+  /** `X-Request-Id` and what is about our host, as name, value, name, value: every answer carries them. */
   readonly headers: ReadonlyArray<string>
   /** Writes the refusal as problem+json with the headers of every answer, and `added` (name, value, …). */
   refuse(refusal: Refusal, added?: ReadonlyArray<string>): void

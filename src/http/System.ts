@@ -3,7 +3,9 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage } from "node:http"
 import { Api } from "#api/Api.ts"
+import type { RateLimitExceeded } from "#api/Refusals.ts"
 import { Readiness } from "#api/System.ts"
 import { InvalidApiKey, readAuthorization } from "#domain/Credential.ts"
 import { Health } from "#services/Health.ts"
@@ -12,6 +14,7 @@ import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { sourceOf } from "./Exchange.ts"
 import { Paths } from "./Paths.ts"
+import * as Suspects from "./Suspects.ts"
 
 /** The probes of whoever runs Turnpike. */
 export const layer = HttpApiBuilder.group(
@@ -40,6 +43,9 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
+/** How many wrong tokens a minute an address may show, even where nothing else is limited. */
+const wrongTokens = 10
+
 const digest = (text: string) => createHash("sha256").update(text).digest()
 const loopback = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"])
 
@@ -48,14 +54,20 @@ export const metrics = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { metricsToken } = yield* HttpPolicy
     const paths = yield* Paths
-    const allowed = (request: HttpServerRequest.HttpServerRequest): boolean => {
-      const source = sourceOf(request)
+    const guessers = yield* Suspects.make("wrong metrics tokens of", wrongTokens)
+    const refusal = (source: IncomingMessage): InvalidApiKey | RateLimitExceeded | undefined => {
       const read = readAuthorization(source.headers.authorization)
-      if (metricsToken !== undefined && read._tag === "Success") {
-        return timingSafeEqual(digest(read.success), digest(Redacted.value(metricsToken)))
+      if (metricsToken === undefined || read._tag === "Failure") {
+        // Behind a proxy on this machine everybody comes from loopback.
+        const isHere =
+          source.headers["x-forwarded-for"] === undefined && loopback.has(source.socket.remoteAddress ?? "")
+        return isHere ? undefined : new InvalidApiKey()
       }
-      // Behind a proxy on this machine everybody comes from loopback.
-      return source.headers["x-forwarded-for"] === undefined && loopback.has(source.socket.remoteAddress ?? "")
+      const waits = guessers.refusal(source)
+      if (waits !== undefined) return waits
+      if (timingSafeEqual(digest(read.success), digest(Redacted.value(metricsToken)))) return undefined
+      guessers.count(source)
+      return new InvalidApiKey()
     }
     paths.add("GET", "/metrics")
     yield* router.add(
@@ -63,11 +75,12 @@ export const metrics = HttpRouter.use(
       "/metrics",
       Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        return allowed(request)
+        const refused = refusal(sourceOf(request))
+        return refused === undefined
           ? Effect.map(PrometheusMetrics.format(), (text) =>
               HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
             )
-          : Effect.die(new InvalidApiKey())
+          : Effect.die(refused)
       })
     )
   })

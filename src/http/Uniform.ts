@@ -1,5 +1,6 @@
 import type { Allowance } from "#domain/RateLimit.ts"
 import type { ProblemBody } from "#api/Problems.ts"
+import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { environmentWord } from "#domain/Principal.ts"
 import type { Deployment } from "#services/Deployment.ts"
 
@@ -52,6 +53,24 @@ export const always = (deployment: Deployment["Service"]): Headers => ({
   "access-control-allow-origin": "*",
   ...(deployment.publicUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {})
 })
+
+/** Those of them that even the answers of origins carry, because they are about our host and not about the answer. */
+const ofHost = new Map([
+  ["x-environment", "X-Environment"],
+  ["strict-transport-security", "Strict-Transport-Security"]
+])
+
+/** Those as name, value, name, value. */
+export const ofEveryExchange = (deployment: Deployment["Service"]): RawHeaders => {
+  const headers = always(deployment)
+  return [...ofHost].flatMap(([name, spelled]) => (headers[name] === undefined ? [] : [spelled, headers[name]]))
+}
+
+/** The others, for raw routes whose answers are ours. */
+export const ofOurAnswers = (deployment: Deployment["Service"]): RawHeaders =>
+  Object.entries(always(deployment))
+    .filter(([name]) => !ofHost.has(name))
+    .flat()
 
 /** What a request from a page of another origin is told besides. */
 export const crossOrigin: Headers = { "access-control-expose-headers": exposed }

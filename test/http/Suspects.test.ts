@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
-import * as Suspects from "#http/Gateway/Suspects.ts"
+import * as Suspects from "#http/Suspects.ts"
 import { RateLimiter } from "#http/RateLimiter.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 

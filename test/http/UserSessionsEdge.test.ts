@@ -31,6 +31,63 @@ layer(secure, { excludeTestServices: true, timeout: "60 seconds" })("behind http
   )
 })
 
+layer(secure, { excludeTestServices: true, timeout: "60 seconds" })("an answer behind https", (it) => {
+  it.effect("says that this host is asked over https only, whoever wrote the rest of it", () =>
+    Effect.gen(function* () {
+      const { key, port } = yield* entrance
+      const base = `http://127.0.0.1:${port}`
+      const headers = { ...json, authorization: `Bearer ${key}` }
+      const post = (path: string, body: unknown) =>
+        ask(base + path, { method: "POST", headers, body: JSON.stringify(body) })
+      const { account_id: owner_id } = (yield* ask(`${base}/v1/context`, { headers })).body
+      const network = "solana-devnet"
+      yield* post("/v1/wallets", { owner_type: "account", owner_id, currency: "USDC", network })
+      const sold = { name: "Sold", path: "/a", method: "GET", originUrl: "https://api.example.com", network }
+      const endpoint = yield* post("/v1/x402/endpoints", sold)
+      const gateway = new URL(String(endpoint.body["gatewayUrl"])).pathname
+      const answers = {
+        framework: yield* ask(`${base}/v1/context`, { headers }),
+        plain: yield* post("/v1/transfers", {}),
+        gateway: yield* ask(base + gateway),
+        page: yield* ask(base + gateway, { headers: { accept: "text/html" } }),
+        nowhere: yield* ask(`${base}/x402/nowhere`)
+      }
+      const statuses = Object.values(answers).map(({ status }) => status)
+      assert.deepStrictEqual(statuses, [200, 400, 402, 402, 404], JSON.stringify(endpoint.body))
+      for (const [name, { headers }] of Object.entries(answers)) {
+        assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", name)
+        assert.strictEqual(headers.get("x-environment"), "test", name)
+      }
+    })
+  )
+})
+
+const scraped = Harness.layer({
+  TURNPIKE_RATE_LIMIT: "off",
+  TURNPIKE_TRUSTED_PROXIES: "127.0.0.1",
+  TURNPIKE_METRICS_TOKEN: "of-the-scraper"
+})
+layer(scraped, { excludeTestServices: true, timeout: "60 seconds" })("the metrics", (it) => {
+  it.effect("open for their token from anywhere, and an address tries ten wrong ones a minute", () =>
+    Effect.gen(function* () {
+      const base = yield* port
+      const metrics = (address: string, token: string) =>
+        ask(`${base}/metrics`, { headers: { "x-forwarded-for": address, authorization: `Bearer ${token}` } })
+      assert.strictEqual((yield* metrics("203.0.113.1", "of-the-scraper")).status, 200)
+      const wrong = yield* Effect.replicateEffect(metrics("203.0.113.2", "of-somebody-else"), 12)
+      assert.deepStrictEqual(
+        wrong.map(({ status }) => status),
+        [...Array<number>(11).fill(401), 429]
+      )
+      assert.isAbove(Number(wrong.at(-1)?.headers.get("retry-after")), 0)
+      // Who waits does not learn which one is right, and nobody else waits.
+      assert.strictEqual((yield* metrics("203.0.113.2", "of-the-scraper")).status, 429)
+      const scrapes = yield* Effect.replicateEffect(metrics("203.0.113.1", "of-the-scraper"), 12)
+      assert.isTrue(scrapes.every(({ status }) => status === 200))
+    })
+  )
+})
+
 /** Also where nothing else is limited: guessing always is. */
 const limited = Harness.layer({ TURNPIKE_RATE_LIMIT: "off", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }).pipe(
   Layer.provide(cheap)

@@ -18,11 +18,11 @@ import type { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import { hasBody } from "../ReadableBody.ts"
+import * as Suspects from "../Suspects.ts"
 import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
 import { PaidCall } from "./PaidCall.ts"
 import { paywallHeaders, paywallPage, wantsHtml } from "./Paywall.ts"
-import * as Suspects from "./Suspects.ts"
 
 /** Writes a 402. Most requests end here: one header array, one string, no promise. */
 const askForMoney = (

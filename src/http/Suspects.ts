@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { dropOldest } from "#domain/BoundedMap.ts"
-import { RateLimiter } from "../RateLimiter.ts"
+import { RateLimiter } from "./RateLimiter.ts"
 
 /** How many addresses that have to wait are remembered. */
 const remembered = 10_000
@@ -11,7 +11,7 @@ const remembered = 10_000
  * Strangers can make us work for nothing, as by payments whose signature has to be checked: addresses that do something of this kind all
  * the time wait. What is paid for is never limited here.
  */
-export const make = Effect.fnUntraced(function* (kind: string) {
+export const make = Effect.fnUntraced(function* (kind: string, perMinute?: number) {
   const limiter = yield* RateLimiter
   const clock = yield* Clock.Clock
   const waiting = new Map<string, { readonly refusal: RateLimitExceeded; readonly until: number }>()
@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (kind: string) {
     count(request: IncomingMessage): void {
       const address = limiter.addressOf(request)
       const now = clock.currentTimeMillisUnsafe()
-      const allowance = limiter.take(`${kind} ${address}`, now)
+      const allowance = limiter.take(`${kind} ${address}`, now, perMinute)
       if (allowance === undefined || allowance.allowed) return
       const { limit, retryAfter } = allowance
       const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
