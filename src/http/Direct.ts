@@ -92,18 +92,6 @@ const arriving = (request: IncomingMessage): Effect.Effect<string, RequestTimeou
     })
   )
 
-const notJson = new InvalidRequest({ errors: [{ path: "", message: "Expected a valid JSON body" }] })
-
-const parse = (text: string): Result.Result<unknown, InvalidRequest> => {
-  const fault = ReadableBody.fault(text)
-  if (fault !== undefined) return Result.fail(fault)
-  try {
-    return Result.succeed(JSON.parse(text))
-  } catch {
-    return Result.fail(notJson)
-  }
-}
-
 /**
  * A route for the plain requests of a busy operation: the same credentials, limits, decoders and refusals as the framework's, without
  * the framework. `handle` is what the operation's handler does; `endpoint` is the operation of the contract, at `path`.
@@ -129,7 +117,7 @@ export const route = <Payload>(operation: {
       slowly: Parameters<typeof bodyOf>[1]
     ) {
       const principal = yield* admit(request, endpoint.annotations, notes)
-      const json = yield* Effect.fromResult(parse(yield* bodyOf(request, slowly)))
+      const json = yield* Effect.fromResult(ReadableBody.parse(yield* bodyOf(request, slowly)))
       const decoded = decode(json)
       if (Result.isFailure(decoded)) return yield* bodyRefusal(decoded.failure.issue)
       return yield* handle(principal, request.headers as IdempotencyHeaders, decoded.success)

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Result } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
 import { BodyTooLarge, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
@@ -19,10 +19,14 @@ const refuse = (message: string, path = "") => new InvalidRequest({ errors: [{ p
 export const hasBody = (headers: IncomingMessage["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** Why a JSON body cannot be what anybody means, whatever the operation; undefined when nothing speaks against it. */
-export const fault = (text: string): InvalidRequest | undefined => {
+/** What is said of a body that is no JSON. */
+export const notJson = refuse("Expected a valid JSON body")
+
+/** A JSON body, unless it is one that nobody can mean, whatever the operation. */
+export const parse = (text: string): Result.Result<unknown, InvalidRequest> => {
   let depth = 0
   let values = 1
+  let members = 0
   let quoted = false
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
@@ -30,19 +34,59 @@ export const fault = (text: string): InvalidRequest | undefined => {
     else if (quoted) {
       if (code === 0x5c) index++
     } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limits.depth) return refuse(`is nested deeper than ${limits.depth} levels`)
+      if (++depth > limits.depth) return Result.fail(refuse(`is nested deeper than ${limits.depth} levels`))
     } else if (code === 0x7d || code === 0x5d) depth--
-    else if (code === 0x2c && ++values > limits.values) return refuse(`has more than ${limits.values} values`)
+    else if (code === 0x3a) members++
+    else if (code === 0x2c && ++values > limits.values) {
+      return Result.fail(refuse(`has more than ${limits.values} values`))
+    }
   }
-  if (!suspicious.test(text)) return undefined
-  const path = unstorable(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return Result.fail(notJson)
+  }
+  // Of two members of one name each reader takes the one it likes: what stands before us may have judged the other.
+  if (membersOf(value) !== members) return Result.fail(refuse("must be given once", repeated(text)))
+  const path = suspicious.test(text) ? unstorable(value) : undefined
   return path === undefined
-    ? undefined
-    : refuse("has a character that cannot be stored (NUL or half a surrogate)", path)
+    ? Result.succeed(value)
+    : Result.fail(refuse("has a character that cannot be stored (NUL or half a surrogate)", path))
+}
+
+const membersOf = (value: unknown): number => {
+  if (typeof value !== "object" || value === null) return 0
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length
+  for (const member of Object.values(value)) count += membersOf(member)
+  return count
+}
+
+/** Strings, and what stands between values. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]/g
+
+/** The path of the first member of JSON that has the name of one before. */
+const repeated = (text: string): string => {
+  const open: Array<{ readonly names: Set<string> | undefined; name: string }> = []
+  let last = ""
+  for (const [token] of text.matchAll(tokens)) {
+    const around = open.at(-1)
+    if (token === "{") open.push({ names: new Set(), name: "" })
+    else if (token === "[") open.push({ names: undefined, name: "0" })
+    else if (token === "}" || token === "]") open.pop()
+    else if (token === "," && around?.names === undefined && around !== undefined) {
+      around.name = String(Number(around.name) + 1)
+    } else if (token === ":" && around?.names !== undefined) {
+      around.name = JSON.parse(last)
+      if (around.names.has(around.name)) return open.map(({ name }) => name).join(".")
+      around.names.add(around.name)
+    } else last = token
+  }
+  return ""
 }
 
 /** The path of the first text that has a NUL or half a surrogate pair. */
-const unstorable = (text: string): string | undefined => {
+const unstorable = (body: unknown): string | undefined => {
   const bad = (part: string) => part.includes("\0") || !part.isWellFormed()
   const walk = (value: unknown, path: string): string | undefined => {
     if (typeof value === "string") return bad(value) ? path : undefined
@@ -54,12 +98,7 @@ const unstorable = (text: string): string | undefined => {
     }
     return undefined
   }
-  try {
-    return walk(JSON.parse(text), "")
-  } catch {
-    // Whoever decodes the body says that it is not JSON.
-    return undefined
-  }
+  return walk(body, "")
 }
 
 /**
@@ -91,8 +130,9 @@ export const check = (
     Effect.andThen((bytes) => {
       if (!isUtf8(new Uint8Array(bytes))) return Effect.fail(refuse("is not UTF-8"))
       return Effect.flatMap(Effect.orDie(request.text), (text) => {
-        const found = fault(text)
-        return found === undefined ? Effect.void : Effect.fail(found)
+        const parsed = parse(text)
+        // Whoever decodes the body says that it is not JSON.
+        return Result.isSuccess(parsed) || parsed.failure === notJson ? Effect.void : Effect.fail(parsed.failure)
       })
     })
   )

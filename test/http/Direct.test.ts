@@ -58,7 +58,17 @@ layer(serverOf("sandbox"), { excludeTestServices: true, timeout: "60 seconds" })
         { ...body, memo: "\u0000" },
         { ...body, memo: "x".repeat(1001) }
       ])
-      const texts = ["{", "[]", "null", "1", '"text"', "{}", `${"[".repeat(70)}`, `[${"1,".repeat(7000)}1]`]
+      const texts = [
+        "{",
+        "[]",
+        "null",
+        "1",
+        '"text"',
+        "{}",
+        '{"amount":"1","amount":"2"}',
+        `${"[".repeat(70)}`,
+        `[${"1,".repeat(7000)}1]`
+      ]
       const requests: Array<Request> = ["/v1/transfers", "/v1/x402/pay"].flatMap((path) => {
         const plain = { authorization: `Bearer ${good.key}`, "content-type": "application/json" }
         const of = (body: string | Uint8Array, headers: Record<string, string> = plain): Request => ({

@@ -132,6 +132,15 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
         const details = refused(yield* send(`{"metadata":{"note":"a${bad}"}}`), 400, "INVALID_REQUEST")
         assert.deepStrictEqual(Object(details["errors"])[0].path, "metadata.note")
       }
+      for (const [body, path] of [
+        ['{"name":"a","name":"b"}', "name"],
+        ['{"metadata":{"a":"1","b":"\\"{:,","\\u0061":"2"}}', "metadata.a"],
+        ['{"metadata":{"__proto__":"1","__proto__":"2"}}', "metadata.__proto__"],
+        ['[[{"a":1}],{"b":[{"c":1,"d":2},{"c":1,"c":2}],"c":1}]', "1.b.1.c"]
+      ] as const) {
+        const details = refused(yield* send(body), 400, "INVALID_REQUEST")
+        assert.deepStrictEqual(details["errors"] as unknown, [{ path, message: "must be given once" }])
+      }
       // Backslashes and whole pairs are ordinary text.
       assert.strictEqual((yield* send('{"name":"\\\\u0000 \\ud83d\\ude00"}')).body["name"], "\\u0000 \u{1f600}")
     })
