@@ -188,8 +188,7 @@ it.effect("a token for the metrics that no scraper could send ends the start", (
 
 it.effect("a database that goes away during the start is said in a sentence", () =>
   Effect.gen(function* () {
-    const said = (effect: Effect.Effect<never, unknown>) =>
-      Effect.map(Effect.flip(Effect.sandbox(effect)), Node.reasonOf)
+    const said = (effect: Effect.Effect<never>) => Effect.map(Effect.flip(Effect.sandbox(effect)), Node.reasonOf)
     const lost = new ConnectionLost({ message: "The database closed the connection", cause: undefined })
     assert.strictEqual(yield* said(Effect.die(lost)), "The database went away: The database closed the connection")
     const late = ServiceUnavailable.because("the ledger did not come to it in time")
