@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
+import { Context, Duration, Effect, Fiber, FiberHandle, Layer, Option, Predicate, Schema } from "effect"
 import { SqlClient, SqlError, SqlSchema } from "effect/sql"
 import { ConnectionLost, StatementFailed } from "./Database/Pipeline.ts"
 import { EventBus } from "./EventBus.ts"
@@ -6,12 +6,21 @@ import { EventBus } from "./EventBus.ts"
 /** How long a probe waits for what we stand on. */
 const patience = Duration.seconds(1)
 
-/** One look at a time for all who ask: anybody may, as often as they like. Nothing is kept, because what is gone must show at once. */
-const shared = <A>(look: Effect.Effect<A>) =>
-  Effect.map(
-    Cache.makeWith(() => look, { capacity: 1, timeToLive: () => Duration.zero }),
-    (cache) => Cache.get(cache, "latest")
-  )
+/**
+ * One look at a time for all who ask: anybody may, as often as they like. Nothing is kept, because what is gone must show at once. What
+ * is `late` is let go of, and nobody waits for that: a statement that stands still holds its connection for seconds more.
+ */
+const shared = Effect.fnUntraced(function* <A>(look: Effect.Effect<A>, late: A) {
+  const inTime = (answer: Effect.Effect<A>) =>
+    Effect.timeoutOrElse(answer, { duration: patience, orElse: () => Effect.succeed(late) })
+  const looking = yield* FiberHandle.make<A, never>()
+  return Effect.suspend(() =>
+    Option.match(FiberHandle.getUnsafe(looking), {
+      onNone: () => FiberHandle.run(looking, inTime(look)),
+      onSome: Effect.succeed
+    })
+  ).pipe(Effect.flatMap(Fiber.join), inTime)
+})
 
 /** Shutting down, starting up, out of connections, read-only after a failover, a privilege lost: states of a server, not of a statement. */
 const passing = /^(?:42501|53|55000|57P|25006)/
@@ -51,10 +60,10 @@ export class Health extends Context.Service<
             current_setting('transaction_read_only') = 'off' AS writable`
       })
 
+      const down = { postgres: "down", migrations: "unknown", writable: "down" } as const
       const database = look(undefined).pipe(
-        Effect.timeout(patience),
         Effect.match({
-          onFailure: () => ({ postgres: "down", migrations: "unknown", writable: "down" }) as const,
+          onFailure: () => down,
           onSuccess: ({ migrated, writable }) =>
             ({
               postgres: "up",
@@ -63,11 +72,8 @@ export class Health extends Context.Service<
             }) as const
         })
       )
-      const heard = bus.reachable.pipe(
-        Effect.timeoutOption(patience),
-        Effect.map((reachable) => (Option.getOrElse(reachable, () => false) ? ("up" as const) : ("down" as const)))
-      )
-      return Health.of({ database: yield* shared(database), bus: yield* shared(heard) })
+      const heard = Effect.map(bus.reachable, (reachable) => (reachable ? "up" : "down"))
+      return Health.of({ database: yield* shared(database, down), bus: yield* shared<"up" | "down">(heard, "down") })
     })
   )
 }

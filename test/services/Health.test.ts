@@ -2,11 +2,16 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { mkdtempSync, rmSync } from "node:fs"
+import { connect, createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import { EventBus } from "#services/EventBus.ts"
 import { Health, isDatabaseAway } from "#services/Health.ts"
+import { passed } from "#services/RealTime.ts"
 
 const Test = Layer.merge(Postgres.layerTest, BusMemory.layer)
 
@@ -18,6 +23,39 @@ const healthOver = (ask: Effect.Effect<boolean>) =>
     const built = yield* Layer.build(Layer.fresh(Health.layer).pipe(Layer.provide(counting)))
     return yield* Effect.provideContext(Health, built)
   })
+
+/** A way to the database on which it can stand still: what is asked then is answered when it goes on. */
+const way = Effect.gen(function* () {
+  const { config, embedded } = yield* Database
+  const directory = mkdtempSync(join(tmpdir(), "turnpike-way-"))
+  const path = join(directory, "socket")
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(config.path ?? "")
+    for (const socket of [near, far]) sockets.add(socket.on("error", () => socket.destroy()))
+    near.pipe(far).pipe(near)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(path, () => resume(Effect.void))),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        rmSync(directory, { recursive: true, force: true })
+      })
+  )
+  const behind = Layer.succeed(Database, { config: { ...config, path }, embedded })
+  const pool = yield* Layer.build(Layer.fresh(Postgres.layerPool).pipe(Layer.provide(behind)))
+  return {
+    pool,
+    /** From now on nobody answers. */
+    stand: () => {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    cut: () => {
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+})
 
 layer(Test, { timeout: "60 seconds" })("Health", (it) => {
   it.effect("what changed is told at once", () =>
@@ -50,6 +88,25 @@ layer(Test, { timeout: "60 seconds" })("Health", (it) => {
       assert.isTrue(isDatabaseAway(yield* fault("42501")))
       assert.isFalse(isDatabaseAway(yield* fault("42P01")))
     })
+  )
+
+  it.effect(
+    "a database that stands still is down within a second, although its connection is not let go of so soon",
+    () =>
+      Effect.gen(function* () {
+        const { cut, pool, stand } = yield* way
+        const { database } = yield* Effect.provideContext(healthOver(Effect.succeed(true)), pool)
+        assert.strictEqual((yield* database).postgres, "up")
+        stand()
+        const since = passed()
+        for (let probe = 0; probe < 3; probe++) {
+          const asking = yield* Effect.forkScoped(database, { startImmediately: true })
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual((yield* Fiber.join(asking)).postgres, "down")
+        }
+        assert.isBelow(passed() - since, 3000)
+        cut()
+      })
   )
 
   it.effect("any number who ask at once are one question, and what did not answer is asked again", () =>
