@@ -46,7 +46,8 @@ const mostCharacters = 1024 * 1024
 export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
   const { agentId, heartbeatTimeoutMs: silenceMs = 95_000, lastEventId, signal } = options
   const { maxRetryDelayMs = 30_000, retries = Number.POSITIVE_INFINITY } = options
-  const calls = transport({ ...options, retries: 0 })
+  // An agent proves itself by its key alone, whatever else a caller has among his options.
+  const calls = transport({ ...options, apiKey: undefined, retries: 0 })
   const sign = signer(options)
   if (lastEventId !== undefined && resumable(lastEventId) === undefined) {
     throw new TypeError("lastEventId must be the id of an event")

@@ -16,6 +16,17 @@ describe("the channel", () => {
     assert.deepStrictEqual(server.asked, ["challenge", "authenticate", "connect sess_1"])
   })
 
+  it("shows no key of an API that its caller has among his options", async () => {
+    const server = await platform((connection) => connection.say("evt_1", "task_assigned"))
+    const shown: Array<string | null> = []
+    const watched: typeof fetch = (input, init) => {
+      shown.push(new Request(input, init).headers.get("authorization"))
+      return fetch(input, init)
+    }
+    await next(channelOf(server, { apiKey: "pk_test_secret", fetch: watched }), 1)
+    assert.deepStrictEqual(shown, [null, null, "Bearer sess_1"])
+  })
+
   it("goes on after the last event of an earlier run", async () => {
     const server = await platform((connection) => {
       connection.say("evt_7", "transfer_completed")
