@@ -114,13 +114,21 @@ const open = (part: unknown): void => {
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
 /** Says of every operation who may call it, to readers and to programs. */
-const admitting = (paths: Record<string, Record<string, { description?: string } | undefined> | undefined>) => {
+const admitting = (
+  paths: Record<
+    string,
+    Record<string, { description?: string; security?: ReadonlyArray<object> } | undefined> | undefined
+  >
+) => {
   for (const asks of asksOf(Api)) {
     const operation = paths[asks.path]?.[asks.method.toLowerCase()]
     if (operation === undefined) continue
-    const { description = "" } = operation
+    const { description = "", security = [] } = operation
+    // Where a credential may be left out, programs that are made from this send the one that they have.
+    const isOptional = asks.kinds.length > 0 && security.length === 0
     Object.assign(operation, {
       description: `${description}\n\n${saidOf(asks)}`,
+      ...(isOptional && { security: [{}, { bearer: [] }] }),
       ...(asks.kinds.length > 0 && { "x-credentials": asks.kinds }),
       ...(asks.scope !== undefined && { "x-scope": asks.scope })
     })

@@ -78,6 +78,7 @@ const end = HttpApiEndpoint.delete("end", "/sessions", {
         "same. A request with the cookie from a page of another origin is refused with 403 `FORBIDDEN`."
     })
   )
+  .annotate(OpenApi.Override, { security: [{}, { bearer: [] }] })
 
 const list = HttpApiEndpoint.get("list", "/sessions", { query: pageQuery, success: page(UserSession) })
   .middleware(Authorization)

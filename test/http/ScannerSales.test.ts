@@ -85,12 +85,21 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
 
   it("are described as for sale, those and no others", () => {
     const sold = described.filter(({ responses }) => responses["402"]?.["application/json"] !== undefined)
-    for (const { id, isOpen } of described)
-      assert.strictEqual(
-        isOpen,
-        sold.some((one) => one.id === id),
-        id
-      )
+    // Besides, the sandbox's facilitator asks for no key, a report's own address is signed, and logging out takes a cookie.
+    const opened = [
+      "facilitator.settle",
+      "facilitator.verify",
+      "scanner_reports.scan",
+      "scanner_reports.test",
+      "sessions.end"
+    ]
+    assert.deepStrictEqual(
+      described
+        .filter(({ isOpen }) => isOpen)
+        .map(({ id }) => id)
+        .toSorted(),
+      [...sold.map(({ id }) => id), ...opened].toSorted()
+    )
     const ids = sold.map(({ id }) => id).toSorted()
     const reads = ["scans.freshest", "scans.get", "scans.history", "scans.list", "scans.statistics"]
     assert.deepStrictEqual(
