@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { signInText } from "#domain/protocol/Siwx.ts"
-import { balance, pay, server, wallet } from "./GatewayHarness.ts"
+import { callsWith } from "./Callers.ts"
+import { balance, pay, server, tenant, wallet } from "./GatewayHarness.ts"
 import { authorize, baseSeller, callWith, decoded, encoded, reasonOf, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
@@ -33,6 +35,33 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
       assert.strictEqual(shop.backend.seen.length, 2)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
     })
+  )
+
+  it.effect(
+    "shows no credential: an agent with the key of its address is stopped by freezing its wallet, not by suspending it",
+    () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => response.end("sold"))
+        const { key } = yield* tenant
+        const account = privateKeyToAccount(generatePrivateKey())
+        const call = callsWith(key)
+        const made = yield* call("POST", "/v1/agents", {
+          name: "A spender",
+          walletNetwork: "base-sepolia",
+          walletAddress: account.address
+        })
+        const { id, wallet_id } = made.json.data
+        yield* call("POST", `/v1/wallets/${wallet_id}/fund`, { amount: "1.00", currency: "USDC" })
+        assert.strictEqual((yield* call("POST", `/v1/agents/${id}/suspend`, { reason: "Spends too fast" })).status, 200)
+        const whileSuspended = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
+        assert.strictEqual(whileSuspended.status, 200)
+        assert.strictEqual(
+          (yield* call("POST", `/v1/wallets/${wallet_id}/freeze`, { reason: "Spends too fast" })).status,
+          200
+        )
+        const whileFrozen = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
+        assert.deepStrictEqual(reasonOf(whileFrozen).slice(0, 2), [402, "wallet_frozen"])
+      })
   )
 
   it.effect("at one payer's price is nobody else's, signed or native, also when the seal is cut off", () =>
