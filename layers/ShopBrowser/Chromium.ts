@@ -5,6 +5,7 @@ import { join } from "node:path"
 import type { Browser, BrowserContext, BrowserContextOptions, Locator } from "playwright-core"
 import { realTime } from "#services/RealTime.ts"
 import { commandLine, parentOf, processes, signal } from "../EmbeddedPostgres/Processes.ts"
+import { watchDetours } from "./Detours.ts"
 import * as Memory from "./Memory.ts"
 
 /** The browser cannot be asked, or did not answer. It says nothing about the site. `message` is a sentence that anybody may read. */
@@ -38,8 +39,8 @@ const switches = (marker: string) => [
   "--disable-domain-reliability",
   "--disable-sync",
   "--disable-breakpad",
-  // What such a worker asks for is past every route, as it is of no page.
-  "--disable-blink-features=SharedWorker",
+  // What such a worker asks for is past every route, as it is of no page; so is what a way to log in asks for.
+  "--disable-blink-features=SharedWorker,FedCm",
   "--dns-prefetch-disable",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -121,6 +122,7 @@ const start = Effect.fnUntraced(function* (path: string) {
     catch: () => new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
   })
   const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home))
+  yield* ask(() => watchDetours(browser))
   const running: Running = { browser, served: 0, asked: new Map() }
   const isFlooded = () => {
     const flooding = [...running.asked.values()].filter(({ most, now }) => now > most)

@@ -1,50 +1,40 @@
-import { Effect } from "effect"
-import type { BrowserContext, Page } from "playwright-core"
-import { ask } from "./Chromium.ts"
-import { passOn } from "./OneWindow.ts"
-
-/** A request as the browser is about to send it. */
-export interface Leaving {
-  readonly method: string
-  readonly url: URL
-  readonly body: string
-  readonly isDocument: boolean
-  /** The page that asks for it, where it says so. */
-  readonly from?: string | undefined
-}
+import type { Browser } from "playwright-core"
+import { mustStay } from "./OrderLock.ts"
+import { ofPages, ofWorkers, passOn } from "./OneWindow.ts"
 
 const ignore = () => {}
 
-/** What can change something, or is a page. */
-const patterns = (["Document", "XHR", "Fetch", "Ping", "Other"] as const).map(
-  (resourceType) => ({ urlPattern: "*", requestStage: "Request", resourceType }) as const
+/** Whatever is asked for: not every kind of request has a name here. */
+const asking = { urlPattern: "*", requestStage: "Request" } as const
+
+/** Where the answer is a page, or the script of a worker, which is among the others. */
+const answering = (["Document", "Other"] as const).map(
+  (resourceType) => ({ urlPattern: "*", requestStage: "Response", resourceType }) as const
 )
 
-/** Where the answer is a page. */
-const pages = { urlPattern: "*", requestStage: "Response", resourceType: "Document" } as const
+/** Pages, and what is fetched ahead as one that somebody may open. */
+const shown: ReadonlySet<string> = new Set(["Document", "Prefetch", "Other"])
+const isAhead = (headers: Readonly<Record<string, string>>): boolean => /prefetch/.test(headers["Sec-Purpose"] ?? "")
 
 /**
- * Stops what must not leave at each step of a chain of redirects: routes are asked only for its beginning, and a redirect may carry
- * a change elsewhere. Lets pages open no further window.
+ * Stops what must not leave, whoever asks for it and at each step of a chain of redirects. Routes are asked only for its beginning, not for
+ * what a frame of another site or a sandbox asks while it ends, and not for all that its workers ask; the browser itself is asked for
+ * everything. Lets pages open no further window.
  */
-export const watchDetours = Effect.fnUntraced(function* (
-  context: BrowserContext,
-  page: Page,
-  mustStay: (leaving: Leaving) => boolean
-) {
-  const session = yield* ask(() => context.newCDPSession(page))
-  session.on("Fetch.requestPaused", (paused) => {
-    const { request, requestId, resourceType } = paused
-    if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined)
-      return void passOn(session, paused).then(ignore, ignore)
-    const url = URL.parse(request.url)
-    const isDocument = resourceType === "Document"
-    const { method, postData: body = "" } = request
-    const stays = url === null || mustStay({ method, url, body, isDocument, from: request.headers["Referer"] })
-    const answer = stays
-      ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
-      : session.send("Fetch.continueRequest", { requestId })
-    void answer.then(ignore, ignore)
+export const watchDetours = (browser: Browser): Promise<unknown> =>
+  browser.newBrowserCDPSession().then((session) => {
+    session.on("Fetch.requestPaused", (paused) => {
+      const { request, requestId, resourceType } = paused
+      if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined)
+        return void passOn(session, paused, resourceType === "Document" ? ofPages : ofWorkers).then(ignore, ignore)
+      const url = URL.parse(request.url)
+      const isDocument = shown.has(resourceType) || isAhead(request.headers)
+      const { method, postData: body = "" } = request
+      const stays = url === null || mustStay({ method, url, body, isDocument, from: request.headers["Referer"] })
+      const answer = stays
+        ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
+        : session.send("Fetch.continueRequest", { requestId })
+      void answer.then(ignore, ignore)
+    })
+    return session.send("Fetch.enable", { patterns: [asking, ...answering] })
   })
-  yield* ask(() => session.send("Fetch.enable", { patterns: [...patterns, pages] }))
-})

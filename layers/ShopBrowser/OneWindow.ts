@@ -4,15 +4,21 @@ import type { CDPSession } from "playwright-core"
 const mostBytes = 16_000_000
 const chunk = 1_000_000
 
+/** No socket, which only a page's own are kept from by its route: what a worker says over one is past every lock. */
+const withoutSockets = "connect-src http: https: data: blob:"
+
+/** What a page or a worker may do is said by a header of its own beside those that the site sends. */
+const policy = (value: string) => ({ name: "Content-Security-Policy", value })
+type Policy = ReturnType<typeof policy>
+
 /**
  * All that a page has but further windows, for itself and its frames. What a window asks for on its way up or down is past every route, as
  * closing it lets go what was held there; so none is opened.
  */
-const oneWindow = {
-  name: "Content-Security-Policy",
-  value:
-    "sandbox allow-same-origin allow-scripts allow-forms allow-modals allow-top-navigation allow-pointer-lock allow-orientation-lock allow-presentation allow-storage-access-by-user-activation"
-}
+export const ofPages = policy(
+  `${withoutSockets}; sandbox allow-same-origin allow-scripts allow-forms allow-modals allow-top-navigation allow-pointer-lock allow-orientation-lock allow-presentation allow-storage-access-by-user-activation`
+)
+export const ofWorkers = policy(withoutSockets)
 
 /** Fields of a body that is passed on as it was read. */
 const ofTransfer = /^(?:content-encoding|content-length|transfer-encoding)$/i
@@ -39,11 +45,15 @@ const bodyOf = (session: CDPSession, requestId: string): Promise<string | undefi
   session.send("Fetch.takeResponseBodyAsStream", { requestId }).then(({ stream }) => restOf(session, stream, []))
 
 /** Passes an answer on. A header that is only added to it would not be heeded, so a page is given anew. */
-export const passOn = (session: CDPSession, { requestId, responseHeaders = [], ...answered }: Answered) => {
+export const passOn = (
+  session: CDPSession,
+  { requestId, responseHeaders = [], ...answered }: Answered,
+  added: Policy
+) => {
   const responseCode = answered.responseStatusCode
   const isPage = responseCode !== undefined && (responseCode < 300 || responseCode > 399)
   if (!isPage) return session.send("Fetch.continueResponse", { requestId })
-  const headers = [...responseHeaders.filter(({ name }) => !ofTransfer.test(name)), oneWindow]
+  const headers = [...responseHeaders.filter(({ name }) => !ofTransfer.test(name)), added]
   const failed = () => session.send("Fetch.failRequest", { requestId, errorReason: "Failed" })
   return bodyOf(session, requestId).then(
     (body) =>

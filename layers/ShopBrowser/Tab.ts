@@ -1,13 +1,12 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
-import { isAsideAddress, isReviewPage, saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
 import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { realTime } from "#services/RealTime.ts"
 import { ask, type BrowserFailed } from "./Chromium.ts"
-import { type Leaving, watchDetours } from "./Detours.ts"
+import { isAside, isOrder } from "./OrderLock.ts"
 import { isTracker } from "./Trackers.ts"
 
 /** What one visit may take, over its whole life. */
@@ -47,36 +46,6 @@ export interface Tab {
 
 /** What pages are made of that an agent needs not see, and what outlives them. */
 const unwanted = new Set(["image", "media", "font", "texttrack", "manifest", "eventsource", "websocket", "ping"])
-
-/** Where a change orders or pays, besides what sounds like it. */
-const orderAddress = /\/(?:payments?|process[-_]?payment)\/?$/i
-
-/** The last lock: a change that orders, by its address or by what it says, never leaves, whoever asked for it. */
-export const placesOrder = (method: string, url: URL, body = ""): boolean =>
-  method !== "GET" &&
-  method !== "HEAD" &&
-  method !== "OPTIONS" &&
-  (takesOrders(url) || orderAddress.test(url.pathname) || saysOrder(body))
-
-/**
- * Whether it orders, or is a page at an address where a mere look may, or a form that says how it is paid. Scripts say that to learn the
- * total, and are not stopped.
- */
-export const isOrder = ({ body, from, isDocument, method, url }: Leaving): boolean =>
-  placesOrder(method, url, body) ||
-  (isDocument && ((soundsLikeDeed(url) && !isLookedAt(method, url, from)) || (method !== "GET" && sendsPayment(body))))
-
-/** A platform's page on which an order is looked at, come to from its page before. */
-const isLookedAt = (method: string, url: URL, from: string | undefined): boolean => {
-  const before = from === undefined ? null : URL.parse(from)
-  return method === "GET" && before !== null && isReviewPage(before, url)
-}
-
-const isAside = ({ method, url }: Leaving): boolean =>
-  method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && isAsideAddress(url)
-
-/** What must not leave, by whatever chain of redirects. */
-const mustStay = (leaving: Leaving): boolean => isOrder(leaving) || isAside(leaving)
 
 const ignore = () => {}
 
@@ -192,7 +161,6 @@ export const open = Effect.fnUntraced(function* (
   )
   yield* ask(() => context.addInitScript({ content: withoutSockets }))
   const page = yield* ask(() => context.newPage())
-  yield* watchDetours(context, page, mustStay)
   context.on("page", (other) => void other.close().then(ignore, ignore))
 
   const quiet = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { isOrder } from "#layers/ShopBrowser/Tab.ts"
+import { isOrder } from "#layers/ShopBrowser/OrderLock.ts"
 import { ShopBrowser } from "#services/ShopBrowser.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import * as Harness from "./ShopBrowserHarness.ts"

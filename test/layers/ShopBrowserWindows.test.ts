@@ -19,6 +19,28 @@ for (const of of [globalThis, frame.contentWindow]) for (const script of [locati
   try { new of.SharedWorker(script) } catch {}
 document.body.append("tried")</script>`
 
+/** Every way that a page has to order, by itself or by a redirect that carries it on. */
+const ordering = ["/place-order", "/moved"]
+  .map(
+    (to) => `
+fetch("${to}", { method: "POST", keepalive: true }).catch(() => {}); navigator.sendBeacon("${to}", "x")
+globalThis.fetchLater?.("${to}", { method: "POST" }); addEventListener("pagehide", () => navigator.sendBeacon("${to}", "x"))
+{ const source = "fetch('" + location.origin + "${to}', { method: 'POST', mode: 'no-cors' })"
+  new Worker(URL.createObjectURL(new Blob([source]))); new Worker("/worker.js?${to}")
+  for (const sandbox of [undefined, "allow-scripts allow-forms"]) {
+    const frame = document.createElement("iframe")
+    if (sandbox) frame.sandbox = sandbox
+    frame.srcdoc = "<script>" + source + "<\\/script><form method=post action=${to}></form><script>document.forms[0].submit()<\\/script>"
+    document.body.append(frame)
+  }
+}`
+  )
+  .join("\n")
+/** What a worker says over a socket meets no route at all. */
+const talking = `fetch(location.search.slice(1), { method: "POST" }); try { new WebSocket(location.origin.replace("http", "ws") + "/socket") } catch {}`
+const talkingPage =
+  "new Worker(URL.createObjectURL(new Blob(['new WebSocket(\"' + location.origin.replace('http', 'ws') + '/socket\")'])))"
+
 const shown = (url: URL, listed: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { show } = yield* open(yield* browserOf({ allowHosts: listed }), url.href)
@@ -58,6 +80,30 @@ if (missing !== undefined) {
         const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain])
         assert.include(html, "tried")
         assert.deepStrictEqual([...new Set(asked)], ["GET /"])
+      })
+    )
+
+    it.effect("orders by nobody: no frame of another site or in a sandbox, no worker, and no redirect of theirs", () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const fixture = yield* Fixture.open((request, response) => {
+          const { method = "", url = "" } = request
+          asked.push(`${method} ${url} ${request.headers.host?.split(":")[0] ?? ""}`)
+          if (url === "/moved") return response.writeHead(307, { location: "/place-order" }).end()
+          const isScript = url.startsWith("/worker.js")
+          response.setHeader("content-type", isScript ? "text/javascript" : "text/html")
+          const beside = `<iframe src="http://localhost:${new URL(fixture.url).port}/frame"></iframe><link rel="prefetch" href="/place-order">`
+          const page = `<h1>Orders</h1>${url === "/" ? beside : ""}<script>${ordering}; ${talkingPage}; document.body.append("tried")</script>`
+          response.end(isScript ? talking : url === "/place-order" ? "ordered" : page)
+        })
+        const { port } = new URL(fixture.url)
+        const [html = ""] = yield* shown(new URL(fixture.url), [fixture.domain, `localhost:${port}`])
+        assert.include(html, "tried")
+        assert.include(asked, "POST /moved localhost", "the frame of another site did try")
+        assert.deepStrictEqual(
+          asked.filter((one) => /^\/(?:place-order|socket)/.test(one.split(" ")[1] ?? "")),
+          []
+        )
       })
     )
 
