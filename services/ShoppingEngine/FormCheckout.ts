@@ -3,7 +3,7 @@ import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
 import { asksToPay, isOfShop, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
-import { type Fulfilment, isEnoughToOrder } from "#domain/NextStep.ts"
+import { type Fulfilment, isEnoughToOrder, listsLaterStep } from "#domain/NextStep.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { alwaysOrders } from "#domain/OrderingWords.ts"
 import { fill, type FilledForm, isField } from "#domain/ShopperForm.ts"
@@ -120,15 +120,16 @@ const paysNow = /\bpay\b|bezahl|payer|pagar|paga\b|betal|zapła|zaplat|öde|оп
 
 /**
  * Whether a page shows that no order was taken yet: it asks for more, offers to pay, refuses, or has a button that orders. One that only
- * asks to pay may be that of an order that waits for its money.
+ * asks to pay may be that of an order that waits for its money, unless the page before said that one pays next.
  */
-const isBeforeOrder = ({ facts }: PageSeen, form: ReturnType<typeof nextForm>): boolean =>
+const isBeforeOrder = ({ facts }: PageSeen, form: ReturnType<typeof nextForm>, { isPaidNext }: Journey): boolean =>
   isStep(form) ||
   offersToPay(facts) ||
   noShipping.test(facts.visibleText) ||
   heldBack(
     facts,
-    (_, button) => alwaysOrders(labelOf(button)) && !paysNow.test(labelOf(button)) && !isNewsletter(labelOf(button))
+    (_, button) =>
+      alwaysOrders(labelOf(button)) && (isPaidNext || !paysNow.test(labelOf(button))) && !isNewsletter(labelOf(button))
   ) !== undefined
 
 /** What is done on a page: something that leads to another, or the end of the walk. */
@@ -161,7 +162,7 @@ const moveOn = (
   const form = nextForm(seen, shopper)
   const key = form === undefined ? "" : stepOf(form.pressable)
   const isFar = !isOfShop(seen.answer.url, errand.reached().href)
-  if (!isFar && isBeforeOrder(seen, form)) journey.isOpen = false
+  if (!isFar && isBeforeOrder(seen, form, journey)) journey.isOpen = false
   if (last !== undefined && form !== undefined && journey.filled.has(key)) return ended(cameBack(seen, last), journey)
   if (!isStep(form)) {
     if (isPaying(seen.facts)) return arrived(seen, journey, shopper)
@@ -178,6 +179,7 @@ const moveOn = (
   journey.hasAddress ||= hasAddressRoles(filled)
   journey.hasSent = true
   journey.isOpen = isEnoughToOrder(given, goods)
+  journey.isPaidNext = listsLaterStep(seen.facts)
   noteLabels(filled, journey)
   return { coming: errand.submitJudged(requestFor(pressable, filled, seen.answer.url)), sent: filled }
 }
@@ -205,7 +207,7 @@ export const walk = Effect.fnUntraced(function* (
     if (!isGood(next)) return ended(next, journey)
     const seen: PageSeen = next
     const text = seen.facts.visibleText
-    const leadsOn = !journey.isOpen || isBeforeOrder(seen, nextForm(seen, shopper))
+    const leadsOn = !journey.isOpen || isBeforeOrder(seen, nextForm(seen, shopper), journey)
     const taken = page === 0 ? undefined : orderTaken(before, text, { leadsOn })
     if (taken !== undefined) return ended(orderTakenAt("checkout", taken, shopper), journey)
     before = text

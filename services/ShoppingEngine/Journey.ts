@@ -25,6 +25,8 @@ export interface Journey {
   hasSent: boolean
   /** The last that was sent is enough for an order, and no later step has shown itself since. */
   isOpen: boolean
+  /** The page of which that was sent lists a later step, where one pays or looks at the order. */
+  isPaidNext: boolean
 }
 
 /** Where the checkout led: `at` is the page of the payment, when it was reached. */
@@ -43,7 +45,8 @@ export const begun = ({ name, text }: Bought): Journey => ({
   total: null,
   hasAddress: false,
   hasSent: false,
-  isOpen: false
+  isOpen: false,
+  isPaidNext: false
 })
 
 /** The end of a walk, with its warnings. That nothing was ordered is in doubt while what was sent last is open. */

@@ -202,6 +202,19 @@ describe("a shop that takes an order where it lists a later step", () => {
     })
   )
 
+  it.live("took none where the step that was listed comes, though that page only asks to pay, in a frame", () =>
+    Effect.gen(function* () {
+      const paying =
+        '<h1>Payment</h1><p>Total $20.00</p><iframe src="/card"></iframe><form method="post" action="/end"><button>Pay $20.00</button></form>'
+      const { checkout, outcome } = yield* tested({ pages: lying, answer: { text: paying } })
+      assert.include(checkout?.detail, "Pay $20.00")
+      assert.notInclude(
+        outcome.blockers.map(({ id }) => id),
+        "order_uncertain"
+      )
+    })
+  )
+
   it.live("took one at the cart when that says so", () =>
     Effect.gen(function* () {
       const { cart, outcome, report } = yield* Effect.provide(
