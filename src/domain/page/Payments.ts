@@ -98,6 +98,13 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
     choice: /\b(?:afterpay|clearpay)\b/i
   },
   { method: "blik", class: "human", choice: /\bblik\b/i },
+  { method: "ideal", class: "human", choice: /\bideal\b/i },
+  { method: "bancontact", class: "human", choice: /\bbancontact\b/i },
+  { method: "przelewy24", class: "human", choice: /\bprzelewy ?24\b|\bp24\b/i },
+  { method: "swish", class: "human", choice: /\bswish\b/i },
+  { method: "mobilepay", class: "human", choice: /\bmobile ?pay\b/i },
+  { method: "vipps", class: "human", choice: /\bvipps\b/i },
+  { method: "twint", class: "human", choice: /\btwint\b/i },
   { method: "affirm", class: "human", source: /cdn\d?(?:-sandbox)?\.affirm\.com/i, choice: /\baffirm\b/i },
   { method: "bitpay", class: "human", source: /bitpay\.com\/bitpay/i, choice: /\bbitpay\b/i },
   { method: "coinbase_commerce", class: "human", source: /commerce\.coinbase\.com/i, choice: /coinbase|\bbitcoin\b/i }

@@ -1,7 +1,7 @@
 import { readPrices } from "./Price.ts"
 
 const name =
-  /(?<!\p{L}|sub[\s-]|sous[\s-])(?:(?:grand|order|estimated|invoice) )?(?:total(?:e|betrag|summe|preis|t)?|gesamt(?:betrag|summe|preis)?|summe|sum|totaal|summa|suma|razem|celkem|итого|всего)(?!\p{L})|(?:合計|总计|總計|합계)/giu
+  /(?<!\p{L}|sub[\s-]|sous[\s-])(?:(?:grand|order|estimated|invoice) )?(?:total(?:e|betrag|summe|preis|t)?|gesamt(?:betrag|summe|preis)?|(?:rechnungs|end|zahl)betrag|(?:end|bestell|rechnungs)summe|summe|sum|(?:order|eind|bestel)?totaal|summa|suma|razem|celkem|итого|всего)(?!\p{L})|(?:合計|总计|總計|합계)/giu
 /** After the name these make it the sum of something else. */
 const ofElse =
   /^[\s:]{0,3}(?:parcial|partiel|savings?|saved|tax(?:es)?|vat|discounts?|shipping|delivery|weight|items?|qty|quantity|points|products?|excl|exkl|zzgl|hors|ht)(?!\p{L})/iu

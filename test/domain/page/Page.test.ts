@@ -244,6 +244,10 @@ describe("payments", () => {
   })
 
   it("are not words of the text", () => {
+    assert.deepStrictEqual(
+      payments('<form><label><input type="radio" name="payment[method]" value="x1"> iDEAL</label></form>'),
+      ["ideal:human"]
+    )
     assert.deepStrictEqual(payments("<p>We take Visa, PayPal and cash on delivery.</p>"), [])
   })
 })

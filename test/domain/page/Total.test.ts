@@ -8,6 +8,8 @@ describe("the total that a text states", () => {
     ["Zwischensumme 10,00 € Versand 4,90 € Gesamtsumme 14,90 € (inkl. 2,38 € MwSt.)", "14.90"],
     ["Subtotal $12.00 Order total: USD 17.00", "17.00"],
     ["Sous-total 10,00 € Total TTC 14,90 €", "14.90"],
+    ["Subtotaal € 9,95 Verzending € 4,95 Ordertotaal € 14,90", "14.90"],
+    ["Zwischensumme 10,00 € Versand 4,90 € Endbetrag 14,90 €", "14.90"],
     ["Промежуточный итог 100,00 ₽ Итого 150,00 ₽", "150.00"],
     ["小計 ¥1,000 合計 ¥1,500", "1500"],
     ["Total (3 items) $36.00", "36.00"],
