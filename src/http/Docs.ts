@@ -42,7 +42,9 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid #ddd }
 tr:target { background: #fff3c4 }
-@media (prefers-color-scheme: dark) { body { color: #eee; background: #181818 } th, td { border-color: #444 } tr:target { background: #4a3f10 } a { color: #8ab4f8 } }
+code { overflow-wrap: anywhere }
+@media (max-width: 44rem) { thead { display: none } tr { display: block; padding: .75rem 0; border-bottom: 1px solid #ddd } td { display: block; border: 0; padding: .1rem 0 } }
+@media (prefers-color-scheme: dark) { body { color: #eee; background: #181818 } th, td, tr { border-color: #444 } tr:target { background: #4a3f10 } a { color: #8ab4f8 } }
 </style>
 </head>
 <body>
