@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
-import { buyingAtOnce, orderingForm } from "#domain/FormConduct.ts"
+import { buyingAtOnce, orderingForm, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import type { BlockerId } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -77,6 +77,12 @@ const noControl = (seen: Look): StepOutcome => {
   const atOnce = buyingAtOnce(seen.facts)
   if (atOnce !== undefined)
     return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))
+  const again = subscribing(seen.facts)
+  if (again !== undefined)
+    return unknown(
+      `The page only offers a subscription, by "${again}", and a test subscribes to nothing.`,
+      snippet(again)
+    )
   const detail = "With its scripts run, the page has no button or link that is named for adding to the cart."
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
 }

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { waitingRoom } from "#domain/page/Walls.ts"
 import type { PlatformId } from "#domain/page/Platform.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import { type Offered, rarestWords } from "#domain/ProductChoice.ts"
@@ -10,10 +11,10 @@ import { budgetOf, lookAt } from "../ScanEngine/protocols/Look.ts"
 import * as Ucp from "../ScanEngine/protocols/UcpClient.ts"
 import { probeUcp } from "../ScanEngine/protocols/UcpProbe.ts"
 import { agentName } from "../SiteVisits/Vantages.ts"
-import { isGood, pageIn, type PageSeen, pageFor } from "./ApiRail.ts"
+import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import * as Catalogue from "./Catalogue.ts"
 import type { Errand } from "./Errand.ts"
-import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, warning } from "./Outcomes.ts"
+import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
 import { nothing, troubled } from "./NothingFound.ts"
 import { proven } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
@@ -87,6 +88,9 @@ const door = Effect.fnUntraced(function* (errand: Errand) {
   if (geo !== undefined) {
     return failed("discovery", "geo_restricted", `The home page says: ${geo.marker}.`, snippet(geo.marker))
   }
+  const line = waitingRoom(page.facts)
+  if (line !== undefined)
+    return unknown(`The home page lets its visitors wait ("${line}"), and a test does not wait with them.`, line)
   return page
 })
 
@@ -125,17 +129,19 @@ const linked = Effect.fnUntraced(function* (errand: Errand, home: PageSeen, plat
       answer.url
     )
   const direct = productsOf(home)
-  if (direct.length > 0) return direct
+  if (direct.length > 0) return { found: direct, wall: undefined }
   const categories = ofSite(
     home.facts.links.map(({ href }) => href).filter((href) => categoryPath.test(URL.parse(href)?.pathname ?? "")),
     home.answer.url
   )
+  let wall: StepOutcome | undefined
   for (const category of categories.slice(0, maxCategories)) {
     const seen = yield* pageFor("discovery", errand, category)
     const found = isGood(seen) ? productsOf(seen) : []
-    if (found.length > 0) return found
+    if (found.length > 0) return { found, wall: undefined }
+    if (isGood(seen) && seen.answer.redirects.length > 0) wall ??= wallOf("discovery", seen)
   }
-  return []
+  return { found: [], wall }
 })
 
 /** A UCP service that answers calls; undefined when there is none. */
@@ -207,7 +213,9 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   }
   const fromPlatform = yield* Catalogue.listed(errand, platform, base)
   const inSitemap = ofSite(sitemap.products, base)
-  const named = inSitemap.length > 0 ? inSitemap : fromPlatform.length > 0 ? [] : yield* linked(errand, home, platform)
+  const isKnown = inSitemap.length > 0 || fromPlatform.length > 0
+  const byLinks = isKnown ? { found: inSitemap, wall: undefined } : yield* linked(errand, home, platform)
+  const named = byLinks.found
   const ucp = yield* ucpOf(errand, home, { platform, hasSoftNotFound })
   const fromUcp = ucp === undefined ? [] : yield* inCatalogue(ucp.client, base, facts.headings[0]?.text ?? "")
   const allowed = (url: URL) => robotsAllows(robots, agentName, url.pathname + url.search)
@@ -219,7 +227,7 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
 
   if (offers.length === 0 && open.length === 0) {
     return {
-      ...stopped(nothing(urls, home, warnings, troubled(errand), tried?.refused)),
+      ...stopped(nothing(urls, home, warnings, troubled(errand), byLinks.wall ?? tried?.refused)),
       home,
       platform,
       allows: allowed

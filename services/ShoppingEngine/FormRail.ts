@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { buyingAtOnce, isEmptying } from "#domain/FormConduct.ts"
+import { buyingAtOnce, isEmptying, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
@@ -70,6 +70,12 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
   const atOnce = buyingAtOnce(facts)
   if (atOnce !== undefined && (found === undefined || found.kind === "form"))
     return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))
+  const again = found === undefined ? subscribing(facts) : undefined
+  if (again !== undefined)
+    return unknown(
+      `The page only offers a subscription, by "${again}", and a test subscribes to nothing.`,
+      snippet(again)
+    )
   if (found?.kind === "form")
     return unknown(`A test does not send the form of "${found.marker}".`, snippet(found.marker))
   if (facts.clientOnly !== null) {

@@ -5,6 +5,7 @@ import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
 import { isBuyable } from "#domain/page/Availability.ts"
 import type { PageControl, PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
 import { priceReach, priceVerdict } from "#domain/page/PriceShown.ts"
+import { pricesForAccounts } from "#domain/page/Walls.ts"
 import { type Candidate, choose, type Choice, type Offered, rarestWords, samePrice } from "#domain/ProductChoice.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
@@ -141,6 +142,11 @@ const unchosen = (
   if (long !== undefined) {
     const detail = `${long.answer.url.pathname} is longer than we read, and up to there nothing gives name, price and currency.`
     return unknown(detail, snippet(long.facts.visibleText))
+  }
+  const [forAccounts] = pages.flatMap(({ facts }) => pricesForAccounts(facts) ?? [])
+  if (forAccounts !== undefined) {
+    const detail = "The pages of products tell their prices only to whoever has logged in."
+    return failed("selection", "account_required", detail, snippet(forAccounts))
   }
   if (nameless !== undefined || pages.length > 0) {
     const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."

@@ -14,7 +14,7 @@ import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
-import { actsAtOnce } from "./VisitorWords.ts"
+import { actsAtOnce, startsSubscription } from "./VisitorWords.ts"
 
 const goesOn = new RegExp(
   `^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|${onward})(?![\\p{L}\\d_])`,
@@ -214,6 +214,13 @@ export const mayTakeOrder = (
   form?: Pick<PageForm, "action" | "controls">,
   goods?: Fulfilment
 ): boolean => isEnoughToOrder(given, goods) && nextStepOf(label, page, form) === undefined
+
+/** A button of a page that subscribes to what it sells, where nothing fills a cart; that of letters asks who somebody is. */
+export const subscribing = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>
+  [...forms.filter((form) => !asksForPerson(form)).flatMap((form) => form.controls), ...controls]
+    .filter(({ disabled, type }) => buttons.has(type) && !disabled)
+    .map(({ label }) => folded(label ?? ""))
+    .find((label) => startsSubscription(label))
 
 /** A button of a page that buys at once, where nothing fills a cart. */
 export const buyingAtOnce = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>

@@ -43,3 +43,9 @@ const atOnce = /\b(?:order|book|reserve)\s+(?:it\s+)?now\b|one[- ]?click|кли�
 
 /** Whether what a button reserves or orders, it does at once. */
 export const actsAtOnce = (label: string): boolean => atOnce.test(label)
+
+const subscription =
+  /\bsubscribe(?:\s+(?:now|today|&|and|to\s+(?:this|save)).*)?$|^\W*(?:start|get|choose)\s+(?:my|your|a|the|this)?\s*subscription|(?:jetzt\s+|im\s+)abo(?:nnieren|\s+(?:bestellen|kaufen|starten))?\b|^\W*(?:je\s+)?m['’]abonne|s['’]abonner|suscribirme|suscr[ií]bete|^\W*abbonati\b|^\W*assinar\b|^\W*abonneren\b|^\W*prenumerera\b/iu
+
+/** Whether what a button starts comes again and again. */
+export const startsSubscription = (label: string): boolean => subscription.test(label)

@@ -89,7 +89,7 @@ if (missing !== undefined) {
         const fixture = yield* Fixture.open((request, response) => {
           const { method = "", url = "" } = request
           asked.push(`${method} ${url} ${request.headers.host?.split(":")[0] ?? ""}`)
-          if (url === "/moved") return response.writeHead(307, { location: "/place-order" }).end()
+          if (url === "/moved") return void response.writeHead(307, { location: "/place-order" }).end()
           const isScript = url.startsWith("/worker.js")
           response.setHeader("content-type", isScript ? "text/javascript" : "text/html")
           const beside = `<iframe src="http://localhost:${new URL(fixture.url).port}/frame"></iframe><link rel="prefetch" href="/place-order">`

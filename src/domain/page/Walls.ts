@@ -17,6 +17,33 @@ const asksCountry =
 const asksAccount =
   /(?:log ?in|sign ?in|register|create an account) (?:to|for) (?:view|see|access|shop|continue|enter|prices)|(?:members|customers|trade|wholesale) only|enter (?:store )?using password|this store is password protected|bitte (?:melden sie sich an|einloggen), um|(?:connectez-vous|identifiez-vous) pour|inicia(?:r)? sesión para (?:ver|continuar|comprar)/i
 
+/** A line in which a shop lets its visitors wait when many come. */
+const waits =
+  /\byou(?: are|['’]re) (?:now )?in (?:the |a |our )?(?:line|queue|waiting (?:room|line))\b|\bvirtual (?:waiting room|queue)\b|\bnumber (?:of (?:users|people|visitors) )?in (?:line|queue) ahead of you|in (?:der|einer) (?:virtuellen )?warteschlange|virtuelle[nr]? warteraum|dans (?:la|une) (?:salle|file) d['’]attente|est[aá]s? en (?:la|una) (?:cola|fila)(?: virtual| de espera)?|sei in (?:coda|fila)|na fila (?:virtual|de espera)|in de (?:virtuele )?wachtrij|w (?:wirtualnej )?kolejce/i
+
+/** What a page says that only lets its visitors wait. */
+export const waitingRoom = ({
+  visibleLength,
+  visibleText
+}: Pick<PageFacts, "visibleLength" | "visibleText">): string | undefined =>
+  visibleLength > bareLength ? undefined : waits.exec(folded(visibleText))?.[0]
+
+const forPrices = new RegExp(
+  [
+    "(?:log ?in|sign ?in|register)(?: or (?:register|sign up))? (?:to|for) (?:view |see |show |get )?(?:the |our |your |wholesale |trade )?(?:prices?|pricing)\\b",
+    "prices? (?:are |is )?(?:only )?(?:visible|available|shown) (?:only )?(?:to|for|after) (?:registered|logged|login|members|dealers|trade)",
+    "(?:anmelden|einloggen|registrieren),? um (?:die |ihre |deine )?preise|preise?(?: sind)?(?: nur| erst)? (?:für|nach) (?:angemeldete|registrierte|händler|fachhändler|anmeldung|login)",
+    "connectez-vous pour (?:voir|consulter|afficher) (?:les |nos |vos |le )?(?:prix|tarifs)",
+    "(?:inicia|iniciar|inicie) sesión para ver (?:los |el )?precios?|accedi per (?:vedere|visualizzare) (?:i |il )?prezz[oi]",
+    "log in om (?:de |je |uw )?prijzen|prijzen (?:zijn )?(?:alleen |pas )?zichtbaar (?:voor|na)|zaloguj się,? (?:aby|żeby) zobaczyć cen"
+  ].join("|"),
+  "i"
+)
+
+/** What a page says that tells its prices only to whoever has logged in. */
+export const pricesForAccounts = ({ visibleText }: Pick<PageFacts, "visibleText">): string | undefined =>
+  forPrices.exec(folded(visibleText))?.[0]
+
 const ageBox = /(?:^|[\s_-])age[\s_-]?(?:gate|check|verif\w*|wall|restrict\w*|popup|modal|confirm\w*)/i
 
 const nameOf = (element: PageElement) =>

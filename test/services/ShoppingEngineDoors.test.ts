@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fixture from "../shops/Fixture.ts"
+import { jsonLd, page, send } from "../shops/Storefront.ts"
+import { line, testOf, told } from "./ShoppingEngineHarness.ts"
+
+/** A site of these pages. Everything else leads to `other`. */
+const site = (pages: Readonly<Record<string, string>>, other?: string) =>
+  Fixture.open((request, response, base) => {
+    const path = new URL(request.url ?? "/", base).pathname
+    const body = pages[path]
+    if (body === undefined && other !== undefined) return send(response, 303, "", { location: other })
+    const isWhole = body?.startsWith("<!") === true
+    send(response, body === undefined ? 404 : 200, isWhole ? body : page(base, "Shop", body ?? ""))
+  })
+
+/** A page of a careful shop links too much to be a mere door. */
+const bare = (body: string) => `<!doctype html><html lang="en"><title>Door</title><body>${body}</body></html>`
+const login =
+  '<form method="post"><label>Email <input type="email" name="e"></label><label>Password <input type="password" name="p"></label><button>Sign in</button></form>'
+const offer = { price: "9.00", priceCurrency: "EUR", availability: "https://schema.org/InStock" }
+const thing = (body: string, offers: unknown) =>
+  `<p>9,00 €</p>${body}${jsonLd({ "@type": "Product", name: "Stylo plume", sku: "P-1", ...(offers === undefined ? {} : { offers }) })}`
+const home = '<a href="/products/pen">Stylo plume</a>'
+
+describe("a shop behind a door", () => {
+  it.live("that lets its visitors wait in a line is not said to have no products", () =>
+    Effect.gen(function* () {
+      const waiting = bare("<h1>You are now in line</h1><p>Your estimated wait time is more than an hour.</p>")
+      const { domain } = yield* site({ "/": waiting }, "/")
+      const outcome = yield* testOf(domain, "browse")
+      assert.deepStrictEqual([line(outcome), outcome.blockers], ["discovery?", []])
+      assert.include(outcome.steps[0]?.detail, "You are now in line")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that leads to a login from wherever it sells asks for an account", () =>
+    Effect.gen(function* () {
+      const club = bare('<h1>Private sale club</h1><a href="/shop">Shop now</a> <a href="/login">Sign in</a>')
+      const { domain } = yield* site({ "/": club, "/login": bare(login) }, "/login")
+      assert.include(told(yield* testOf(domain, "browse")).blockers, "discovery blocking account_required")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that tells its prices only to customers asks for an account", () =>
+    Effect.gen(function* () {
+      const hidden = thing("<p>Anmelden, um Preise zu sehen</p>", undefined).replace("9,00 €", "Preis auf Anfrage")
+      const { domain } = yield* site({ "/": home, "/products/pen": hidden })
+      assert.deepStrictEqual(
+        told(yield* testOf(domain, "search")).blockers.filter((one) => one.startsWith("selection")),
+        ["selection blocking account_required"]
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a shop that sells otherwise", () => {
+  it.live("only by subscription is not blamed for it", () =>
+    Effect.gen(function* () {
+      const only = thing(
+        '<form method="post" action="/begin"><input type="hidden" name="id" value="9"><button>Subscribe now</button></form>',
+        offer
+      )
+      const { domain } = yield* site({ "/": home, "/products/pen": only })
+      const outcome = yield* testOf(domain)
+      assert.deepStrictEqual(outcome.steps[2]?.status, "unknown")
+      assert.include(outcome.steps[2]?.detail, "subscribes to nothing")
+    }).pipe(Effect.scoped)
+  )
+})
