@@ -28,7 +28,7 @@ export const make =
       "cache-control": "no-store",
       "access-control-allow-origin": "*",
       connection: "close",
-      ...(isProbe ? {} : { "retry-after": "1" })
+      ...(isProbe ? {} : { "retry-after": "1", "x-service-error": "SERVICE_UNAVAILABLE" })
     })
     response.end(JSON.stringify(body))
   }
