@@ -8,12 +8,12 @@ import {
   EnvironmentMismatch,
   expiredCredential,
   InsufficientScope,
-  InvalidApiKey,
   OpaqueKind,
   readToken,
   scopeBeyond,
   tokenPrefix,
-  unknownCredential
+  unknownCredential,
+  unreadableCredential
 } from "#domain/Credential.ts"
 import { type AccountId, KeyId, type TenantId, toTypeId } from "#domain/Ids.ts"
 import { type Environment, environmentWord, type Principal } from "#domain/Principal.ts"
@@ -128,7 +128,7 @@ export class Credentials extends Context.Service<
       const memory = yield* Memory.make(judge)
       const authenticate = Effect.fnUntraced(function* (token: string) {
         const read = readToken(token)
-        if (read === undefined) return yield* new InvalidApiKey()
+        if (read === undefined) return yield* unreadableCredential(token)
         if (read.environment !== undefined && read.environment !== environment) {
           return yield* new EnvironmentMismatch({ expected: environmentWord(environment) })
         }

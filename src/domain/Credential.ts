@@ -144,6 +144,12 @@ export const unknownCredential = (kind: OpaqueKind): CredentialRefused => {
   return kind === "portal_token" ? new InvalidPortalToken() : new InvalidApiKey()
 }
 
+/** What is said of text that is no token: what it begins like is what was meant. */
+export const unreadableCredential = (text: string): CredentialRefused => {
+  const [, word] = /^(agent|sess|portal)_/.exec(text) ?? []
+  return unknownCredential(isWord(word) ? kinds[word] : "api_key")
+}
+
 /** What is said of a token that was taken back: of keys that they were, of the others no more than of strangers'. */
 export const revokedCredential = (kind: OpaqueKind): CredentialRefused =>
   kind === "api_key" || kind === "scanner_key" ? new ExpiredApiKey() : unknownCredential(kind)

@@ -8,7 +8,8 @@ import {
   readAuthorization,
   readToken,
   scopeBeyond,
-  tokenPrefix
+  tokenPrefix,
+  unreadableCredential
 } from "#domain/Credential.ts"
 
 const body = "0123456789abcdefghijABCDEFGHIJKL"
@@ -40,6 +41,20 @@ describe("a token", () => {
       assert.isUndefined(readToken(token), token.slice(0, 60))
     }
   })
+})
+
+it("text that is no token is refused for what it begins like", () => {
+  const codes = ["sess_x", "agent_test_x", "agent_x", "portal_x", "pk_test_x", "psk_x", "constructor_x", "x", ""].map(
+    (text) => unreadableCredential(text)._tag
+  )
+  const key = "INVALID_API_KEY"
+  assert.deepStrictEqual(codes, [
+    "INVALID_SESSION_TOKEN",
+    "INVALID_AGENT_TOKEN",
+    "INVALID_AGENT_TOKEN",
+    "INVALID_PORTAL_TOKEN",
+    ...[key, key, key, key, key]
+  ])
 })
 
 describe("the Authorization header", () => {
