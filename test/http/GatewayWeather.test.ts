@@ -182,7 +182,9 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a test run"
       assert.strictEqual(broken.json.data.steps[4].status, "skipped")
       yield* (yield* Endpoints).update(shop.principal, shop.endpoint.id, { status: "paused" })
       const paused = yield* run(shop.key, shop.endpoint.id)
-      assert.deepStrictEqual([paused.json.data.steps[1].status, paused.json.data.steps[1].http_status], ["failed", 503])
+      const { detail, http_status, status } = paused.json.data.steps[1]
+      assert.deepStrictEqual([status, http_status], ["failed", 503])
+      assert.strictEqual(detail, "expected 402, got 503: ENDPOINT_PAUSED: The endpoint is paused by its owner")
     })
   )
 })

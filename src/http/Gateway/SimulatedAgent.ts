@@ -27,12 +27,12 @@ const Challenge = Schema.fromJsonString(
 )
 const readChallenge = Schema.decodeUnknownEffect(Challenge)
 
-/** What the gateway says of an origin that failed. */
+/** What the gateway says of an endpoint that does not serve, or of an origin that failed. */
 const Failure = Schema.fromJsonString(
   Schema.Struct({
     code: Schema.String,
     title: Schema.String,
-    details: Schema.Struct({ failure: Schema.String, reason: Schema.optionalKey(Schema.String) })
+    details: Schema.optionalKey(Schema.Struct({ reason: Schema.optionalKey(Schema.String) }))
   })
 )
 const readFailure = Schema.decodeUnknownOption(Failure)
@@ -179,5 +179,6 @@ export const make = Effect.gen(function* () {
 const excerpt = ({ body }: Reply): string =>
   Option.match(readFailure(body), {
     onNone: () => body.slice(0, 200).replace(/\s+/g, " "),
-    onSome: ({ code, details: { reason }, title }) => `${code}${reason === undefined ? "" : ` (${reason})`}: ${title}`
+    onSome: ({ code, details, title }) =>
+      `${code}${details?.reason === undefined ? "" : ` (${details.reason})`}: ${title}`
   })
