@@ -43,16 +43,29 @@ export const listRefusals = (...refusals: ReadonlyArray<RefusalClass>): void => 
 /** Every refusal class that some operation declares, or that is listed beside them; complete once the whole API is loaded. */
 export const declaredRefusals = (): ReadonlyArray<RefusalClass> => [...known.keys()]
 
-/** What went wrong this time, in a sentence: what the error says, or the first wrong field; undefined when neither is there. */
-const detailOf = (error: unknown, details: Readonly<Record<string, unknown>>): string | undefined => {
+/** A fact as it is read in a sentence; empty for one that is too long for it, or has parts. */
+const told = (fact: unknown): string => {
+  if (Array.isArray(fact)) return fact.every((one) => typeof one !== "object") ? told(fact.join(", ")) : ""
+  const text = typeof fact === "object" ? "" : String(fact)
+  return text.length > 200 ? "" : text
+}
+
+/** What went wrong this time, in a sentence: what the error says, or the first wrong field, or what kind of thing it is with its facts. */
+const detailOf = (error: unknown, title: string, details: Readonly<Record<string, unknown>>): string => {
   const { errors, message: said, param } = details
   const message: unknown = Reflect.get(Object(error), "message")
   // What is said of one field alone does not name it.
   if (typeof param === "string" && param !== "" && message === said) return `${param}: ${message}`
   if (typeof message === "string" && message !== "") return message
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
-  if (typeof first !== "object" || first === null || !("path" in first && "message" in first)) return undefined
-  return first.path === "" ? `The request: ${first.message}` : `${first.path}: ${first.message}`
+  if (typeof first === "object" && first !== null && "path" in first && "message" in first) {
+    return first.path === "" ? `The request: ${first.message}` : `${first.path}: ${first.message}`
+  }
+  const facts = Object.entries(details).flatMap(([name, fact]) => {
+    const text = told(fact)
+    return text === "" ? [] : [`${name}: ${text}`]
+  })
+  return facts.length === 0 ? title : `${title} (${facts.join("; ")})`
 }
 
 const make = (refusal: RefusalClass): Schema.Top => {
@@ -83,7 +96,7 @@ const make = (refusal: RefusalClass): Schema.Top => {
             type: problemType(code),
             title,
             status,
-            detail: detailOf(error, details) ?? title,
+            detail: detailOf(error, title, details),
             code,
             ...(names.length === 0 ? {} : { details })
           }

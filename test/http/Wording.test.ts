@@ -116,6 +116,39 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
     })
   )
 
+  it.effect("for what it names is told what that was", () =>
+    Effect.gen(function* () {
+      const { call, id } = yield* withWallet
+      const nobody = "acc_01h455vb4pex5vsknk084sn02r"
+      const attempts = [
+        ["POST", "/v1/wallets", { owner_id: nobody }, `There is no such thing here (resource: account; id: ${nobody})`],
+        [
+          "POST",
+          "/v1/wallets",
+          { network: "base-mainnet" },
+          "This environment does not use that network (network: base-mainnet; available: solana-devnet, base-sepolia)"
+        ],
+        [
+          "POST",
+          `/v1/wallets/${id}/fund`,
+          { amount: "10000.01", currency: "USDC" },
+          "The amount is larger than allowed (maximum: 10000.00)"
+        ],
+        [
+          "DELETE",
+          `/v1/wallets/${id}`,
+          undefined,
+          "This path does not take that method (method: DELETE; allow: GET, HEAD, OPTIONS)"
+        ],
+        ["GET", "/v1/walets", undefined, "There is no such thing here (resource: path; id: /v1/walets)"]
+      ] as const
+      for (const [method, path, sent, says] of attempts) {
+        const { body, text } = yield* call(method as "GET", path, sent)
+        assert.strictEqual(body.detail, says, text)
+      }
+    })
+  )
+
   it.effect("by an amount that is none is told which one", () =>
     Effect.gen(function* () {
       const { call, id } = yield* withWallet
