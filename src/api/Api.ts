@@ -111,6 +111,29 @@ const open = (part: unknown): void => {
   Object.values(part).forEach(open)
 }
 
+const opened = (part: unknown): void => {
+  if (typeof part !== "object" || part === null) return
+  if (Reflect.get(part, "additionalProperties") === false) Reflect.deleteProperty(part, "additionalProperties")
+  Object.values(part).forEach(opened)
+}
+
+/** Records grow: what is answered may have members that its reader does not know yet. What is sent may not, and is refused for it. */
+const growing = (paths: object, schemas: Record<string, unknown>): void => {
+  const sent = new Set<string>()
+  const send = (part: unknown): void => {
+    for (const [, name = ""] of JSON.stringify(part ?? null).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (sent.has(name)) continue
+      sent.add(name)
+      send(schemas[name])
+    }
+  }
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(Object(path)))) {
+    send(Object(operation).requestBody)
+    opened(Object(operation).responses)
+  }
+  for (const [name, schema] of Object.entries(schemas)) if (!sent.has(name)) opened(schema)
+}
+
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
 /** Says of every operation who may call it, to readers and to programs. */
@@ -142,6 +165,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   selling(Object(named["paths"]))
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   open([named["components"], named["paths"]])
+  growing(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {
       for (const parameter of Object(operation).parameters ?? []) {
@@ -201,7 +225,7 @@ export class Api extends HttpApi.make("turnpike")
       description:
         "The toll road for agents: wallets over a double-entry ledger and a pay-per-call gateway.\n\n" +
         "Amounts are decimal strings. Every refusal is `application/problem+json` with a stable `code` and the id of the request; " +
-        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. `X-Service-Error` repeats the `code` of a refusal that is ours, and no answer of an origin behind the gateway has it. Money-moving operations take an `Idempotency-Key`.",
+        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. Records grow: read past members of an answer that you do not know. A body with one that we do not know is refused. `X-Service-Error` repeats the `code` of a refusal that is ours, and no answer of an origin behind the gateway has it. Money-moving operations take an `Idempotency-Key`.",
       transform: described
     })
   ) {}

@@ -18,7 +18,7 @@ export const DomainText = text(2048).check(Schema.isMinLength(1))
 
 const noCountry = "must be a country's code of ISO 3166-1 alpha-2, such as US"
 const CountryText = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z]{2}$/, { message: noCountry }).abort(),
+  Schema.isPattern(/^[A-Za-z]{2}$/u, { message: noCountry }).abort(),
   Schema.makeFilter((code) => (isCountry(code) ? undefined : noCountry))
 )
 

@@ -9,11 +9,11 @@ import { name, text } from "./Text.ts"
 export const AccountType = Schema.Literals(["business", "person"])
 export type AccountType = typeof AccountType.Type
 
-const Email = text(254).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { expected: "an e-mail address" }))
+const Email = text(254).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { expected: "an e-mail address" }))
 
 const noCountry = "must be a country's code of ISO 3166-1 alpha-2 in upper case, such as DE"
 const Country = Schema.String.check(
-  Schema.isPattern(/^[A-Z]{2}$/, { message: noCountry }).abort(),
+  Schema.isPattern(/^[A-Z]{2}$/u, { message: noCountry }).abort(),
   Schema.makeFilter((code) => (isCountry(code) ? undefined : noCountry))
 )
 

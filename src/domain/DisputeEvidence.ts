@@ -6,7 +6,7 @@ export const Evidence = Schema.Struct({
   type: name(100),
   description: text(1000),
   url: Schema.optionalKey(
-    text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/, { expected: "an http or https address" }))
+    text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/u, { expected: "an http or https address" }))
   ),
   content: Schema.optionalKey(text(4000))
 }).annotate({ identifier: "Evidence" })

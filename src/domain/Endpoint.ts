@@ -35,15 +35,13 @@ export const longestTimeoutMs = 120_000
 const TimeoutMs = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: longestTimeoutMs }))
 const RateLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 
+const noPath = "must start with / and be a plain path; * is allowed as its last segment"
+
 /** The protected path at the origin. A last segment `*` matches the rest. */
 export const EndpointPath = Schema.String.check(
-  Schema.isMinLength(1),
   Schema.isMaxCodePoints(500),
-  Schema.makeFilter(
-    (path) =>
-      (path.startsWith("/") && /^[^?*]*(?:\/\*)?$/.test(path) && isPlain(path)) ||
-      "must start with / and be a plain path; * is allowed as its last segment"
-  )
+  Schema.isPattern(/^(?=\/)[^?*]*(?:\/\*)?$/u, { message: noPath }).abort(),
+  Schema.makeFilter((path) => isPlain(path) || noPath)
 )
 
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/

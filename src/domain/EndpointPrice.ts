@@ -1,31 +1,28 @@
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { formatDecimal, parseDecimal, unit } from "./Money.ts"
+import { formatDecimal, parseDecimal } from "./Money.ts"
 import type { Price } from "./Price.ts"
 
-/** A call costs more than this; micro-units. */
-const tooCheap = 100n
-const dearest = 999_999n * unit
+const noPrice = { message: "must be a number above 0.0001, at most 999999, with at most 6 decimals" }
 
 /** The price of a call: a JSON number above 0.0001 and up to 999999 with at most 6 decimals; exact micro-units inside. */
-export const BasePrice = Schema.Finite.pipe(
-  Schema.decodeTo(
-    Schema.BigInt,
-    SchemaTransformation.transformEffect<bigint, number>({
-      decode: (number) => {
-        // The shortest decimal that means this number is what the caller wrote.
-        const micros = parseDecimal(String(number))
-        return micros === undefined || micros <= tooCheap || micros > dearest
-          ? Effect.fail(
-              new SchemaIssue.InvalidValue({
-                message: "must be a number above 0.0001, at most 999999, with at most 6 decimals"
-              })
-            )
-          : Effect.succeed(micros)
-      },
-      encode: (micros) => Effect.succeed(Number(formatDecimal(micros)))
-    })
+export const BasePrice = Schema.Finite.check(
+  Schema.isGreaterThan(0.0001, noPrice),
+  Schema.isLessThanOrEqualTo(999_999, noPrice)
+)
+  .pipe(
+    Schema.decodeTo(
+      Schema.BigInt,
+      SchemaTransformation.transformEffect<bigint, number>({
+        decode: (number) => {
+          // The shortest decimal that means this number is what the caller wrote.
+          const micros = parseDecimal(String(number))
+          return micros === undefined ? Effect.fail(new SchemaIssue.InvalidValue(noPrice)) : Effect.succeed(micros)
+        },
+        encode: (micros) => Effect.succeed(Number(formatDecimal(micros)))
+      })
+    )
   )
-).annotate({ identifier: "BasePrice" })
+  .annotate({ identifier: "BasePrice" })
 
 /** What an endpoint that names no price asks for: 0.01. */
 export const defaultBasePrice = 10_000n

@@ -27,7 +27,7 @@ export type Resource = (typeof scopeResources)[number] | "users"
 
 /** `resource:read`, `resource:write`, `resource:*` or `*:*`. */
 export const Scope = Schema.String.check(
-  Schema.isPattern(new RegExp(`^(?:\\*:\\*|(?:${scopeResources.join("|")}):(?:read|write|\\*))$`), {
+  Schema.isPattern(new RegExp(`^(?:\\*:\\*|(?:${scopeResources.join("|")}):(?:read|write|\\*))$`, "u"), {
     expected: `a scope such as wallets:read, wallets:* or *:*, of ${scopeResources.join(", ")}`
   })
 )

@@ -2,7 +2,9 @@ import { Schema } from "effect"
 
 /** Identifier of a scan or a test: a plain uuid everywhere, as the interface shows it. */
 const uuid = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, { expected: "a uuid" })
+  Schema.isPattern(/^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/u, {
+    expected: "a uuid"
+  })
 )
 export const ScanId = uuid.pipe(Schema.brand("ScanId"))
 export type ScanId = typeof ScanId.Type
@@ -26,7 +28,7 @@ export type Region = typeof Region.Type
 
 /** ISO 3166-1 alpha-2, in upper case. */
 export const CountryCode = Schema.String.check(
-  Schema.isPattern(/^[A-Z]{2}$/, { expected: "two upper-case letters such as US (ISO 3166-1 alpha-2)" })
+  Schema.isPattern(/^[A-Z]{2}$/u, { expected: "two upper-case letters such as US (ISO 3166-1 alpha-2)" })
 )
 export type CountryCode = typeof CountryCode.Type
 

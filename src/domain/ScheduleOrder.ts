@@ -25,7 +25,7 @@ export const CreateScheduledTransfer = Schema.Struct({
   day_of_week: Schema.optionalKey(whole(0, 6)),
   time: Schema.optionalKey(
     Schema.String.check(
-      Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { expected: "a time of day from 00:00 to 23:59" })
+      Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { expected: "a time of day from 00:00 to 23:59" })
     )
   ),
   timezone: Schema.optionalKey(text(64)),

@@ -8,7 +8,7 @@ const storable = Schema.makeFilter<string>((value) =>
 export const text = (longest: number) => Schema.String.check(Schema.isMaxCodePoints(longest), storable)
 
 /** A name: 1 to `longest` characters, not all of them white space. */
-export const name = (longest: number) => text(longest).check(Schema.isPattern(/\S/, { message: "must not be blank" }))
+export const name = (longest: number) => text(longest).check(Schema.isPattern(/\S/u, { message: "must not be blank" }))
 
 /** What makes two requests one: 1 to 255 printable characters. */
 export const IdempotencyKey = Schema.String.check(

@@ -24,7 +24,9 @@ export const Email = Schema.String.check(Schema.isMaxCodePoints(254)).pipe(
 )
 
 /** A password that is being set. */
-export const NewPassword = text(200).check(Schema.isMinLength(12, { expected: "a password of 12 to 200 characters" }))
+export const NewPassword = text(200).check(
+  Schema.isMinCodePoints(12, { expected: "a password of 12 to 200 characters" })
+)
 
 /** Somebody who logs in, for one tenant. */
 export const User = Schema.Struct({

@@ -22,7 +22,7 @@ export const ownerOnWire = (owner: { readonly owner_type: OwnerType; readonly ow
 const ShownWallet = Schema.Struct({
   id: WalletId,
   owner_type: OwnerType,
-  owner_id: Schema.String.check(Schema.isPattern(/^(?:acc|agt)_[0-9a-hjkmnp-tv-z]{26}$/)),
+  owner_id: Schema.String.check(Schema.isPattern(/^(?:acc|agt)_[0-9a-hjkmnp-tv-z]{26}$/u)),
   currency: Currency,
   network: Network,
   address: Schema.String,

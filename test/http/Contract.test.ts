@@ -90,6 +90,45 @@ it("metadata and other objects of the caller's own making are described as open"
   }
 })
 
+describe("what the code refuses", () => {
+  const weather = { name: "Weather", path: "/a", method: "GET" }
+  const refused: ReadonlyArray<readonly [id: string, body: object, fields: object]> = [
+    ["endpoints.create", weather, { name: "", path: "a" }],
+    ["endpoints.create", weather, { path: "/*/a", basePrice: 0.0001 }],
+    ["endpoints.create", weather, { path: "/a?b", basePrice: 999_999.000001 }],
+    ["endpoints.update", {}, { name: " ", basePrice: 0.0001 }],
+    ["wallets.create", {}, { name: "" }],
+    ["accounts.create", { name: "x" }, { email: "x", country: "de" }],
+    ["api_keys.create", { name: "x", scopes: ["x402:*"] }, { scopes: ["x403:*"] }],
+    ["users.create", { email: "a@b.example", role: "member", password: "x".repeat(12) }, { password: "x".repeat(11) }],
+    ["users.update", {}, { password: "\u{1f600}".repeat(11) }]
+  ]
+  for (const [id, body, fields] of refused) {
+    for (const [field, value] of Object.entries(fields)) {
+      it(`as ${field} of ${id} the description refuses as well: ${JSON.stringify(value)}`, () => {
+        const schema = described.find((one) => one.id === id)?.body?.schema ?? {}
+        assert.deepStrictEqual(contradictions(schema, body), [])
+        assert.isNotEmpty(contradictions(schema, { ...body, [field]: value }))
+        const taken = Schema.toCodecJson(codecs.get(id)!.bodies[0]!)
+        assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(taken as never)({ ...body, [field]: value })))
+      })
+    }
+  }
+})
+
+it("records may grow, and what is sent has the described fields alone", () => {
+  for (const { body, id, responses } of described) {
+    const { properties } = resolve(body?.schema ?? {})
+    if (properties !== undefined) assert.isFalse(resolve(body!.schema).additionalProperties, id)
+    for (const { schema } of Object.values(responses).flatMap((content) => Object.values(content))) {
+      for (const one of [schema, ...(schema.anyOf ?? [])]) {
+        const { additionalProperties, required = [] } = resolve(one)
+        if (required.length > 0) assert.isUndefined(additionalProperties, id)
+      }
+    }
+  }
+})
+
 /** Bodies in which every field that has another spelling is written in it. */
 const spelledOtherwise: Readonly<Record<string, object>> = {
   "agents.create": {

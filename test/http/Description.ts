@@ -16,6 +16,7 @@ export interface JsonSchema {
   readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
+  readonly exclusiveMinimum?: number
   readonly minLength?: number
   readonly maxLength?: number
   readonly minItems?: number
@@ -99,7 +100,7 @@ export const fieldsOf = ({ body }: Operation): Record<string, JsonSchema> =>
   body === undefined ? {} : (resolve(body.schema).properties ?? {})
 
 const understood = new Set(
-  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum minLength maxLength minItems maxItems title description deprecated".split(
+  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum exclusiveMinimum minLength maxLength minItems maxItems title description deprecated".split(
     " "
   )
 )
@@ -133,7 +134,10 @@ export const contradictions = (given: JsonSchema, value: Json, at = "$"): Readon
       `fits none of: ${anyOf.flatMap((one) => contradictions(one, value, at)).join(", ")}`
     )
   }
-  if (typeof value === "number") check(value >= minimum && value <= maximum, `is out of bounds: ${value}`)
+  if (typeof value === "number") {
+    const { exclusiveMinimum = -Infinity } = schema
+    check(value >= minimum && value > exclusiveMinimum && value <= maximum, `is out of bounds: ${value}`)
+  }
   if (typeof value === "string") {
     const length = [...value].length
     check(length >= (schema.minLength ?? 0) && length <= (schema.maxLength ?? Infinity), `is ${length} long`)
@@ -145,7 +149,8 @@ export const contradictions = (given: JsonSchema, value: Json, at = "$"): Readon
       for (const [index, item] of value.entries()) found.push(...contradictions(schema.items, item, `${at}.${index}`))
     }
   } else if (actual === "object") {
-    const { additionalProperties = true, properties = {}, required = [] } = schema
+    // To a reader an object is open unless it says that it is closed; to us it has what is described, and no more.
+    const { additionalProperties = schema.properties === undefined, properties = {}, required = [] } = schema
     for (const name of required) check(name in value, `has no ${name}`)
     for (const [name, member] of Object.entries(value)) {
       const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
