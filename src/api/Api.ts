@@ -136,13 +136,13 @@ const growing = (paths: object, schemas: Record<string, unknown>): void => {
 
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
+interface Described {
+  readonly description?: string
+  readonly security?: ReadonlyArray<object>
+}
+
 /** Says of every operation who may call it, to readers and to programs. */
-const admitting = (
-  paths: Record<
-    string,
-    Record<string, { description?: string; security?: ReadonlyArray<object> } | undefined> | undefined
-  >
-) => {
+const admitting = (paths: Record<string, Record<string, Described | undefined> | undefined>) => {
   for (const asks of asksOf(Api)) {
     const operation = paths[asks.path]?.[asks.method.toLowerCase()]
     if (operation === undefined) continue

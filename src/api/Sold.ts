@@ -23,7 +23,8 @@ export const paymentOffer = {
           asset: text,
           maxTimeoutSeconds: { type: "integer" }
         },
-        required: ["scheme", "network", "maxAmountRequired", "resource", "payTo", "asset", "maxTimeoutSeconds"]
+        required: ["scheme", "network", "maxAmountRequired", "resource", "payTo", "asset", "maxTimeoutSeconds"],
+        additionalProperties: true
       }
     },
     price: { ...text, description: "A decimal" },
@@ -47,6 +48,7 @@ export const paymentOffer = {
     "expires_in",
     "pay_url"
   ],
+  additionalProperties: true,
   description: "What the call costs without a credential, and how to pay for it"
 } as const
 

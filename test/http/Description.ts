@@ -58,14 +58,16 @@ export const described: ReadonlyArray<Operation> = Object.entries<Json>(document
   Object.entries<Json>(methods).map(([method, operation]): Operation => {
     const named = (place: string) =>
       operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
+    const { security = [] } = operation
+    const isOpen = security.some((one: Json) => Object.keys(one).length === 0)
     return {
       id: operation.operationId,
       method: method.toUpperCase(),
       path,
       summary: operation.summary ?? "",
       description: operation.description ?? "",
-      guarded: (operation.security ?? []).length > 0,
-      isOpen: (operation.security ?? []).some((one: Json) => Object.keys(one).length === 0),
+      guarded: security.length > 0 && (!isOpen || operation.responses["402"] !== undefined),
+      isOpen,
       asked: {
         ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
         ...(operation["x-scope"] && { scope: operation["x-scope"] })

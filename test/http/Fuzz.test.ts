@@ -62,7 +62,9 @@ const complaint = ({ headers, json, status }: Answer, body: string): string | un
   if (!headers["content-type"]?.startsWith("application/problem+json")) return `is ${headers["content-type"]}`
   if (!/^[A-Z0-9_]+$/.test(json.code) || json.status !== status || typeof json.request_id !== "string")
     return `is no whole problem`
-  return leaks.test(JSON.stringify({ ...json, details: undefined })) || body.length > 100_000
+  // Facts about a thing that was asked for repeat what the caller called it.
+  const detail = String(json.detail).replace(/ \(\w+: .*\)$/s, "")
+  return leaks.test(JSON.stringify({ ...json, detail, details: undefined })) || body.length > 100_000
     ? "tells too much"
     : undefined
 }

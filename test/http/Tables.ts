@@ -8,7 +8,12 @@ import type { Answer } from "./GatewayHarness.ts"
 export const seen = ({ headers, json, status }: Answer) => ({
   status,
   headers: Object.keys(headers).sort(),
-  body: { ...json, request_id: "", details: { ...json?.details, id: "" } }
+  body: {
+    ...json,
+    request_id: "",
+    detail: json?.detail?.replace(json.details?.id, ""),
+    details: { ...json?.details, id: "" }
+  }
 })
 
 /** Another id of the same form, which is nobody's. */
