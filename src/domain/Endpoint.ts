@@ -40,7 +40,7 @@ const noPath = "must start with / and be a plain path; * is allowed as its last 
 /** The protected path at the origin. A last segment `*` matches the rest. */
 export const EndpointPath = Schema.String.check(
   Schema.isMaxCodePoints(500),
-  Schema.isPattern(/^(?=\/)[^?*]*(?:\/\*)?$/u, { message: noPath }).abort(),
+  Schema.isPattern(/^\/(?:\*|[^?*]*(?:\/\*)?)$/u, { message: noPath }).abort(),
   Schema.makeFilter((path) => isPlain(path) || noPath)
 )
 
