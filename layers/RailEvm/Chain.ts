@@ -28,6 +28,12 @@ const mostSpans = 40
 const mostTransactions = 200
 const atOnce = 8
 
+/**
+ * How many blocks ago the state is that we ask for at most. Nodes that are no archives know that of the last 128, and some blocks pass
+ * between our questions.
+ */
+const recent = 64n
+
 /** The spans between two blocks, and whether they leave none out. */
 export const spansOf = (
   from: bigint,
@@ -62,6 +68,14 @@ export const make = (rpc: Rpc, confirmations: number) => {
     return block > 0n ? block : 0n
   }
   const isFinal = ({ blockNumber }: Receipt, head: bigint): boolean => blockNumber <= finalBlock(head)
+  /**
+   * The block whose state stands for that of the final one: a later one where that is too long ago for nodes that are no archives. What
+   * is used stays used, so what is unused there was unused before; a use found there may not be final yet, which its block tells.
+   */
+  const stateBlock = (head: bigint): bigint => {
+    const final = finalBlock(head)
+    return final + recent < head ? head - recent : final
+  }
 
   /** Why this would not go through now; undefined when nothing speaks against it. */
   const obstacle = Effect.fnUntraced(function* (move: Move, authorization: Authorization, amount: bigint) {
@@ -169,14 +183,14 @@ export const make = (rpc: Rpc, confirmations: number) => {
   ) {
     const { number: head } = yield* rpc.head
     const final = finalBlock(head)
-    const [used, time] = yield* Effect.all([isUsed(move, final), timeOf(final)], { concurrency: 2 })
+    const [used, time] = yield* Effect.all([isUsed(move, stateBlock(head)), timeOf(final)], { concurrency: 2 })
     if (used) return yield* afterUse(move, authorization, yield* since(head), head, head)
     return time >= move.validBefore
       ? ({ _tag: "Refused", reason: reasons(authorization).expired } satisfies Outcome)
       : undefined
   })
 
-  return { isUsed, finalBlock, isFinal, obstacle, estimateGas, blockSince, afterUse, testimony }
+  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, blockSince, afterUse, testimony }
 }
 export type Chain = ReturnType<typeof make>
 

@@ -142,9 +142,9 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       yield* alert("a transaction went through and moved something else", { hash: transaction })
       return refused(why.mismatch)
     }
-    if (yield* chain.isUsed(move, chain.finalBlock(head))) {
-      return yield* usedBy(settlement, move, [own.from_block, receipt.blockNumber], head)
-    }
+    const state = chain.stateBlock(head)
+    // By a faster one, or, where this failed for something else, by one that came after it.
+    if (yield* chain.isUsed(move, state)) return yield* usedBy(settlement, move, [own.from_block, state], head)
     const obstacle = yield* chain.obstacle(move, authorization, amount)
     // Used just now, and not by this transaction: whatever it was, it is not final.
     return obstacle === why.used ? pending(transaction) : refused(obstacle ?? why.failed)
@@ -193,12 +193,13 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
   ) {
     const { authorization, id } = settlement
     const final = chain.finalBlock(head)
+    const state = chain.stateBlock(head)
     const [count, settledCount, block, used] = yield* Effect.all(
       [
         rpc.transactionCount(own.relayer, "latest"),
-        rpc.transactionCount(own.relayer, final),
+        rpc.transactionCount(own.relayer, state),
         rpc.blockAt(final),
-        chain.isUsed(move, final)
+        chain.isUsed(move, state)
       ],
       { concurrency: 4 }
     )

@@ -1,11 +1,30 @@
 import { Effect } from "effect"
 import { type Hex, keccak256 } from "viem"
-import type { Log, LogFilter, Receipt, Rpc, Transaction } from "#layers/RailEvm/Rpc.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { type Log, type LogFilter, type Receipt, type Rpc, RpcError, type Transaction } from "#layers/RailEvm/Rpc.ts"
 
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
 /** An address as a topic. */
 export const topic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`
 export const amountOf = word
+
+export const topics = {
+  transfer: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+  used: "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+  canceled: "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
+  invalidated: "0x3704902f963766a4e561bbaab6e6cdc1b1dd12f6e9e99648da8843b3f46b918d"
+}
+/** The logs of a transfer, and of an authorisation that was used. */
+export const transferred = ({ asset, payTo, payer }: Authorization, amount = 10_000n, to = payTo) => ({
+  address: asset,
+  topics: [topics.transfer, topic(payer), topic(to)],
+  data: amountOf(amount)
+})
+export const use = ({ asset, nonce, payer }: Authorization, what = topics.used) => ({
+  address: asset,
+  topics: [what, topic(payer), nonce],
+  data: "0x" as const
+})
 
 /** What the selectors of the views begin with. */
 const views = { used: "0xe94a0102", bitmap: "0x4fe02b44", balance: "0x70a08231", allowance: "0xdd62ed3e" }
@@ -30,6 +49,8 @@ export const make = (start: bigint) => {
     reverts: false,
     knowsReceipts: true,
     knowsLogs: true,
+    /** Of how many blocks it knows the state; what was before only archives know. */
+    states: 128n,
     gas: 10n ** 20n,
     /** How many transactions of whom are in blocks; of others as many as were sent and mined. */
     counts: {} as Record<string, bigint>
@@ -59,6 +80,12 @@ export const make = (start: bigint) => {
     topics.every((wanted, index) =>
       typeof wanted === "string" ? log.topics[index] === wanted : wanted.includes(log.topics[index] ?? "")
     )
+  const ofState = <A>(at: bigint | "latest", answer: () => A) =>
+    Effect.suspend(() =>
+      at === "latest" || at > chain.head - chain.states
+        ? Effect.sync(answer)
+        : Effect.fail(new RpcError({ code: -32_000, message: "missing trie node", data: undefined }))
+    )
   const isUsed = (at: bigint | "latest") => chain.usedFrom !== undefined && (at === "latest" || at >= chain.usedFrom)
 
   const rpc: Rpc = {
@@ -67,10 +94,10 @@ export const make = (start: bigint) => {
     blockAt: (at) => Effect.succeed(blockAt(at)),
     balance: () => Effect.sync(() => chain.gas),
     tip: Effect.succeed(1_000n),
-    transactionCount: (address) =>
-      Effect.sync(() => chain.counts[address] ?? BigInt(sent.filter((hash) => receipts.has(hash)).length)),
+    transactionCount: (address, at) =>
+      ofState(at, () => chain.counts[address] ?? BigInt(sent.filter((hash) => receipts.has(hash)).length)),
     call: ({ data }, at = "latest") =>
-      Effect.sync(() => {
+      ofState(at, () => {
         if (data.startsWith(views.used)) return word(isUsed(at) ? 1n : 0n)
         if (data.startsWith(views.bitmap)) return word(isUsed(at) ? 2n ** 256n - 1n : 0n)
         return word(data.startsWith(views.balance) ? chain.balance : 2n ** 255n)

@@ -13,28 +13,12 @@ import { authorization } from "../services/ChainSettlementsHarness.ts"
 import * as PlayedNode from "./PlayedNode.ts"
 import { settlement } from "./RailFacilitatorHarness.ts"
 
-const { amountOf, topic } = PlayedNode
-const topics = {
-  transfer: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
-  used: "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
-  canceled: "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
-  invalidated: "0x3704902f963766a4e561bbaab6e6cdc1b1dd12f6e9e99648da8843b3f46b918d"
-}
+const { amountOf, topic, topics, transferred, use } = PlayedNode
 const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 const proxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
 const stranger = `0x${"77".repeat(20)}`
 const hash = (of: string) => `0x${of.repeat(32)}`
 
-const transferred = ({ asset, payTo, payer }: Authorization, amount = 10_000n, to = payTo) => ({
-  address: asset,
-  topics: [topics.transfer, topic(payer), topic(to)],
-  data: amountOf(amount)
-})
-const use = ({ asset, nonce, payer }: Authorization, what = topics.used) => ({
-  address: asset,
-  topics: [what, topic(payer), nonce],
-  data: "0x" as const
-})
 /** A permit instead of a signed transfer. */
 const permitted = (changed: Partial<Settlement> = {}): Settlement => {
   const one = authorization()
@@ -178,18 +162,19 @@ describe("a transaction of somebody else", () => {
 
 layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds" })("the relayer", (it) => {
   /** One that works on a node of its own, at its hundredth block. */
-  const working = Effect.gen(function* () {
+  const workingTo = Effect.fnUntraced(function* (confirmations: number) {
     const node = PlayedNode.make(100n)
     const moveOf = yield* Contracts.make
     const transactions = yield* Transactions.make(Redacted.make(`0x${String(++keys).padStart(64, "1")}`), 84_532n)
-    const chain = Chain.make(node.rpc, options.confirmations)
-    const { advance } = Relayer.make(options, node.rpc, chain, transactions)
+    const chain = Chain.make(node.rpc, confirmations)
+    const { advance } = Relayer.make({ ...options, confirmations }, node.rpc, chain, transactions)
     const ask = Effect.fnUntraced(function* (wanted: Settlement) {
       const move = moveOf(wanted)
       return move === undefined ? yield* Effect.die("it is no call of a contract") : yield* advance(wanted, move)
     })
     return { ...node, ask }
   })
+  const working = workingTo(options.confirmations)
   let keys = 0
   const transactionOf = (outcome: Outcome): string =>
     outcome._tag === "Pending" && outcome.transaction !== undefined
@@ -213,7 +198,7 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
     })
   )
 
-  it.effect("whose transaction came too late looks for the one that was faster up to its own block, in spans", () =>
+  it.effect("whose transaction came too late looks for the one that was faster, in spans", () =>
     Effect.gen(function* () {
       const { ask, asked, chain, mine } = yield* working
       const wanted = settlement()
@@ -221,13 +206,48 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       const own = transactionOf(yield* ask(wanted))
       const later = { ...wanted, transaction: own, askedBefore: true }
       mine(own, { block: 3_102n, status: 0n })
-      Object.assign(chain, { head: 9_000n, usedFrom: 101n })
+      Object.assign(chain, { head: 3_200n, usedFrom: 101n })
       assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
       assert.deepStrictEqual(asked, [
         [0n, 1_999n],
-        [2_000n, 3_102n]
+        [2_000n, 3_199n]
       ])
       mine(hash("aa"), { block: 3_100n, logs: [use(one), transferred(one)] })
+      assert.deepStrictEqual(yield* ask(later), settled(hash("aa"), 1))
+    })
+  )
+
+  it.effect("whose transaction failed looks for one that came after it, too", () =>
+    Effect.gen(function* () {
+      const { ask, chain, mine } = yield* working
+      const wanted = settlement()
+      const own = transactionOf(yield* ask(wanted))
+      mine(own, { block: 105n, status: 0n })
+      mine(hash("aa"), { block: 110n, logs: [use(wanted.authorization), transferred(wanted.authorization)] })
+      Object.assign(chain, { head: 120n, usedFrom: 110n })
+      assert.deepStrictEqual(yield* ask({ ...wanted, transaction: own, askedBefore: true }), settled(hash("aa"), 1))
+    })
+  )
+
+  it.effect("needs no archive, however deep a transaction must be", () =>
+    Effect.gen(function* () {
+      const { ask, chain, mine } = yield* workingTo(500)
+      const wanted = settlement()
+      const { authorization: one } = wanted
+      const own = transactionOf(yield* ask(wanted))
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      const waits = { _tag: "Pending", transaction: own } as const
+      chain.head = 300n
+      assert.deepStrictEqual(yield* ask(later), waits, "it has ended, and not deep enough")
+      chain.head = 648n
+      assert.deepStrictEqual(yield* ask(later), waits)
+      chain.head = 649n
+      const ended = "invalid_exact_evm_payload_authorization_valid_before"
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Refused", reason: ended })
+      mine(hash("aa"), { block: 140n, logs: [use(one), transferred(one)] })
+      Object.assign(chain, { head: 638n, usedFrom: 140n })
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: hash("aa") })
+      chain.head = 639n
       assert.deepStrictEqual(yield* ask(later), settled(hash("aa"), 1))
     })
   )
