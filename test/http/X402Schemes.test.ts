@@ -17,8 +17,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
   it.effect("is held, and the origin says how much of it is taken; more, or nonsense, takes nothing", () =>
     Effect.gen(function* () {
       let asked: string | undefined = '{"amount":"2500"}'
+      const seen: Array<ReadonlyArray<string | string[] | undefined>> = []
       const shop = yield* baseSeller(
-        (_, response) => {
+        ({ headers }, response) => {
+          seen.push([headers["x-payment-amount"], headers["x-payment-scheme"]])
           if (asked !== undefined) response.setHeader("Settlement-Overrides", asked)
           response.end("metered")
         },
@@ -49,6 +51,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
       const metered = yield* pay
       assert.deepStrictEqual([metered.status, metered.body], [200, "metered"])
       assert.isUndefined(metered.headers["settlement-overrides"])
+      assert.deepStrictEqual(seen, [["0.01", "upto"]], "the origin is told that it is a maximum")
       assert.strictEqual(decoded(metered.headers["payment-response"]).amount, "2500")
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 2_500n, held: 0n })
       for (const nonsense of ['{"amount":"10001"}', '{"amount":"-1"}', "much"]) {
@@ -64,6 +67,11 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
       assert.strictEqual((yield* pay).status, 200)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 12_500n, held: 0n })
       assert.deepStrictEqual(yield* balance(shop.till), { posted: 12_500n, held: 0n })
+      const { account } = yield* signer(funds)
+      const { header } = yield* signFor(account, shop.path)
+      const forged = { headers: { "x-payment-scheme": "upto" } }
+      assert.strictEqual((yield* callWith(shop.path, header, forged)).status, 200)
+      assert.deepStrictEqual(seen.at(-1), ["0.01", undefined], "and a price is none")
     })
   )
 })

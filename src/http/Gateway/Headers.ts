@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
 import type { Call } from "#services/Gateway.ts"
 import { callerOf } from "../RateLimiter.ts"
 import { payerOf } from "./Outcome.ts"
@@ -102,7 +103,8 @@ export const forOrigin = (
   { snapshot }: Call,
   request: IncomingMessage,
   requestId: string,
-  payment: PaymentRow
+  payment: PaymentRow,
+  signed: Pick<Authorization, "scheme"> | undefined
 ): RawHeaders => [
   ...Object.entries(snapshot.endpoint.forwardHeaders).flat(),
   "X-Forwarded-For",
@@ -118,5 +120,7 @@ export const forOrigin = (
   "X-Payment-Id",
   toTypeId("pay", payment.id),
   "X-Payment-Amount",
-  formatDecimal(payment.amount)
+  formatDecimal(payment.amount),
+  // Of which the origin says how much it takes: it cannot tell that from the amount.
+  ...(signed?.scheme === "upto" ? ["X-Payment-Scheme", "upto"] : [])
 ]

@@ -110,7 +110,7 @@ export class PaidCall {
         response: this.#response,
         origin: this.#call.origin,
         path: this.#call.path,
-        added: Headers.forOrigin(this.#ground, this.#call, this.#request, this.#raw.requestId, payment),
+        added: Headers.forOrigin(this.#ground, this.#call, this.#request, this.#raw.requestId, payment, this.#signed),
         endpoint: endpoint.id,
         payer: payment.payer_id,
         cookiePlace: { gatewayUrl: endpoint.gatewayUrl, target: this.#request.url ?? "" },
