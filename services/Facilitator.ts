@@ -47,8 +47,9 @@ export class Facilitator extends Context.Service<
       const clock = yield* Clock.Clock
       const { environment } = yield* Deployment
       const { recover } = yield* SignatureRecovery
-      const { forgetTold, isFirst } = yield* Told.make
-      const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make
+      const told = yield* Told.make
+      const { forgetTold, isFirst } = told
+      const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make(told)
 
       const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
         const kinds = yield* settling.kinds

@@ -6,13 +6,14 @@ import { type Asked, type Declined, declined, usedBefore } from "#domain/protoco
 import { ChainSettlements } from "../ChainSettlements.ts"
 import { Rail } from "../Rail.ts"
 import * as Parties from "./Parties.ts"
+import type { Told } from "./Told.ts"
 
 const noRail = "this server has no rail for its networks"
 /** How often one word is taken to the chain. */
 const mostAttempts = 20
 
 /** Settles on the chain, by the rail of this server, if it has one. An outcome may stay unknown for a while, and is then said to be. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTold">) {
   const rail = Option.getOrUndefined(yield* Effect.serviceOption(Rail))
   const chain = Option.getOrUndefined(yield* Effect.serviceOption(ChainSettlements))
   const parties = yield* Parties.make
@@ -33,6 +34,28 @@ export const make = Effect.gen(function* () {
     return payee !== undefined && payee.tenant_id === caller?.tenant_id
   })
 
+  // Ids of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
+  const idOf = (authorization: Authorization, attempt: number) =>
+    stepId(reservationOf(authorization), attempt, "facilitator")
+  /** The first settlement of this word that was not refused, if there is one yet, and which it is. */
+  const unrefused = Effect.fnUntraced(function* ({ get }: ChainSettlements["Service"], authorization: Authorization) {
+    for (let attempt = 1; attempt < mostAttempts; attempt++) {
+      const known = Option.getOrUndefined(yield* get(idOf(authorization, attempt)))
+      if (known?.state !== "refused") return { attempt, known }
+    }
+    return { attempt: mostAttempts, known: Option.getOrUndefined(yield* get(idOf(authorization, mostAttempts))) }
+  })
+
+  /**
+   * Whether a price was taken, and later than its seller waited: then he has served nobody for it, and asked again he is told. Of a
+   * maximum he might take another part the second time, which would be refused after he has served.
+   */
+  const isOwed = Effect.fnUntraced(function* (authorization: Authorization) {
+    if (chain === undefined || authorization.scheme !== "exact") return false
+    const { known } = yield* unrefused(chain, authorization)
+    return known?.state === "confirmed" && !(yield* wasTold(reservationOf(authorization), known.created_at))
+  })
+
   const refusal = Effect.fnUntraced(function* (
     asked: Asked,
     authorization: Authorization,
@@ -43,7 +66,8 @@ export const make = Effect.gen(function* () {
     return yield* rail.verify(authorization).pipe(
       Effect.as(undefined),
       Effect.catchTags({
-        AUTHORIZATION_REFUSED: ({ reason }) => Effect.succeed(declined(reason)),
+        AUTHORIZATION_REFUSED: ({ reason }) =>
+          Effect.map(isOwed(authorization), (owed) => (owed ? undefined : declined(reason))),
         RAIL_UNAVAILABLE: ({ reason }) => Effect.succeed(declined("unexpected_verify_error", reason))
       })
     )
@@ -56,19 +80,10 @@ export const make = Effect.gen(function* () {
    * The settlement that is asked for: the first that was not refused. A refused one moved nothing and never will, so when the same word
    * would go through by now it is taken under the next id; of the ids of one word one can be more than refused.
    */
-  const settlementOf = Effect.fnUntraced(function* (
-    { get }: ChainSettlements["Service"],
-    authorization: Authorization
-  ) {
-    // Ids of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
-    const idOf = (attempt: number) => stepId(reservationOf(authorization), attempt, "facilitator")
-    for (let attempt = 1; attempt < mostAttempts; attempt++) {
-      const known = yield* get(idOf(attempt))
-      if (Option.isSome(known) && known.value.state === "refused") continue
-      const mayBegin = attempt === 1 || Option.isSome(known) || (yield* wouldGo(authorization))
-      return idOf(mayBegin ? attempt : attempt - 1)
-    }
-    return idOf(mostAttempts)
+  const settlementOf = Effect.fnUntraced(function* (chain: ChainSettlements["Service"], authorization: Authorization) {
+    const { attempt, known } = yield* unrefused(chain, authorization)
+    const mayBegin = attempt === 1 || known !== undefined || (yield* wouldGo(authorization))
+    return idOf(authorization, mayBegin ? attempt : attempt - 1)
   })
 
   const take = Effect.fnUntraced(function* (

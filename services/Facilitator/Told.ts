@@ -18,10 +18,21 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     execute: ({ at, id }) =>
       sql`INSERT INTO facilitated (id, told_at) VALUES (${id}, ${at}) ON CONFLICT DO NOTHING RETURNING id`
   })
+  const isOld = (since: Date, now: DateTime.Utc) => since < DateTime.toDate(DateTime.subtractDuration(now, fresh))
   const isFirst = Effect.fnUntraced(function* (id: string, since: Date) {
     const now = yield* DateTime.now
-    if (since < DateTime.toDate(DateTime.subtractDuration(now, fresh))) return false
+    if (isOld(since, now)) return false
     return Option.isSome(yield* insert({ id, at: DateTime.toDate(now) }))
+  }, Effect.orDie)
+
+  const find = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: (id) => sql`SELECT id FROM facilitated WHERE id = ${id}`
+  })
+  /** Whether nobody can be told for the first time any more; tells nobody. */
+  const wasTold = Effect.fnUntraced(function* (id: string, since: Date) {
+    return isOld(since, yield* DateTime.now) || Option.isSome(yield* find(id))
   }, Effect.orDie)
 
   const drop = SqlSchema.findAll({
@@ -37,5 +48,6 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     return (yield* drop(DateTime.toDate(before))).length
   }).pipe(Effect.orDie, Effect.withSpan("Facilitator.forgetTold"))
 
-  return { isFirst, forgetTold }
+  return { isFirst, wasTold, forgetTold }
 })
+export type Told = Effect.Success<typeof make>

@@ -187,6 +187,31 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
     })
   )
 
+  it.effect("lets a payment be served whose money came later than its seller waited, once", () =>
+    Effect.gen(function* () {
+      yield* does("pending")
+      const { caller, facilitator, payment, wallet } = yield* sale
+      assert.strictEqual((yield* facilitator.settle(payment, caller)).errorReason, "settlement_pending")
+      yield* does("refuse")
+      assert.isFalse((yield* facilitator.verify(payment, caller)).isValid, "nobody knows yet")
+      yield* does("settle")
+      const { reconcileDue } = yield* ChainSettlements
+      const sql = yield* SqlClient.SqlClient
+      const confirmed = sql`SELECT 1 FROM chain_settlements c JOIN wallets w ON w.address = c."authorization" ->> 'payTo'
+        WHERE w.id = ${wallet.id} AND c.state = 'confirmed'`
+      yield* Effect.repeat(Effect.andThen(reconcileDue, confirmed), {
+        until: (rows) => rows.length > 0,
+        schedule: Schedule.spaced("10 millis")
+      })
+      yield* does("refuse")
+      assert.isTrue((yield* facilitator.verify(payment, caller)).isValid, "the chain has it, and nobody was told")
+      assert.isFalse((yield* facilitator.verify(payment, undefined)).isValid)
+      assert.isTrue((yield* facilitator.settle(payment, caller)).success)
+      assert.isFalse((yield* facilitator.verify(payment, caller)).isValid)
+      assert.isFalse((yield* facilitator.settle(payment, caller)).success)
+    })
+  )
+
   it.effect("settles to wallets of the caller's tenant only", () =>
     Effect.gen(function* () {
       yield* does("settle")
