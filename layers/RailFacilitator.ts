@@ -87,20 +87,24 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
   })
 
   const witness = yield* Effect.serviceOption(Witness)
+  /** What the chain says; undefined when it cannot be read. */
+  const seen = <A>(asked: Effect.Effect<A, RailUnavailable>) =>
+    Effect.catchTag(asked, "RAIL_UNAVAILABLE", ({ reason }) =>
+      Effect.as(Effect.logWarning("The chain could not be read", { reason }), undefined)
+    )
   /** After a lost answer a facilitator finds the authorisation used and cannot say by whom; the chain can. */
   const settleOrLook = Effect.fnUntraced(function* (settlement: Settlement) {
     const end = clock.currentTimeMillisUnsafe() + Duration.toMillis(whole)
     if (Option.isSome(witness) && settlement.askedBefore) {
-      const seen = yield* witness.value
-        .testify(settlement)
-        .pipe(
-          Effect.catchTag("RAIL_UNAVAILABLE", ({ reason }) =>
-            Effect.as(Effect.logWarning("The chain could not be read", { reason }), undefined)
-          )
-        )
-      if (seen !== undefined) return seen
+      const known = yield* seen(witness.value.testify(settlement))
+      if (known !== undefined) return known
     }
-    return yield* settle(settlement, end)
+    const outcome = yield* settle(settlement, end)
+    if (outcome._tag !== "Refused" || Option.isNone(witness)) return outcome
+    // Whoever is asked twice by one of those in between, and sent the first time, may refuse the second for what he has done himself.
+    if (!(yield* seen(witness.value.isUsed(settlement)))) return outcome
+    yield* Effect.logWarning("A facilitator refused what has been used on the chain", { reason: outcome.reason })
+    return { _tag: "Pending", transaction: undefined } as const
   })
 
   return Rail.of({

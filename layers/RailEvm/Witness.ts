@@ -13,6 +13,8 @@ export class Witness extends Context.Service<
   {
     /** Undefined when the chain knows nothing for certain yet. */
     testify(settlement: Settlement): Effect.Effect<Outcome | undefined, RailUnavailable>
+    /** Whether its authorisation is used by now, for whatever; false where that is not on this chain. */
+    isUsed(settlement: Settlement): Effect.Effect<boolean, RailUnavailable>
   }
 >()("turnpike/layers/RailEvm/Witness") {}
 
@@ -30,10 +32,12 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
       new RailUnavailable({ reason: `TURNPIKE_RPC_URL is a node of chain ${found}; ${network} is ${caip2[network]}` })
   )
 
+  const moveHere = (settlement: Settlement) =>
+    settlement.authorization.network === network ? moveOf(settlement) : undefined
   const testify = Effect.fnUntraced(
     function* (settlement: Settlement) {
       const { authorization } = settlement
-      const move = authorization.network === network ? moveOf(settlement) : undefined
+      const move = moveHere(settlement)
       if (move === undefined) return undefined
       yield* checked
       const seen = yield* chain.testimony(move, authorization, (head) =>
@@ -43,7 +47,16 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )
-  return Witness.of({ testify })
+  const isUsed = Effect.fnUntraced(
+    function* (settlement: Settlement) {
+      const move = moveHere(settlement)
+      if (move === undefined) return false
+      yield* checked
+      return yield* chain.isUsed(move)
+    },
+    Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
+  )
+  return Witness.of({ testify, isUsed })
 })
 
 export const layer = (options: Parameters<typeof make>[0]) => Layer.effect(Witness, make(options))

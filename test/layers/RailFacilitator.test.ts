@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer } from "effect"
+import { Clock, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/ChainSettlement.ts"
-import { Witness } from "#layers/RailEvm/Witness.ts"
 import { judge } from "#layers/RailFacilitator.ts"
-import { RailUnavailable } from "#services/Rail.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import { facilitator, settlement, skipping } from "./RailFacilitatorHarness.ts"
 
@@ -192,38 +190,6 @@ describe("a facilitator by its URL", () => {
       const no = yield* facilitator([{ body: { isValid: false, invalidReason: "insufficient_funds" }, status: 400 }])
       const refused = yield* Effect.flip(no.rail.verify(authorization()))
       assert.deepStrictEqual([refused._tag, refused.reason], ["AUTHORIZATION_REFUSED", "insufficient_funds"])
-    })
-  )
-})
-
-describe("a facilitator whose word is not clear", () => {
-  const used = { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" }
-  const saying = (testimony: Effect.Effect<Outcome | undefined, RailUnavailable>) =>
-    Layer.succeed(Witness, { testify: () => testimony })
-
-  it.effect("is not asked again when the chain knows what became of the money", () =>
-    Effect.gen(function* () {
-      const seen: Outcome = { _tag: "Settled", transaction }
-      const { questions, rail } = yield* facilitator([{ body: used }], saying(Effect.succeed(seen)))
-      assert.deepStrictEqual(yield* rail.settle(settlement({ askedBefore: true })), seen)
-      assert.strictEqual(questions.length, 0)
-    })
-  )
-
-  it.effect("is asked the first time without the chain", () =>
-    Effect.gen(function* () {
-      const { rail } = yield* facilitator([{ body: settled }], saying(Effect.die("the chain was asked")))
-      assert.strictEqual((yield* rail.settle(settlement()))._tag, "Settled")
-    })
-  )
-
-  it.effect("is asked again when the chain knows nothing, or cannot be read", () =>
-    Effect.gen(function* () {
-      for (const testimony of [Effect.undefined, Effect.fail(new RailUnavailable({ reason: "the node is away" }))]) {
-        const { questions, rail } = yield* facilitator([{ body: used }], saying(testimony))
-        assert.deepStrictEqual(yield* rail.settle(settlement({ askedBefore: true })), unknown)
-        assert.strictEqual(questions.length, 1)
-      }
     })
   )
 })
