@@ -67,7 +67,9 @@ export class ChainSettlements extends Context.Service<
           const taken = yield* records.takeOne(id)
           const row = taken === undefined ? Option.getOrUndefined(yield* records.find(id)) : yield* askAndRecord(taken)
           if (row === undefined || !records.isOpen(row)) return
-          const pause = (row.due_at?.getTime() ?? 0) - clock.currentTimeMillisUnsafe()
+          const due = (row.due_at?.getTime() ?? 0) - clock.currentTimeMillisUnsafe()
+          // Whoever else asks, the worker or another process, may know long before its lease ends.
+          const pause = taken === undefined ? Math.min(due, Duration.toMillis(policy.lookAgain)) : due
           yield* Effect.sleep(Duration.millis(Math.min(Math.max(pause, 50), end - clock.currentTimeMillisUnsafe())))
         }
       }, logged)

@@ -8,6 +8,8 @@ export interface ChainPolicy {
   readonly callTimeout: Duration.Duration
   /** How long a process owns a settlement it asks about; longer than `callTimeout`. */
   readonly lease: Duration.Duration
+  /** The pause between looks at a settlement that somebody else asks about. */
+  readonly lookAgain: Duration.Duration
   /** The first and the longest pause between questions. */
   readonly firstRetry: Duration.Duration
   readonly longestRetry: Duration.Duration
@@ -27,6 +29,7 @@ export const ChainPolicy = Context.Reference<ChainPolicy>("turnpike/services/Cha
     wait: Duration.seconds(15),
     callTimeout: Duration.seconds(60),
     lease: Duration.seconds(90),
+    lookAgain: Duration.millis(250),
     firstRetry: Duration.millis(500),
     longestRetry: Duration.minutes(1),
     patience: Duration.hours(24),

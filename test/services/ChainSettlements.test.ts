@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Fiber, Option, Queue, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Outcome, settlementOf } from "#domain/ChainSettlement.ts"
@@ -93,6 +93,35 @@ layer(testLayer(), { timeout: "60 seconds" })("a settlement somebody waits for",
       yield* chain.does("settle")
       yield* workedUntil(wanted.id, "confirmed")
       assert.strictEqual((yield* settle(wanted))._tag, "Settled")
+    })
+  )
+
+  it.effect("that another process or the worker asks about is told soon after it knows", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const answered = yield* Deferred.make<void>()
+      const moved: Outcome = { _tag: "Settled", transaction: transactionOf("another") }
+      yield* chain.does(() =>
+        Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answered)), moved)
+      )
+      const other = yield* another()
+      const wanted = order()
+      const first = yield* Effect.forkChild(other.settle(wanted))
+      yield* Deferred.await(asked)
+      const clock = yield* Clock.Clock
+      const pauses = yield* Queue.unbounded<number>()
+      const watched: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (pause: Duration.Duration) =>
+          Effect.andThen(Queue.offer(pauses, Duration.toMillis(pause)), clock.sleep(pause))
+      })
+      const { settle } = yield* ChainSettlements
+      const second = yield* Effect.forkChild(Effect.provideService(settle(wanted), Clock.Clock, watched))
+      const looksAgain = yield* Effect.repeat(Queue.take(pauses), { until: (pause) => pause <= 1000 })
+      yield* Deferred.succeed(answered, undefined)
+      yield* Fiber.join(first)
+      yield* TestClock.adjust(Duration.millis(looksAgain))
+      assert.deepStrictEqual(yield* Fiber.join(second), moved)
+      yield* chain.does("settle")
     })
   )
 
