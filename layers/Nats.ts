@@ -1,5 +1,5 @@
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node"
-import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schema } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schedule, Schema } from "effect"
 import { realTime } from "#services/RealTime.ts"
 
 /** What `NATS_URL` names. */
@@ -77,30 +77,24 @@ const reconnects = Metric.counter("turnpike_nats_reconnects_total", {
 
 /** How long a server may take to greet us, in milliseconds. */
 const greeting = 2_000
-const longestPause = 2_000
+
+/** Quickly at first, then every two seconds. */
+const again = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("2 seconds")])
 
 type Connect = (options: ConnectionOptions) => Promise<NatsConnection>
 
-/** One connection. A patient one is tried again until there is a server, quickly at first, then every two seconds. */
-const openBy = (connect: Connect) => (options: ConnectionOptions, patient: boolean) =>
+/** One connection, or why none of the servers gives one. */
+const openBy = (connect: Connect, options: ConnectionOptions) =>
   Effect.callback<NatsConnection, NatsAway>((resume) => {
-    const state = { attempts: 0, stopped: false }
+    const state = { stopped: false }
     connect({
       ...options,
       name: "turnpike",
       noEcho: true,
       timeout: greeting,
-      waitOnFirstConnect: patient,
       ignoreAuthErrorAbort: true,
-      // A lost connection is replaced as a whole, so that everybody who used it knows.
-      reconnect: false,
-      reconnectDelayHandler: () => Math.min(25 * 2 ** Math.min(state.attempts, 10), longestPause),
-      reconnectToServer: () => {
-        state.attempts++
-        // The only way to end a patient attempt.
-        if (state.stopped) throw new NatsAway({ message: "nobody waits for it any more" })
-        return null
-      }
+      // A lost connection is replaced as a whole, so that everybody who used it knows; the library would also wait by a clock that may be set.
+      reconnect: false
     }).then(
       (connection) => (state.stopped ? void connection.close() : resume(Effect.succeed(connection))),
       (error: unknown) =>
@@ -115,7 +109,7 @@ const openBy = (connect: Connect) => (options: ConnectionOptions, patient: boole
 export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
   // The library takes 20 MB, which a server without NATS need not have.
   const { connect } = yield* Effect.promise(() => import("@nats-io/transport-node"))
-  const open = openBy(connect)
+  const open = openBy(connect, options)
   let current: NatsConnection | undefined
   let times = 0
   const present = Latch.makeUnsafe(false)
@@ -133,17 +127,17 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
     present.closeUnsafe()
     return Metric.update(connected, 0)
   })
-  const impatient = open(options, false).pipe(
+  const opened = open.pipe(
     Effect.catch(({ message }) => {
       tried.openUnsafe()
       return Effect.andThen(
         Effect.logWarning(`NATS is away (${message}); signals between processes are late until it is back`),
-        Effect.tap(open(options, true), Effect.logInfo("NATS is there"))
+        Effect.tap(Effect.retry(open, again), Effect.logInfo("NATS is there"))
       )
     })
   )
   const serve = Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(impatient), (connection) =>
+    Effect.flatMap(restore(opened), (connection) =>
       arrive(connection).pipe(
         Effect.andThen(restore(Effect.promise(() => connection.closed()))),
         Effect.ensuring(leave),

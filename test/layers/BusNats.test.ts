@@ -102,6 +102,21 @@ if (NatsServer.binary === undefined) {
       )
     }
 
+    it.effect("a clock that is set back while NATS is away keeps nobody from finding it again", () =>
+      Effect.gen(function* () {
+        const bus = yield* process(server.url)
+        const { now } = Date
+        yield* Effect.addFinalizer(() => Effect.sync(() => Object.assign(Date, { now })))
+        yield* Effect.promise(() => server.stop())
+        yield* Effect.repeat(bus.reachable, { until: (reachable) => !reachable })
+        // Somebody must have tried in vain by the clock as it was.
+        const tried = yield* process(server.url)
+        Object.assign(Date, { now: () => now() - 3_600_000 })
+        yield* Effect.promise(() => server.start())
+        for (const each of [bus, tried]) yield* Effect.repeat(each.reachable, { until: (reachable) => reachable })
+      })
+    )
+
     it.effect(
       "without NATS a process starts and hears itself; when NATS comes, all hear each other and look again",
       () =>
