@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
+import { innermost, sayingOf } from "#services/Database/Reasons.ts"
 
 /** Every migration of Turnpike. A file's default export is an Effect over `SqlClient`; released files never change. */
 export const all = Migrator.fromGlob({
@@ -45,11 +46,30 @@ export const all = Migrator.fromGlob({
  */
 export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loader = all) {
   const sql = yield* SqlClient.SqlClient
-  return yield* sql.withTransaction(
-    // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
-    Effect.andThen(sql`select pg_advisory_xact_lock(${lock})`, migrator({ loader, table: "schema_migrations" }))
-  )
+  return yield* sql
+    .withTransaction(
+      // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
+      Effect.andThen(sql`select pg_advisory_xact_lock(${lock})`, migrator({ loader, table: "schema_migrations" }))
+    )
+    .pipe(
+      // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again.
+      Effect.retry({ while: isDeadlock, times: 30 }),
+      Effect.catchTag("MigrationError", (failed) => Effect.fail(withReason(failed)))
+    )
 })
+
+const isDeadlock = (error: unknown) => {
+  const fault = innermost(error)
+  return Predicate.hasProperty(fault, "code") && fault.code === "40P01"
+}
+
+/** Also says what Postgres said. */
+const withReason = ({ cause, kind, message }: Migrator.MigrationError) =>
+  new Migrator.MigrationError({
+    kind,
+    cause,
+    message: cause === undefined ? message : `${message}: ${sayingOf(cause)}`
+  })
 
 const migrator = Migrator.make({})
 

@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { ConfigProvider, Context, Effect, Layer, Redacted, Result, Schedule } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -113,9 +113,37 @@ layer(Postgres.layerTest)("migrating", (it) => {
         "0001_good": sql`create table good (id int)`,
         "0002_bad": sql`create table good (id int)`
       })
-      assert.isTrue(Result.isFailure(yield* Effect.result(Migrations.run(broken))))
+      const failed = yield* Effect.flip(Migrations.run(broken))
+      assert.strictEqual(failed.message, 'Migration "2_bad" failed: relation "good" already exists')
       assert.deepStrictEqual(yield* sql`select to_regclass('good') is null as gone`, [{ gone: true }])
       assert.lengthOf(yield* Migrations.run(Migrator.fromRecord({ "0001_good": sql`create table good (id int)` })), 1)
+    })
+  )
+
+  it.effect("whoever serves meanwhile may lock the same tables: the migrations are done again", () =>
+    Effect.gen(function* () {
+      yield* empty
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`create table busy (id int)`
+      yield* sql`insert into busy values (1)`
+      const [locked, waiting] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const serving = sql.withTransaction(
+        Effect.gen(function* () {
+          // Then it is the migrations that Postgres ends.
+          yield* sql`set local deadlock_timeout = '1h'`
+          yield* sql`select id from busy for update`
+          yield* Deferred.succeed(locked, undefined)
+          yield* Deferred.await(waiting)
+          yield* sql`update busy set id = 2`
+        })
+      )
+      const server = yield* Effect.forkChild(serving)
+      yield* Deferred.await(locked)
+      const column = Effect.andThen(Deferred.succeed(waiting, undefined), sql`alter table busy add column more int`)
+      const migrations = Migrator.fromRecord({ "0001_index": sql`create index on busy (id)`, "0002_column": column })
+      assert.lengthOf(yield* Migrations.run(migrations), 2)
+      yield* Fiber.join(server)
+      assert.deepStrictEqual(yield* sql`select id, more from busy`, [{ id: 2, more: null }])
     })
   )
 })
