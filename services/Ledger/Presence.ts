@@ -1,4 +1,4 @@
-import { Cause, Duration, Effect, Latch, Predicate } from "effect"
+import { Cause, Duration, Effect, Latch, Metric, Predicate } from "effect"
 import { innermost, sayingOf } from "../Database/Reasons.ts"
 import { passed } from "../RealTime.ts"
 import { endsConnection, type GroupFailure, isPassing } from "./Failure.ts"
@@ -9,6 +9,11 @@ const patience = Duration.toMillis("3 seconds")
 const silence = Duration.toMillis("1 minute")
 /** How often this process gives up a connection for the sake of the ledger's. */
 const giving = Duration.toMillis("1 second")
+
+export const refusing = Metric.gauge("turnpike_ledger_refused_seconds", {
+  description:
+    "For how long Postgres had refused all that the ledger wrote, when it did so last; 0 since it took something"
+})
 
 /** The user of the database lost a privilege, which an operator gives back. */
 const forbidden = "42501"
@@ -24,6 +29,8 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   let since: number | undefined = passed()
   let gaveAt = Number.NEGATIVE_INFINITY
   const crowded = Latch.makeUnsafe(false)
+  /** Since when nothing that was written has been taken. */
+  let refusedSince: number | undefined
   const saidAt = new Map<string, number>()
 
   const say = (level: "Info" | "Warn" | "Error", sentence: string) =>
@@ -65,12 +72,24 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   })
   /** A group was not posted. Of a server that will take it later one line is enough. */
   const refused = (failure: GroupFailure) => {
-    if (!endsConnection(failure) && !isPassing(failure)) return Effect.logWarning("A ledger group failed", failure)
+    if (endsConnection(failure)) return say("Warn", `A ledger group failed: ${failure.message}`)
+    if (!isPassing(failure)) return Effect.logWarning("A ledger group failed", failure)
     const isForbidden = failure._tag === "StatementFailed" && failure.code === forbidden
-    return say(isForbidden ? "Error" : "Warn", `A ledger group failed: ${failure.message}`)
+    refusedSince ??= passed()
+    const seconds = (passed() - refusedSince) / 1_000
+    return Effect.andThen(
+      Metric.update(refusing, seconds),
+      say(isForbidden ? "Error" : "Warn", `A ledger group failed: ${failure.message}`)
+    )
   }
+  /** A group was posted. */
+  const took = Effect.suspend(() => {
+    if (refusedSince === undefined) return Effect.void
+    refusedSince = undefined
+    return Metric.update(refusing, 0)
+  })
 
   /** Whether groups are posted, or were until a moment ago. */
   const isServing = () => since === undefined || passed() - since < patience
-  return { came, went, failed, refused, isServing, crowded }
+  return { came, went, failed, refused, took, isServing, crowded }
 }

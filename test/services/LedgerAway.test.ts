@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, References, Schedule } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Metric, References, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
+import { refusing } from "#services/Ledger/Presence.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
 
@@ -37,8 +38,11 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database th
           const commands = Array.from({ length: count }, () => transfer(payer, payee, 1n))
           const all = Effect.forEach(commands, (command) => Effect.exit(post(command)), { concurrency: "unbounded" })
           for (const exit of yield* all) assert.isTrue(isUnavailable(exit), String(exit))
+          yield* all
+          assert.isAbove((yield* Metric.value(refusing)).value, 0)
           yield* sql`DROP TRIGGER failing ON movements`
           assert.isTrue((yield* all).every(Exit.isSuccess))
+          assert.strictEqual((yield* Metric.value(refusing)).value, 0)
           assert.deepStrictEqual(yield* balance(payee), { posted: BigInt(count), held: 0n })
         })
       )
