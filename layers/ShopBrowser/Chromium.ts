@@ -100,27 +100,30 @@ const start = Effect.fnUntraced(function* (path: string) {
     (home) => Effect.sync(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
   )
   const marker = `--turnpike-home=${home}`
-  const launch = Effect.tryPromise({
-    // The library takes tens of megabytes, which a server that tests nothing need not have.
-    try: () =>
-      import("playwright-core").then(({ chromium }) =>
-        chromium.launch({
-          executablePath: path,
-          headless: true,
-          args: switches(marker),
-          proxy: { server: nowhere },
-          // Root may not have the sandbox; everybody else keeps it.
-          chromiumSandbox: process.getuid?.() !== 0,
-          // What we know is not for a browser that runs strangers' scripts.
-          env: { PATH: "/usr/bin:/bin", HOME: home, LANG: "C.UTF-8" },
-          timeout: patience.start,
-          handleSIGINT: false,
-          handleSIGTERM: false,
-          handleSIGHUP: false
-        })
-      ),
-    catch: () => new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
-  })
+  // The library takes tens of megabytes, which a server that tests nothing need not have.
+  const launch = Effect.tryPromise(() =>
+    import("playwright-core").then(({ chromium }) =>
+      chromium.launch({
+        executablePath: path,
+        headless: true,
+        args: switches(marker),
+        proxy: { server: nowhere },
+        // Root may not have the sandbox; everybody else keeps it.
+        chromiumSandbox: process.getuid?.() !== 0,
+        // What we know is not for a browser that runs strangers' scripts.
+        env: { PATH: "/usr/bin:/bin", HOME: home, LANG: "C.UTF-8" },
+        timeout: patience.start,
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false
+      })
+    )
+  ).pipe(
+    Effect.tapError(({ cause }) => Effect.logWarning("The browser does not start", cause)),
+    Effect.mapError(
+      () => new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
+    )
+  )
   const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home))
   yield* ask(() => watchDetours(browser))
   const running: Running = { browser, served: 0, asked: new Map() }

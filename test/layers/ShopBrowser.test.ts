@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Logger } from "effect"
@@ -22,6 +24,24 @@ describe("a server without a browser", () => {
       assert.match(lines.join("\n"), /TURNPIKE_CHROMIUM.*\/nowhere\/chromium/)
       yield* set("off")(Effect.provide(browserOf({}), logger))
       assert.lengthOf(lines, 1)
+    })
+  )
+
+  it.live("whose browser ends at its start writes down what it said, and tells strangers no more than that", () =>
+    Effect.gen(function* () {
+      const home = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-no-browser-"))),
+        (home) => Effect.sync(() => rmSync(home, { recursive: true }))
+      )
+      const path = join(home, "chromium")
+      writeFileSync(path, "#!/bin/sh\necho No usable sandbox >&2\nexit 1\n", { mode: 0o755 })
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+      const browser = yield* set(path)(Effect.provide(browserOf({}), logger))
+      const { show } = yield* open(browser, "http://shop.example/")
+      const shown = yield* show(new URL("http://shop.example/"))
+      assert.deepStrictEqual(shown, { failure: "The browser of this server does not start." })
+      assert.match(lines.join("\n"), /The browser does not start.*No usable sandbox/)
     })
   )
 
