@@ -71,6 +71,10 @@ describe("controls", () => {
     )
   })
 
+  it("are named by the first element of an id, as in browsers", () => {
+    assert.deepStrictEqual(labels('<i id="t">Street</i><input aria-labelledby="t"><i id="t">City</i>'), ["Street"])
+  })
+
   it("belong to the form around them, or to the one they name", () => {
     const facts = page(`<form id="f" action="/cart/add" method="post"><input type="hidden" name="id" value="7"></form>
       <button form="f" name="add">Add to cart</button><input name="q">`)
@@ -164,6 +168,8 @@ describe("captchas", () => {
     assert.deepStrictEqual(captchas(`<form action="/newsletter"><div class="g-recaptcha"></div></form>`), [
       ["recaptcha", false]
     ])
+    assert.deepStrictEqual(captchas(`<form action="/newsletter"><img src="/captcha.php"></form>`), [["image", false]])
+    assert.deepStrictEqual(captchas(`<img src="/captcha.php" style="display:none">`), [["image", false]])
   })
 
   const widget = `<div class="g-recaptcha"></div>`

@@ -88,6 +88,7 @@ describe("whether a stated price is the visible one", () => {
 
   it("does not hold beside another price of its currency", () => {
     assert.strictEqual(verdict(mug("$24.90"), "19.90", "USD"), "different")
+    assert.strictEqual(verdict(mug("$2490"), "19.90", "USD"), "different")
   })
 
   it("is not known where no price is shown, or only what is no product's", () => {

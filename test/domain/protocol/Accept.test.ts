@@ -96,8 +96,10 @@ describe("a payment of version 2", () => {
     for (const seal of sealed) {
       assert.strictEqual(reasonOf(outcome(v2(payload, offer("exact", seal)))), "quote_unknown", seal)
     }
-    const { quote: _, ...extra } = offer("exact").extra
-    assert.strictEqual(reasonOf(outcome(v2(payload, { ...offer("exact"), extra }))), "quote_unknown")
+    const { quote: _, ...others } = offer("exact").extra
+    for (const extra of [others, null, undefined, quote]) {
+      assert.strictEqual(reasonOf(outcome(v2(payload, { ...offer("exact"), extra }))), "quote_unknown", String(extra))
+    }
   })
 
   it("for one payer's price is good for that payer only", async () => {

@@ -131,6 +131,16 @@ describe("what is wrong with a profile of 2026-08-25", () => {
       `fatal ${at}.endpoint: must not carry credentials`
     ],
     [
+      "a user name in it",
+      (some) => (service(some).endpoint = "https://a@shop.example/"),
+      `fatal ${at}.endpoint: must not carry credentials`
+    ],
+    [
+      "a password in it",
+      (some) => (service(some).endpoint = "https://:b@shop.example/"),
+      `fatal ${at}.endpoint: must not carry credentials`
+    ],
+    [
       "an unknown transport",
       (some) => (service(some).transport = "soap"),
       `fatal ${at}.transport: must be one of rest, mcp, a2a, embedded`
