@@ -26,7 +26,6 @@ import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { monotonic } from "#services/RealTime.ts"
 import * as DurationSetting from "./DurationSetting.ts"
-import * as Descriptors from "./Node/Descriptors.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
@@ -165,7 +164,7 @@ const listener = Layer.unwrap(
       Effect.repeat(Schedule.spaced("5 seconds")),
       Effect.forkScoped
     )
-    yield* Effect.forkScoped(Descriptors.watch)
+    yield* Effect.forkScoped(OpenFiles.watch)
 
     const closed = Effect.callback<void>((resume) => {
       if (!server.listening) return resume(Effect.void)

@@ -1,5 +1,8 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { bounded, OpenFiles, readLimit } from "#layers/Node/OpenFiles.ts"
 import { scene } from "../http/ChannelHarness.ts"
 import { ask, bearer, layer as server } from "../http/PlatformHarness.ts"
@@ -37,3 +40,15 @@ layer(server().pipe(Layer.provide(Layer.succeed(OpenFiles, Effect.succeed(14))))
     })
   )
 })
+
+it.live("a process that may open nothing more says so, once a minute", () =>
+  Effect.gen(function* () {
+    const owner = fileURLToPath(new URL("./OpenFilesOwner.ts", import.meta.url))
+    const limited = ["-c", 'ulimit -n 64; exec "$@"', "sh", process.execPath, owner]
+    const { stdout } = yield* Effect.promise(() => promisify(execFile)("sh", limited))
+    const { after, before, first, said } = JSON.parse(stdout)
+    assert.deepStrictEqual([before, first, after], [0, 1, 2])
+    assert.strictEqual(said[0], "Error")
+    assert.match(said[1], /ulimit -n.*callers are cut off/)
+  })
+)

@@ -1,7 +1,7 @@
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { openSync } from "node:fs"
-import * as Descriptors from "#layers/Node/Descriptors.ts"
+import { watch } from "#layers/Node/OpenFiles.ts"
 
 // A process that opens all it may, for a minute and a bit. Prints what it logged as JSON.
 const said: Array<unknown> = []
@@ -15,7 +15,7 @@ const openAll = Effect.sync(() => {
   }
 })
 const program = Effect.gen(function* () {
-  yield* Effect.forkChild(Descriptors.watch, { startImmediately: true })
+  yield* Effect.forkChild(watch, { startImmediately: true })
   yield* TestClock.adjust("5 seconds")
   const before = said.length
   yield* openAll
