@@ -9,6 +9,7 @@ import { join } from "node:path"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import { startServer } from "../chaos/Servers.ts"
+import { listening } from "../layers/Listening.ts"
 
 const dataDir = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-demo-"))),
@@ -67,12 +68,7 @@ describe("the demo", () => {
     Effect.gen(function* () {
       let asked = 0
       const starting = createServer((_, response) => response.writeHead(++asked > 2 ? 200 : 503).end())
-      yield* Effect.acquireRelease(
-        Effect.promise(() => once(starting.listen(0, "127.0.0.1"), "listening")),
-        () => Effect.sync(() => starting.close())
-      )
-      const address = starting.address()
-      const base_url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
+      const base_url = `http://${yield* listening(starting)}`
       const TURNPIKE_DATA_DIR = yield* dataDir
       const credentials = {
         base_url,

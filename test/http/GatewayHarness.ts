@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, request as httpRequest, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
 import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as Node from "#layers/Node.ts"
@@ -20,6 +19,7 @@ import { ScanLimits } from "#services/ScanEngine/Limits.ts"
 import { ShoppingPolicy } from "#services/ShoppingEngine/Policy.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { listening } from "../layers/Listening.ts"
 import { Shop } from "./Corpus.ts"
 
 /** Shops of a test that may be looked at; a test adds its own. */
@@ -104,13 +104,7 @@ export const origin = Effect.fnUntraced(function* (listener: RequestListener) {
     seen.push(request)
     listener(request, response)
   })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => {
-      http.listen(0, "127.0.0.1", () => resume(Effect.void))
-    }),
-    () => Effect.sync(() => void http.close().closeAllConnections())
-  )
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const url = `http://${yield* listening(http)}`
   return { url, seen, http }
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { createServer, type Server } from "node:http"
+import { createServer } from "node:http"
 import { Cause, ConfigProvider, Context, Effect, Layer } from "effect"
 import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
@@ -8,6 +8,7 @@ import { HttpListener } from "#services/HttpListener.ts"
 import { refuseTarget } from "#domain/OriginUrl.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { listening } from "./Listening.ts"
 
 const policyOf = (allowHosts: string) => {
   const url = "http://turnpike.test"
@@ -19,21 +20,11 @@ const policyOf = (allowHosts: string) => {
   return Effect.map(Layer.build(Outbound.layer.pipe(Layer.provide(surroundings))), Context.get(PublicHttpPolicy))
 }
 
-/** A listener on a port of the system's choice; everything else about it is left out. */
-const listening = Effect.acquireRelease(
-  Effect.callback<Server>((resume) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-  }),
-  (server) => Effect.sync(() => server.close())
-)
-
 describe("our own listener", () => {
   it.effect("is not to be called on loopback, whatever the public address is", () =>
     Effect.gen(function* () {
-      const server = yield* listening
-      const bound = server.address()
-      const port = typeof bound === "object" ? (bound?.port ?? 0) : 0
+      const server = createServer()
+      const port = Number((yield* listening(server)).split(":")[1])
       const listener = { server, intercept: () => Effect.void, onDrain: () => Effect.void, stopping: () => false }
       const policy = yield* Effect.provideService(policyOf(""), HttpListener, listener)
       const loopbackToo = { ...policy, allowLoopback: true }

@@ -1,25 +1,17 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import * as Rpc from "#layers/RailEvm/Rpc.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { listening } from "./Listening.ts"
 
 /** A node that gives this result to whatever it is asked. */
 const answering = Effect.fnUntraced(function* (result: unknown) {
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result })))
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const host = yield* listening(server)
   const policy = Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowHosts: [host] }))
   const http = PublicHttp.layer.pipe(Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
   const built = yield* Layer.build(Layer.fresh(http))

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { formatRate } from "#domain/Rate.ts"
-import { type Answer, ratesServer, sourceOf } from "./RateSourceHarness.ts"
+import type { Answer } from "./Answering.ts"
+import { ratesServer, sourceOf } from "./RateSourceHarness.ts"
 
 /** The moment that virtual time has reached after so many seconds. */
 const at = (seconds: number) => new Date(seconds * 1000).toISOString()
@@ -25,7 +26,7 @@ describe("rates of a server by its URL", () => {
       assert.strictEqual(formatRate(yield* source.mid("EUR", "GBP")), "0.85869565")
       assert.strictEqual(formatRate(yield* source.mid("USD", "EURC")), "0.92000000")
       const [question] = state.questions
-      assert.strictEqual(question?.path, "GET /v1/latest?key=secret")
+      assert.strictEqual(`${question?.method} ${question?.path}`, "GET /v1/latest?key=secret")
       assert.strictEqual(question?.headers.authorization, "Bearer mine")
     })
   )

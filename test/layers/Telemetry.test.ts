@@ -7,6 +7,7 @@ import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Setting from "#layers/Setting.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
+import { listening } from "./Listening.ts"
 
 /** A collector that keeps what it was sent, by path. */
 const collector = Effect.acquireRelease(
@@ -244,9 +245,7 @@ it.effect("a collector that does not answer is given up, so that what waits for 
     const server = createServer(({ url }, response) =>
       url === "/v1/logs" ? asked.resolve(response) : void response.end("{}")
     )
-    yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
-    yield* Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening"))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const url = `http://${yield* listening(server)}`
     const context = yield* Layer.build(surroundings({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))
     yield* Effect.provide(Effect.logInfo("hello"), context)
     yield* TestClock.adjust("1 second")

@@ -1,7 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { QuoteId, WalletId } from "#domain/Ids.ts"
 import type { SettlementOrder } from "#domain/Settlement.ts"
 import * as TransferRail from "#layers/TransferRail.ts"
@@ -11,62 +9,18 @@ import { newUuid } from "#services/NewId.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { TransferRail as Port } from "#services/TransferRail.ts"
-
-interface Question {
-  readonly method: string
-  readonly path: string
-  readonly headers: IncomingMessage["headers"]
-  readonly body: unknown
-}
-interface Answer {
-  readonly status?: number
-  /** An object is written as JSON, a text as it is; `cut` ends the connection, `hang` never comes. */
-  readonly body: object | string
-  readonly headers?: Record<string, string>
-}
-const parse = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
-
-/** A server that plays a settlement provider: answers from a list, one after the other, the last one again and again. */
-const server = Effect.fnUntraced(function* (answers: ReadonlyArray<Answer>) {
-  const questions: Array<Question> = []
-  const respond = (response: ServerResponse) => {
-    const answer = answers[Math.min(questions.length, answers.length) - 1]
-    if (answer === undefined || answer.body === "hang") return
-    if (answer.body === "cut") return response.destroy()
-    response.writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers })
-    response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body))
-  }
-  const http = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const text = Buffer.concat(chunks).toString()
-      questions.push({
-        method: request.method ?? "",
-        path: request.url ?? "",
-        headers: request.headers,
-        body: text === "" ? undefined : parse(text)
-      })
-      respond(response)
-    })
-  })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))),
-    () => Effect.sync(() => void http.close().closeAllConnections())
-  )
-  return { host: `127.0.0.1:${(http.address() as AddressInfo).port}`, questions }
-})
+import { type Answer, answering } from "./Answering.ts"
 
 const provider = (...answers: ReadonlyArray<Answer>) => providerAt("/pay/", ...answers)
 
 const providerAt = Effect.fnUntraced(function* (path: string, ...answers: ReadonlyArray<Answer>) {
-  const { host, questions } = yield* server(answers)
+  const { host, state } = yield* answering(answers)
   const policy = Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowHosts: [host], bodyBytes: 10_000 }))
   const layer = TransferRailHttp.layer({
     url: new URL(`http://${host}${path}`),
     authorization: Option.some(Redacted.make("Bearer of-nobody"))
   }).pipe(Layer.provide(PublicHttp.layer), Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
-  return { rail: Context.get(yield* Layer.build(Layer.fresh(layer)), Port), questions }
+  return { rail: Context.get(yield* Layer.build(Layer.fresh(layer)), Port), questions: state.questions }
 })
 
 const reference = "tx_01h455vb4pex5vsknk084sn02q"
@@ -189,13 +143,13 @@ describe("the rail of a live server", () => {
 
   it.live("is the provider whose address the operator gave, also a private one", () =>
     Effect.gen(function* () {
-      const { host, questions } = yield* server([{ body: completed }])
+      const { host, state } = yield* answering([{ body: completed }])
       const rail = Option.getOrThrow(
         yield* railOf({ TURNPIKE_SETTLEMENT_URL: `http://${host}`, TURNPIKE_SETTLEMENT_AUTHORIZATION: "Basic eDp5" })
       )
       assert.strictEqual((yield* rail.submit(order))._tag, "Completed")
-      assert.deepInclude(questions[0] ?? {}, { path: "/settlements" })
-      assert.strictEqual(questions[0]?.headers.authorization, "Basic eDp5")
+      assert.deepInclude(state.questions[0] ?? {}, { path: "/settlements" })
+      assert.strictEqual(state.questions[0]?.headers.authorization, "Basic eDp5")
     }).pipe(Effect.scoped)
   )
 

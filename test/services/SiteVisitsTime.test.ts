@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Queue, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Visit } from "#services/SiteVisits.ts"
+import { listening } from "../layers/Listening.ts"
 import { limits as ample, opened, siteVisits } from "./SiteVisitsHarness.ts"
 
 /** Of virtual time. */
@@ -12,21 +12,11 @@ const limits = { ...ample, duration: Duration.seconds(8), perRequest: Duration.s
 /** A shop for the length of the scope; each path that it is asked for comes out of `asked`. */
 const shop = Effect.fnUntraced(function* (listener: RequestListener) {
   const asked = yield* Queue.bounded<string>(100)
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer((request, response) => {
-        Queue.offerUnsafe(asked, request.url ?? "")
-        listener(request, response)
-      })
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  return { asked, domain: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const server = createServer((request, response) => {
+    Queue.offerUnsafe(asked, request.url ?? "")
+    listener(request, response)
+  })
+  return { asked, domain: yield* listening(server) }
 })
 const answers: RequestListener = (_, response) => void response.end("yes")
 const silence: RequestListener = () => {}

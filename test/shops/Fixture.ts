@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
+import { listening } from "../layers/Listening.ts"
 
 /** A shop of ours on loopback. `domain` is what a scan of it is asked for, once that pair is listed. */
 export interface Fixture {
@@ -14,22 +14,13 @@ export interface Fixture {
 export type ShopPages = (request: IncomingMessage, response: ServerResponse, base: string) => void | Promise<void>
 
 /** Opens a shop for the length of the scope. */
-export const open = (pages: ShopPages) =>
-  Effect.acquireRelease(
-    Effect.callback<Fixture & { readonly close: () => void }>((resume) => {
-      const asked: Array<string> = []
-      const server = createServer((request, response) => {
-        asked.push(`${request.method} ${request.url}`)
-        void pages(request, response, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const domain = `127.0.0.1:${(server.address() as AddressInfo).port}`
-        const close = () => {
-          server.closeAllConnections()
-          server.close()
-        }
-        resume(Effect.succeed({ domain, url: `http://${domain}`, asked, close }))
-      })
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+export const open = Effect.fnUntraced(function* (pages: ShopPages) {
+  const asked: Array<string> = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    void pages(request, response, url)
+  })
+  const domain = yield* listening(server)
+  const url = `http://${domain}`
+  return { domain, url, asked } satisfies Fixture
+})

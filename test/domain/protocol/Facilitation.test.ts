@@ -4,6 +4,22 @@ import { feePayer, offer, stranger } from "./Payers.ts"
 
 const [first, second] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`]
 
+describe("what a seller asks a facilitator", () => {
+  it("is refused where it is of a scheme that is not settled in that version", () => {
+    const reasonOf = (x402Version: 1 | 2, scheme: string) => {
+      const network = x402Version === 1 ? "base-sepolia" : offer("exact").network
+      const paymentRequirements = { ...offer("exact"), scheme, network }
+      const accepted = x402Version === 1 ? { scheme, network } : { accepted: paymentRequirements }
+      const paymentPayload = { x402Version, ...accepted, payload: {} }
+      const asked = readFacilitation({ x402Version, paymentPayload, paymentRequirements }, "sandbox", [first])
+      return asked._tag === "Declined" ? asked.reason : asked._tag
+    }
+    assert.strictEqual(reasonOf(2, "deferred"), "unsupported_scheme")
+    assert.strictEqual(reasonOf(1, "upto"), "unsupported_scheme")
+    assert.strictEqual(reasonOf(2, "exact"), "Asked")
+  })
+})
+
 describe("a facilitator with several keys", () => {
   it("lists each of them once", () => {
     const upto = { scheme: "upto", extra: { facilitatorAddress: first }, signers: [first, second] }
