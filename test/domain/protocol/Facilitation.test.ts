@@ -8,9 +8,8 @@ describe("what a seller asks a facilitator", () => {
   it("is refused where it is of a scheme that is not settled in that version", () => {
     const reasonOf = (x402Version: 1 | 2, scheme: string) => {
       const network = x402Version === 1 ? "base-sepolia" : offer("exact").network
-      const paymentRequirements = { ...offer("exact"), scheme, network }
-      const accepted = x402Version === 1 ? { scheme, network } : { accepted: paymentRequirements }
-      const paymentPayload = { x402Version, ...accepted, payload: {} }
+      const paymentRequirements = { ...offer("exact"), scheme, network, extra: {} }
+      const paymentPayload = { x402Version, scheme, network, accepted: paymentRequirements, payload: {} }
       const asked = readFacilitation({ x402Version, paymentPayload, paymentRequirements }, "sandbox", [first])
       return asked._tag === "Declined" ? asked.reason : asked._tag
     }
