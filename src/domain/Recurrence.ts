@@ -130,9 +130,10 @@ const nextCounted = (recurrence: Recurrence, zone: DateTime.TimeZone, lower: num
 const horizon = 100 * 366 * day
 
 /** Whether it wants a day that none of its months ever has, which a search would take milliseconds to find out. */
-const hasNoDay = ({ and, days, months, weekdays }: Cron.Cron): boolean => {
-  // Left empty is every one of them; and a weekday comes whatever the day, unless both are asked for.
-  if (days.size === 0 || (weekdays.size > 0 && !and)) return false
+const hasNoDay = ({ days, months, weekdays }: Cron.Cron, expression: string): boolean => {
+  // Empty is every one. A weekday comes whatever the day, but both have to fit where one of them counts on from `*`.
+  const comesAlone = weekdays.size > 0 && expression.trim().split(/\s+/)[4]?.startsWith("*") !== true
+  if (days.size === 0 || comesAlone) return false
   const lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
   const longest = Math.max(...lengths.filter((_, month) => months.size === 0 || months.has(month + 1)))
   return Math.min(...days) > longest
@@ -140,7 +141,7 @@ const hasNoDay = ({ and, days, months, weekdays }: Cron.Cron): boolean => {
 
 const nextByCron = (expression: string, zone: DateTime.TimeZone, lower: number): number | undefined => {
   const cron = Result.getOrUndefined(cronOf(expression))
-  if (cron === undefined || hasNoDay(cron)) return undefined
+  if (cron === undefined || hasNoDay(cron, expression)) return undefined
   let wall = wallAt(zone, lower)
   const end = wall + horizon
   while (wall < end) {

@@ -90,6 +90,14 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an agent", 
       yield* wallets.fund(principal, own, { amount: 2_000_000n, currency: "EURC" })
       const made = yield* one.call("POST", "/v1/transfers", order)
       assert.deepStrictEqual([made.status, made.json.from_wallet_id], [201, toTypeId("wal", own)], made.body)
+      // A quote says what it is paid in, so that nobody has to repeat it.
+      const conversion = { from_currency: "EURC", to_currency: "USDC", amount: "0.50" }
+      const quote = yield* one.call("POST", "/v1/quotes", conversion)
+      const crossing = { type: "cross_border", to_wallet_id: toTypeId("wal", one.wallet), quote_id: quote.json.id }
+      const crossed = yield* one.call("POST", "/v1/transfers", { ...crossing, idempotency_key: "quoted" })
+      assert.deepStrictEqual([crossed.status, crossed.json.from_wallet_id], [201, toTypeId("wal", own)], crossed.body)
+      const named = { ...crossing, from_wallet_id: toTypeId("wal", own), idempotency_key: "quoted" }
+      assert.strictEqual((yield* one.call("POST", "/v1/transfers", named)).json.id, crossed.json.id)
     })
   )
 
