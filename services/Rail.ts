@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Network } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
@@ -6,7 +6,7 @@ import type { Authorization } from "#domain/protocol/Authorization.ts"
 /** The rail could not be asked, or its answer says nothing. Nothing follows from it about the money. */
 export class RailUnavailable extends Schema.TaggedError<RailUnavailable>()(
   "RAIL_UNAVAILABLE",
-  { reason: Schema.String },
+  { reason: Schema.String, retry_after: Schema.Int.pipe(Schema.withConstructorDefault(Effect.succeed(5))) },
   { httpApiStatus: 503, title: "The settlement rail does not answer" }
 ) {}
 

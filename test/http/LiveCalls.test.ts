@@ -96,6 +96,18 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an answer tha
     })
   )
 
+  it.effect("and of a chain that cannot be asked is not fetched, and whoever paid is told when to come again", () =>
+    Effect.gen(function* () {
+      const shop = yield* paid((_, response) => response.end("served"))
+      yield* chain.does("unavailable")
+      const { headers, json, status } = yield* callWith(shop.path, shop.header)
+      assert.deepStrictEqual([status, json.code, headers["retry-after"]], [503, "RAIL_UNAVAILABLE", "5"])
+      assert.isEmpty(shop.backend.seen)
+      yield* chain.does("settle")
+      assert.strictEqual((yield* callWith(shop.path, shop.header)).status, 200)
+    })
+  )
+
   it.effect("and that streams events begins when the chain has decided: who is refused gets none of them", () =>
     Effect.gen(function* () {
       const called = Promise.withResolvers<ServerResponse>()
