@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import { moves } from "#domain/ChainSettlement.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
@@ -50,10 +51,11 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
    * Whether a price was taken, and later than its seller waited: then he has served nobody for it, and asked again he is told. Of a
    * maximum he might take another part the second time, which would be refused after he has served.
    */
-  const isOwed = Effect.fnUntraced(function* (authorization: Authorization) {
+  const isOwed = Effect.fnUntraced(function* ({ amount }: Asked, authorization: Authorization) {
     if (chain === undefined || authorization.scheme !== "exact") return false
     const { known } = yield* unrefused(chain, authorization)
-    return known?.state === "confirmed" && !(yield* wasTold(reservationOf(authorization), known.created_at))
+    if (known?.state !== "confirmed" || !moves(known, amount, authorization)) return false
+    return !(yield* wasTold(reservationOf(authorization), known.created_at))
   })
 
   const refusal = Effect.fnUntraced(function* (
@@ -67,7 +69,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
       Effect.as(undefined),
       Effect.catchTags({
         AUTHORIZATION_REFUSED: ({ reason }) =>
-          Effect.map(isOwed(authorization), (owed) => (owed ? undefined : declined(reason))),
+          Effect.map(isOwed(asked, authorization), (owed) => (owed ? undefined : declined(reason))),
         RAIL_UNAVAILABLE: ({ reason }) => Effect.succeed(declined("unexpected_verify_error", reason))
       })
     )
@@ -98,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     if (outcome._tag === "Refused") return declined(outcome.reason)
     const { transaction } = outcome
     const kept = Option.getOrUndefined(yield* chain.get(id))
-    if (kept !== undefined && kept.amount !== asked.amount) return usedBefore(authorization)
+    if (kept !== undefined && !moves(kept, asked.amount, authorization)) return usedBefore(authorization)
     return outcome._tag === "Settled" && kept !== undefined
       ? { transaction: outcome.transaction, since: kept.created_at }
       : { ...declined("settlement_pending"), transaction }

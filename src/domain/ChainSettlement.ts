@@ -125,6 +125,16 @@ export const ChainSettlement = Schema.Struct({
 })
 export type ChainSettlement = typeof ChainSettlement.Type
 
+/**
+ * Whether a settlement moves this much (micro-units) to whom the authorisation names. Its id does not tell: a payer can sign one nonce
+ * for several receivers, of whom one gets the money.
+ */
+export const moves = (
+  { amount, authorization }: Pick<ChainSettlement, "amount" | "authorization">,
+  asked: bigint,
+  { asset, payTo }: Pick<Authorization, "asset" | "payTo">
+): boolean => amount === asked && authorization.payTo === payTo && authorization.asset === asset
+
 /** What a rail is told about a settlement. */
 export interface Settlement {
   readonly id: string

@@ -61,14 +61,14 @@ const does = (behaviour: RailSimulated.Behaviour) =>
 const moved = Effect.flatMap(RailSimulated.RailControl, (control) => Ref.get(control.moved))
 
 let sellers = 0
-/** A seller with a wallet on the main network, and a payment of 0.01 to it. */
-const sale = Effect.gen(function* () {
+/** A seller with a wallet on the main network, and a payment of 0.01 to it, whose nonce may be that of another. */
+const saleWith = Effect.fnUntraced(function* (word?: string) {
   const { principal } = yield* tenant
   const caller = new Principal({ ...principal, environment: "live" })
   const to = privateKeyToAccount(`0x${String(++sellers).padStart(64, "0")}`).address
   const wallet = yield* (yield* Wallets).create(caller, { network: "base-mainnet", address: to })
   const payload = yield* Effect.promise(() =>
-    signTransfer({ to, nonce: nonce(`live ${sellers}`) }, { chainId: 8453, asset: usdc, name: "USD Coin" })
+    signTransfer({ to, nonce: nonce(word ?? `live ${sellers}`) }, { chainId: 8453, asset: usdc, name: "USD Coin" })
   )
   const requirements = {
     scheme: "exact",
@@ -90,6 +90,7 @@ const sale = Effect.gen(function* () {
   }
   return { caller, wallet, payment, facilitator: yield* Facilitator }
 })
+const sale = saleWith()
 
 layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facilitator of a live server", (it) => {
   it.effect("moves the money on the chain, once however often it is asked", () =>
@@ -209,6 +210,34 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
       assert.isTrue((yield* facilitator.settle(payment, caller)).success)
       assert.isFalse((yield* facilitator.verify(payment, caller)).isValid)
       assert.isFalse((yield* facilitator.settle(payment, caller)).success)
+    })
+  )
+
+  it.effect("never takes money that went to another for its own: a nonce signed twice pays one of the receivers", () =>
+    Effect.gen(function* () {
+      yield* does("pending")
+      const [paid, deceived] = [yield* saleWith("twice"), yield* saleWith("twice")]
+      const told = ({ caller, facilitator, payment }: typeof paid) =>
+        Effect.map(facilitator.settle(payment, caller), ({ errorReason, success }) => [success, errorReason])
+      const used = [false, "invalid_exact_evm_nonce_already_used"]
+      assert.deepStrictEqual(yield* told(paid), [false, "settlement_pending"])
+      assert.isTrue(
+        (yield* deceived.facilitator.verify(deceived.payment, deceived.caller)).isValid,
+        "the chain has no word"
+      )
+      assert.deepStrictEqual(yield* told(deceived), used)
+      yield* does("settle")
+      const { reconcileDue } = yield* ChainSettlements
+      yield* Effect.repeat(Effect.andThen(reconcileDue, told(deceived)), { times: 3 })
+      yield* does("refuse")
+      assert.isFalse((yield* deceived.facilitator.verify(deceived.payment, deceived.caller)).isValid)
+      assert.deepStrictEqual(yield* told(deceived), used)
+      yield* does("settle")
+      yield* Effect.repeat(told(paid), {
+        until: ([success]) => success === true,
+        schedule: Schedule.spaced("10 millis")
+      })
+      assert.deepStrictEqual(yield* told(deceived), used)
     })
   )
 
