@@ -1,5 +1,5 @@
-import { Cause, Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Metric, Option, Schedule } from "effect"
-import { type ChainSettlement, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
+import { Cause, Clock, Context, Data, Duration, Effect, Fiber, FiberMap, Layer, Metric, Option, Schedule } from "effect"
+import { type ChainSettlement, moves, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
 import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
 import { Rail } from "./Rail.ts"
@@ -14,16 +14,19 @@ export interface Concluded {
   readonly outcome: Exclude<Outcome, { readonly _tag: "Pending" }>
 }
 
+/** Under this id money is taken otherwise: to another receiver, or another amount. What becomes of that says nothing about this order. */
+export class SettlesAnother extends Data.TaggedError("SettlesAnother")<{ readonly id: string }> {}
+
 /** Takes signed money on chains: at most once, and what became of it is found out, never guessed. */
 export class ChainSettlements extends Context.Service<
   ChainSettlements,
   {
     /**
      * Settles, and waits a while for the outcome; `Pending` when there is none yet. One id is settled once, however often it is
-     * asked for. An authorisation that is being settled under another id is refused as `duplicate_settlement`. Whoever cannot come
-     * back for the outcome waits for `longer` besides, however many others wait.
+     * asked for, and fails at once for every order but the first. An authorisation that is being settled under another id is refused
+     * as `duplicate_settlement`. Whoever cannot come back for the outcome waits for `longer` besides, however many others wait.
      */
-    settle(order: Records.ChainOrder, longer?: Duration.Duration): Effect.Effect<Outcome>
+    settle(order: Records.ChainOrder, longer?: Duration.Duration): Effect.Effect<Outcome, SettlesAnother>
     get(id: string): Effect.Effect<Option.Option<ChainSettlement>>
     /** Asks the rail about settlements that are due, those of dead processes among them; how many. */
     readonly reconcileDue: Effect.Effect<number>
@@ -87,9 +90,10 @@ export class ChainSettlements extends Context.Service<
       const settle = Effect.fn("ChainSettlements.settle")(function* (
         order: Records.ChainOrder,
         longer?: Duration.Duration
-      ) {
+      ): Effect.fn.Return<Outcome, SettlesAnother> {
         const row = yield* records.insert(order)
-        if (Option.isNone(row)) return { _tag: "Refused", reason: "duplicate_settlement" } as const
+        if (Option.isNone(row)) return { _tag: "Refused", reason: "duplicate_settlement" }
+        if (!moves(row.value, order)) return yield* new SettlesAnother({ id: order.id })
         if (!records.isOpen(row.value)) return outcomeOf(row.value)
         // What is too much to wait for is stored all the same, and the worker finds it.
         if ((yield* FiberMap.size(drivers)) >= policy.concurrency) {

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { moves } from "#domain/ChainSettlement.ts"
+import { moves, outcomeOf } from "#domain/ChainSettlement.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
@@ -38,13 +38,16 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
   // Ids of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
   const idOf = (authorization: Authorization, attempt: number) =>
     stepId(reservationOf(authorization), attempt, "facilitator")
-  /** The first settlement of this word that was not refused, if there is one yet, and which it is. */
+  /** The first settlement of this word that was not refused, if there is one yet, and why the one before it was. */
   const unrefused = Effect.fnUntraced(function* ({ get }: ChainSettlements["Service"], authorization: Authorization) {
-    for (let attempt = 1; attempt < mostAttempts; attempt++) {
-      const known = Option.getOrUndefined(yield* get(idOf(authorization, attempt)))
-      if (known?.state !== "refused") return { attempt, known }
+    let refusedFor: string | undefined
+    for (let attempt = 1; ; attempt++) {
+      const id = idOf(authorization, attempt)
+      const known = Option.getOrUndefined(yield* get(id))
+      const outcome = known && outcomeOf(known)
+      if (outcome?._tag !== "Refused" || attempt === mostAttempts) return { id, known, refusedFor }
+      refusedFor = outcome.reason
     }
-    return { attempt: mostAttempts, known: Option.getOrUndefined(yield* get(idOf(authorization, mostAttempts))) }
   })
 
   /**
@@ -54,7 +57,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
   const isOwed = Effect.fnUntraced(function* ({ amount }: Asked, authorization: Authorization) {
     if (chain === undefined || authorization.scheme !== "exact") return false
     const { known } = yield* unrefused(chain, authorization)
-    if (known?.state !== "confirmed" || !moves(known, amount, authorization)) return false
+    if (known?.state !== "confirmed" || !moves(known, { amount, authorization })) return false
     return !(yield* wasTold(reservationOf(authorization), known.created_at))
   })
 
@@ -79,15 +82,9 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     rail === undefined ? Effect.succeed(false) : Effect.isSuccess(rail.verify(authorization))
 
   /**
-   * The settlement that is asked for: the first that was not refused. A refused one moved nothing and never will, so when the same word
-   * would go through by now it is taken under the next id; of the ids of one word one can be more than refused.
+   * Takes it by the first settlement that was not refused. A refused one moved nothing and never will, so when the same word would go
+   * through by now it is taken under the next id; of the ids of one word one can be more than refused.
    */
-  const settlementOf = Effect.fnUntraced(function* (chain: ChainSettlements["Service"], authorization: Authorization) {
-    const { attempt, known } = yield* unrefused(chain, authorization)
-    const mayBegin = attempt === 1 || known !== undefined || (yield* wouldGo(authorization))
-    return idOf(authorization, mayBegin ? attempt : attempt - 1)
-  })
-
   const take = Effect.fnUntraced(function* (
     asked: Asked,
     authorization: Authorization,
@@ -95,15 +92,23 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
   ): Effect.fn.Return<Parties.Taken | Parties.Unsettled> {
     if (chain === undefined) return declined("unexpected_settle_error", noRail)
     if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
-    const id = yield* settlementOf(chain, authorization)
-    const outcome = yield* chain.settle({ id, payment_id: undefined, authorization, amount: asked.amount })
-    if (outcome._tag === "Refused") return declined(outcome.reason)
-    const { transaction } = outcome
-    const kept = Option.getOrUndefined(yield* chain.get(id))
-    if (kept !== undefined && !moves(kept, asked.amount, authorization)) return usedBefore(authorization)
-    return outcome._tag === "Settled" && kept !== undefined
-      ? { transaction: outcome.transaction, since: kept.created_at }
-      : { ...declined("settlement_pending"), transaction }
+    const { id, known, refusedFor } = yield* unrefused(chain, authorization)
+    if (known === undefined && refusedFor !== undefined && !(yield* wouldGo(authorization))) return declined(refusedFor)
+    const outcome = yield* chain
+      .settle({ id, payment_id: undefined, authorization, amount: asked.amount })
+      .pipe(Effect.catchTag("SettlesAnother", () => Effect.succeed(usedBefore(authorization))))
+    switch (outcome._tag) {
+      case "Declined":
+        return outcome
+      case "Refused":
+        return declined(outcome.reason)
+      case "Pending":
+        return { ...declined("settlement_pending"), transaction: outcome.transaction }
+      case "Settled": {
+        const { created_at: since } = Option.getOrThrow(yield* chain.get(id))
+        return { transaction: outcome.transaction, since }
+      }
+    }
   })
 
   return { kinds, refusal, take } satisfies Parties.Settling

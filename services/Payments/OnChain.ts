@@ -26,7 +26,7 @@ import type { Charge, OriginAnswer } from "./Settling.ts"
 /** The id under which a payer who has an address and no wallet here is counted: the same each time. */
 export const payerIdOf = (network: string, address: string): string => uuidFrom(`payer ${network} ${address}`)
 
-/** How the step is called that takes one attempt's money, and whose id the settlement has. */
+/** How the step is called that takes one attempt's money, and whose id the settlement has: that of one order. */
 const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")
 
 /** The published reasons for an authorisation that ends before it could be settled. */
@@ -243,8 +243,8 @@ export const make = Effect.fnUntraced(function* (options: {
       yield* charge(row, 0n, null, true)
       return { charged: 0n, transaction: null }
     }
-    const longer = answer.kept === undefined ? policy.holdLife : undefined
-    const outcome = yield* settle({ id: settlementId(row), payment_id: id, authorization, amount }, longer)
+    const order = { id: settlementId(row), payment_id: id, authorization, amount }
+    const outcome = yield* Effect.orDie(settle(order, answer.kept === undefined ? policy.holdLife : undefined))
     if (outcome._tag === "Pending") {
       const transaction = outcome.transaction ?? null
       return yield* new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })

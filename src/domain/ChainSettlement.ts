@@ -125,15 +125,18 @@ export const ChainSettlement = Schema.Struct({
 })
 export type ChainSettlement = typeof ChainSettlement.Type
 
+/** What tells one order from another, besides its amount. */
+const parties = ["network", "asset", "payer", "payTo", "nonce"] as const
+
 /**
- * Whether a settlement moves this much (micro-units) to whom the authorisation names. Its id does not tell: a payer can sign one nonce
- * for several receivers, of whom one gets the money.
+ * Whether a settlement moves what is asked for. Its id does not tell: a payer can sign one nonce for several receivers, of whom one gets
+ * the money.
  */
 export const moves = (
-  { amount, authorization }: Pick<ChainSettlement, "amount" | "authorization">,
-  asked: bigint,
-  { asset, payTo }: Pick<Authorization, "asset" | "payTo">
-): boolean => amount === asked && authorization.payTo === payTo && authorization.asset === asset
+  kept: Pick<ChainSettlement, "amount" | "authorization">,
+  asked: { readonly amount: bigint; readonly authorization: Pick<Authorization, (typeof parties)[number]> }
+): boolean =>
+  kept.amount === asked.amount && parties.every((name) => kept.authorization[name] === asked.authorization[name])
 
 /** What a rail is told about a settlement. */
 export interface Settlement {

@@ -1,0 +1,79 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Option, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { transactionOf } from "#layers/RailSimulated.ts"
+import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { another, authorization, chain, order, testLayer, unattended } from "./ChainSettlementsHarness.ts"
+
+const other = "0x3333333333333333333333333333333333333333"
+/** The same id, and another receiver or amount. */
+const others = (first: ReturnType<typeof order>) => {
+  const changed = (change: Partial<Authorization>) => ({
+    ...first,
+    authorization: { ...first.authorization, ...change }
+  })
+  return [
+    changed({ payTo: other }),
+    changed({ asset: other }),
+    changed({ payer: other }),
+    changed({ nonce: `0x${"7".repeat(64)}` }),
+    changed({ network: "base-mainnet" }),
+    { ...first, amount: first.amount - 1n }
+  ]
+}
+const paidTo = Effect.fnUntraced(function* (id: string) {
+  return Option.getOrThrow(yield* (yield* ChainSettlements).get(id)).authorization.payTo
+})
+
+layer(testLayer(), { timeout: "30 seconds" })("under the id of a settlement", (it) => {
+  it.effect("another order is refused at once, whatever is known of the first, and moves nothing", () =>
+    Effect.gen(function* () {
+      const { reconcileDue, settle } = yield* ChainSettlements
+      const unheard = yield* another(unattended)
+      const first = order()
+      // Kept, and its process died before it asked the chain.
+      assert.strictEqual((yield* unheard.settle(first))._tag, "Pending")
+      for (const behaviour of ["pending", "settle", "settle"] as const) {
+        yield* chain.does(behaviour)
+        for (const one of others(first)) {
+          assert.strictEqual((yield* Effect.flip(settle(one)))._tag, "SettlesAnother")
+        }
+        yield* reconcileDue
+        yield* TestClock.adjust("2 minutes")
+      }
+      assert.deepStrictEqual(yield* settle(first), { _tag: "Settled", transaction: transactionOf(first.id) })
+      assert.strictEqual(yield* paidTo(first.id), first.authorization.payTo)
+    })
+  )
+
+  it.effect("the same money signed in another way is the same order", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { settle } = yield* ChainSettlements
+      const first = order()
+      const settled = yield* settle(first)
+      const again = { ...first.authorization, protocol: "x402v1", validUntil: new Date(600_000), quote: "q" } as const
+      assert.deepStrictEqual(yield* settle({ ...first, authorization: again }), settled)
+    })
+  )
+
+  it.effect("of two orders at once from two processes one is settled, and the other is told so", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const scope = yield* Scope.make()
+      const [here, there] = [yield* ChainSettlements, yield* Scope.provide(another(), scope)]
+      for (let round = 0; round < 10; round++) {
+        const signed = authorization()
+        const first = order({ authorization: signed })
+        const second = { ...first, authorization: { ...signed, payTo: other } }
+        const [one, two] = yield* Effect.all([Effect.exit(here.settle(first)), Effect.exit(there.settle(second))], {
+          concurrency: 2
+        })
+        assert.deepStrictEqual([one, two].filter(Exit.isSuccess).length, 1)
+        assert.strictEqual(yield* paidTo(first.id), Exit.isSuccess(one) ? signed.payTo : other)
+      }
+      yield* Scope.close(scope, Exit.void)
+    })
+  )
+})
