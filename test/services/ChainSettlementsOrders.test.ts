@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Option, Scope } from "effect"
+import { DateTime, Effect, Exit, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import type { Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { transactionOf } from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
@@ -74,6 +75,34 @@ layer(testLayer(), { timeout: "30 seconds" })("under the id of a settlement", (i
         assert.strictEqual(yield* paidTo(first.id), Exit.isSuccess(one) ? signed.payTo : other)
       }
       yield* Scope.close(scope, Exit.void)
+    })
+  )
+})
+
+layer(testLayer(unattended), { timeout: "30 seconds" })("a rail that is asked", (it) => {
+  it.effect("hears whether it was before, what it named then, and since when money may have moved", () =>
+    Effect.gen(function* () {
+      const { reconcileDue, settle } = yield* ChainSettlements
+      const heard: Array<Settlement> = []
+      const transaction = transactionOf("named")
+      yield* chain.does((settlement) =>
+        Effect.sync(() => {
+          heard.push(settlement)
+          return { _tag: "Pending", transaction: heard.length < 3 ? transaction : undefined }
+        })
+      )
+      yield* TestClock.adjust("1 hour")
+      const since = yield* DateTime.nowAsDate
+      yield* settle(order())
+      for (let turn = 0; turn < 4; turn++) {
+        yield* TestClock.adjust("2 minutes")
+        yield* reconcileDue
+      }
+      const again = { askedBefore: true, transaction, since }
+      assert.deepStrictEqual(
+        heard.map((one) => ({ askedBefore: one.askedBefore, transaction: one.transaction, since: one.since })),
+        [{ askedBefore: false, transaction: undefined, since }, again, again, again]
+      )
     })
   )
 })
