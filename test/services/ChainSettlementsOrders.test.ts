@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Effect, Exit, Option, Scope } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, Logger, Option, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { Settlement } from "#domain/ChainSettlement.ts"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { transactionOf } from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
@@ -104,5 +105,35 @@ layer(testLayer(unattended), { timeout: "30 seconds" })("a rail that is asked", 
         [{ askedBefore: false, transaction: undefined, since }, again, again, again]
       )
     })
+  )
+
+  it.effect(
+    "and says late that money moved which is refused by then is reported; whoever repeats the refusal is not",
+    () =>
+      Effect.gen(function* () {
+        const { get, reconcileDue, settle } = yield* ChainSettlements
+        const sql = yield* SqlClient.SqlClient
+        const saidLate = Effect.fnUntraced(function* (late: Outcome) {
+          const answer = yield* Deferred.make<Outcome>()
+          yield* chain.does(() => Deferred.await(answer))
+          const wanted = order()
+          yield* settle(wanted)
+          const lines: Array<string> = []
+          const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
+          const slow = yield* Effect.forkChild(Effect.provide(reconcileDue, Logger.layer([logger])))
+          yield* chain.asked(wanted.id)
+          // The lease of a process that stands still ends without it.
+          yield* sql`UPDATE chain_settlements SET due_at = 'epoch' WHERE id = ${wanted.id}`
+          yield* chain.does("refuse")
+          yield* reconcileDue
+          yield* Deferred.succeed(answer, late)
+          yield* Fiber.join(slow)
+          assert.strictEqual(Option.getOrThrow(yield* get(wanted.id)).state, "refused")
+          return lines.filter((line) => line.includes("ALERT: a rail contradicts") && line.includes(wanted.id)).length
+        })
+        assert.strictEqual(yield* saidLate({ _tag: "Settled", transaction: "0x1" }), 1)
+        assert.strictEqual(yield* saidLate({ _tag: "Refused", reason: "expired" }), 0)
+        assert.strictEqual(yield* saidLate({ _tag: "Pending", transaction: "0x1" }), 0)
+      })
   )
 })
