@@ -30,7 +30,7 @@ export const payerIdOf = (network: string, address: string): string => uuidFrom(
 const settlementId = (payment: Pick<PaymentRow, "id" | "attempt">) => stepId(payment.id, payment.attempt, "settle")
 
 /** The published reasons for an authorisation that ends before it could be settled. */
-const endsTooSoon: Record<Authorization["method"], string> = {
+export const endsTooSoon: Record<Authorization["method"], string> = {
   eip3009: "invalid_exact_evm_payload_authorization_valid_before",
   permit2: "permit2_deadline_expired",
   svm: "invalid_exact_svm_transaction_simulation_failed"

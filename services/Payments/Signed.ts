@@ -72,10 +72,15 @@ export const make = Effect.fnUntraced(function* (options: {
   const again = Effect.fnUntraced(function* (call: SignedCall): Effect.fn.Return<Grant | undefined, UseRefused> {
     const row = yield* broughtBefore(call)
     if (row === undefined) return undefined
-    const grant = yield* judge(row, call, yield* DateTime.nowAsDate, call.authorization)
+    const now = yield* DateTime.nowAsDate
+    const grant = yield* judge(row, call, now, call.authorization)
     switch (grant._tag) {
-      case "Refused":
+      case "Refused": {
+        const { method, validUntil } = call.authorization
+        // Nobody took it, and nobody can any more.
+        if (grant.reason === "proof_expired" && validUntil <= now) return yield* refused(OnChain.endsTooSoon[method])
         return grant.reason.startsWith("proof_") ? usedBefore(call.authorization) : inWordsOfX402(grant)
+      }
       case "Granted":
         return { ...grant, signed: call.authorization }
       case "Answered":

@@ -55,6 +55,21 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
     })
   )
 
+  it.effect("that was given back and has ended since is said to have ended, not to be used", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { granted, payments, signs, snapshot } = yield* market("live")
+      const signed = signs({ validUntil: new Date(120_000) })
+      yield* payments.release(yield* granted(signed), "origin_status")
+      yield* TestClock.adjust("2 minutes")
+      const call = { authorization: signed, snapshot, method: "GET", fingerprint: "f" }
+      assert.deepStrictEqual(yield* payments.again(call), {
+        _tag: "Refused",
+        reason: "invalid_exact_evm_payload_authorization_valid_before"
+      })
+    })
+  )
+
   it.effect("never answers with what an earlier attempt was answered", () =>
     Effect.gen(function* () {
       yield* chain.does("settle")
