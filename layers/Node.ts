@@ -16,7 +16,7 @@ import {
 } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { isIP, SocketAddress } from "node:net"
+import { isIP, Server as Listener, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { sayingOf } from "#services/Database/Reasons.ts"
@@ -24,7 +24,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { isDatabaseAway } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
-import { monotonic } from "#services/RealTime.ts"
+import { monotonic, sleep } from "#services/RealTime.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
@@ -117,9 +117,7 @@ const interceptable = (server: Server, starting: (request: IncomingMessage, resp
     first: undefined as ((q: IncomingMessage, a: ServerResponse) => boolean) | undefined
   }
   const emit = server.emit.bind(server)
-  const { cutStalled, take } = Lines.make((event, request, response) => {
-    // Connections that are still busy when the process stops must not bring another request.
-    if (state.stopping) response.shouldKeepAlive = false
+  const { cutStalled, end, take } = Lines.make((event, request, response) => {
     if (state.first?.(request, response) === true) return true
     if (state.first === undefined) starting(request, response)
     else emit(event, request, response)
@@ -131,7 +129,14 @@ const interceptable = (server: Server, starting: (request: IncomingMessage, resp
     return take(event, request, response)
   }
   server.emit = intercepting
-  return { cutStalled, state }
+  return { cutStalled, end, state }
+}
+
+/** Takes no more connections. An HTTP server's own `close` would cut those that are idle at the same time. */
+const stopListening = (server: Server, then: () => void) => {
+  // Deno's is no listener of Node's.
+  const { close } = server instanceof Listener ? Listener.prototype : server
+  close.call(server, then)
 }
 
 const boundPort = (server: Server): number | undefined => {
@@ -158,7 +163,7 @@ const listener = Layer.unwrap(
     const place = { host: yield* host, port: yield* port }
     const configured = yield* address("TURNPIKE_PUBLIC_URL")
     const publicUrl = () => Option.getOrElse(configured, () => origin(place.host, boundPort(server) ?? place.port))
-    const { cutStalled, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
+    const { cutStalled, end, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
     yield* Effect.map(Clock.Clock, (clock) => cutStalled(monotonic(clock))).pipe(
       Effect.catchCause((cause) => Effect.logError("Stalled connections could not be looked at", cause)),
       Effect.repeat(Schedule.spaced("5 seconds")),
@@ -168,15 +173,17 @@ const listener = Layer.unwrap(
 
     const closed = Effect.callback<void>((resume) => {
       if (!server.listening) return resume(Effect.void)
-      server.close(() => resume(Effect.void))
+      stopListening(server, () => resume(Effect.void))
     })
-    // A connection that becomes idle after `close` is not closed by it.
-    const closeIdle = Effect.sync(() => server.closeIdleConnections()).pipe(
-      Effect.repeat(Schedule.spaced("100 millis"))
+    // Who is idle may have sent its next request already, whose answer says that there will be no other here.
+    const closeIdle = sleep("100 millis").pipe(
+      Effect.andThen(Effect.sync(() => server.closeIdleConnections())),
+      Effect.forever
     )
     const endings = new Set<Effect.Effect<void>>()
     const drain = Effect.gen(function* () {
       state.stopping = true
+      end()
       yield* Effect.raceFirst(Effect.sleep(delay), signalled)
       yield* Effect.forEach([...endings, closed], (end) => end, { concurrency: endings.size + 1, discard: true }).pipe(
         Effect.raceFirst(closeIdle),

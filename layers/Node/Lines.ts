@@ -14,8 +14,8 @@ export const patience = { answer: Duration.seconds(15), ownRules: Duration.secon
 /** A connection and its requests. */
 interface Line {
   readonly waiting: Array<() => void>
-  /** Whether a request is under way. */
-  isBusy: boolean
+  /** The answer to the request that is under way, if one is. */
+  answer: ServerResponse | undefined
   /** Whether the route has rules of its own for callers who are slow. */
   hasOwnRules: boolean
   /** What the caller had taken when last looked at, and since when it has taken nothing more. */
@@ -35,11 +35,12 @@ const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQue
  */
 export const make = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
   const lines = new Map<Socket, Line>()
+  let isEnding = false
   /** The line of a connection, for as long as that is open. */
   const lineOf = (socket: Socket): Line => {
     const known = lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = { waiting: [], isBusy: false, hasOwnRules: false, taken: 0, queued: 0, since: undefined }
+    const line: Line = { waiting: [], answer: undefined, hasOwnRules: false, taken: 0, queued: 0, since: undefined }
     // Of one that is closed nobody tells any more.
     if (!socket.destroyed) {
       lines.set(socket, line)
@@ -49,12 +50,13 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   }
   const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
     const { socket } = request
-    line.isBusy = true
+    line.answer = response
+    if (isEnding) response.shouldKeepAlive = false
     response.once("close", () => {
       const next = line.waiting.shift()
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
       if (next !== undefined && !isLast) return next()
-      line.isBusy = false
+      line.answer = undefined
       line.waiting.length = 0
       line.since = undefined
       // Who took the connection away from us may have taken away as well what would tell us that it closes.
@@ -65,7 +67,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
 
   const take = (event: string, request: IncomingMessage, response: ServerResponse): true => {
     const line = lineOf(request.socket)
-    if (!line.isBusy) begin(event, request, response, line)
+    if (line.answer === undefined) begin(event, request, response, line)
     else if (line.waiting.length >= pipelined) request.socket.destroy()
     else line.waiting.push(() => begin(event, request, response, line))
     return true
@@ -75,7 +77,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   const cutStalled = (now: number): void => {
     for (const [socket, line] of lines) {
       const { writableLength } = socket
-      if (!line.isBusy || writableLength === 0) {
+      if (line.answer === undefined || writableLength === 0) {
         line.since = undefined
         continue
       }
@@ -89,5 +91,14 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       }
     }
   }
-  return { take, cutStalled }
+
+  /**
+   * From now on every answer is the last of its connection and says so, also to requests that are under way: callers would send their
+   * next one into a connection that is about to close. An answer that has begun cannot say it any more.
+   */
+  const end = (): void => {
+    isEnding = true
+    for (const { answer } of lines.values()) if (answer?.headersSent === false) answer.shouldKeepAlive = false
+  }
+  return { take, cutStalled, end }
 }

@@ -196,3 +196,57 @@ it.effect("a database that goes away during the start is said in a sentence", ()
     assert.include(yield* said(Effect.die(new TypeError("a bug"))), "TypeError: a bug")
   })
 )
+
+/** A server that answers when it is told to, what its one caller reads, and the stop of it. */
+const stoppable = Effect.gen(function* () {
+  const scope = yield* Scope.make()
+  const context = yield* Layer.buildWithScope(Test, scope)
+  const { intercept, server } = Context.get(context, HttpListener)
+  const asked: Array<ServerResponse> = []
+  yield* Scope.provide(
+    intercept((_, response) => asked.push(response) > 0),
+    scope
+  )
+  const socket = connect(Number(new URL(Context.get(context, Deployment).publicUrl).port), "127.0.0.1")
+  let read = ""
+  socket.on("error", () => undefined).on("data", (chunk) => (read += chunk.toString()))
+  const ask = Effect.suspend(() => {
+    const before = asked.length
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    return Effect.repeat(turn, { until: () => asked.length > before || socket.destroyed })
+  })
+  const stop = Effect.forkChild(Scope.close(scope, Exit.void)).pipe(
+    Effect.tap(Effect.repeat(turn, { until: () => !server.listening }))
+  )
+  const isRead = Effect.repeat(turn, { until: () => read.endsWith("done") })
+  const connections = Effect.sync(() => read.match(/^connection: .*/gim))
+  const closed = Effect.repeat(turn, { until: () => socket.destroyed })
+  return { ask, stop, asked, isRead, connections: Effect.andThen(closed, connections) }
+})
+
+describe("a caller who keeps the connection", () => {
+  it.effect("is told with the answer that was under way when the server stopped to go elsewhere", () =>
+    Effect.gen(function* () {
+      const { ask, asked, connections, stop } = yield* stoppable
+      yield* ask
+      const stopped = yield* stop
+      asked[0]?.end("done")
+      yield* Fiber.join(stopped)
+      assert.deepStrictEqual(yield* connections, ["Connection: close"])
+    })
+  )
+
+  it.effect("has the next request answered that was on its way when the server stopped", () =>
+    Effect.gen(function* () {
+      const { ask, asked, connections, isRead, stop } = yield* stoppable
+      yield* ask
+      asked[0]?.end("done")
+      yield* isRead
+      const stopped = yield* stop
+      yield* ask
+      asked[1]?.end("done")
+      yield* Fiber.join(stopped)
+      assert.deepStrictEqual(yield* connections, ["Connection: keep-alive", "Connection: close"])
+    })
+  )
+})
