@@ -23,6 +23,7 @@ import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
 import { PaidCall } from "./PaidCall.ts"
 import { paywallHeaders, paywallPage, wantsHtml } from "./Paywall.ts"
+import * as UnderWay from "./UnderWay.ts"
 
 /** Writes a 402. Most requests end here: one header array, one string, no promise. */
 const askForMoney = (
@@ -102,6 +103,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
   const refusedPayments = yield* Suspects.make("refused payments of")
   const unknownCallers = yield* Suspects.make("unknown callers of")
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
+  const { begin } = yield* UnderWay.make
   const ground: Ground = {
     payments,
     gateway,
@@ -113,7 +115,13 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     trusted: new Set(trustedProxies),
     now: () => clock.currentTimeMillisUnsafe(),
     run: (effect, onExit) => {
-      runCallback(effect, { onExit })
+      const end = begin()
+      runCallback(effect, {
+        onExit: (exit) => {
+          onExit(exit)
+          end()
+        }
+      })
     }
   }
 
@@ -182,8 +190,12 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const proof = headers["x-payment-proof"]
     const ask = (reason: ProofRefusal, failed = false) =>
       isClosed ? exchange.refuse(closed) : unpaid(call, request, response, exchange, reason, failed)
+    const paidCall = (asking: (reason: ProofRefusal) => void) => {
+      response.once("close", begin())
+      return new PaidCall(ground, call, request, response, exchange, asking)
+    }
     if (typeof proof === "string") {
-      const paid = new PaidCall(ground, call, request, response, exchange, ask)
+      const paid = paidCall(ask)
       const shown: ProvenCall = {
         proof,
         snapshot: call.snapshot,
@@ -200,7 +212,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     }
     const tooMany = refusedPayments.refusal(request)
     if (tooMany !== undefined) return exchange.refuse(tooMany)
-    const paid = new PaidCall(ground, call, request, response, exchange, (reason) => {
+    const paid = paidCall((reason) => {
       refusedPayments.count(request)
       ask(reason, true)
     })

@@ -1,0 +1,73 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { request as httpRequest } from "node:http"
+import * as BusMemory from "#layers/BusMemory.ts"
+import { patience } from "#layers/Node.ts"
+import * as Platform from "#layers/Platform.ts"
+import * as Postgres from "#layers/Postgres.ts"
+import { fromTypeId } from "#domain/Ids.ts"
+import * as Http from "#http/Http.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { buyer, listener, pay, seller } from "./GatewayHarness.ts"
+
+const nearOrigins = Layer.effect(
+  PublicHttpPolicy,
+  Effect.map(PublicHttpPolicy, (policy) => ({ ...policy, allowLoopback: true }))
+)
+
+/** A server that ends before its database does. */
+const server = Layer.fresh(
+  Http.layer.pipe(
+    Layer.provideMerge(Platform.layer),
+    Layer.provideMerge(listener({ HOST: "127.0.0.1" })),
+    Layer.provide(nearOrigins)
+  )
+)
+
+/** A call whose body does not end. */
+const upload = (url: string, path: string, proof: string) => {
+  const call = httpRequest(`${url}${path}`, { method: "POST", headers: { "x-payment-proof": proof } })
+  call.on("error", () => undefined).write("a beginning")
+  return call
+}
+
+layer(Layer.merge(Postgres.layerTest, BusMemory.layer), { timeout: "60 seconds" })("a server that stops", (it) => {
+  it.effect("has given the money back of a call that it cut off, when it has stopped", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(server, scope)
+      const { publicUrl } = Context.get(context, Deployment)
+      const arrived = Promise.withResolvers<void>()
+      const payment = yield* Effect.gen(function* () {
+        const shop = yield* seller(() => arrived.resolve(), { method: "POST" })
+        const agent = yield* buyer(1_000_000n)
+        const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+        return { id: fromTypeId("pay", paid.json.id), proof: String(paid.json.proof), path: shop.path }
+      }).pipe(Effect.provideContext(context))
+      const call = upload(publicUrl, payment.path, payment.proof)
+      yield* Effect.promise(() => arrived.promise)
+
+      const { stopping } = Context.get(context, HttpListener)
+      const sql = yield* SqlClient.SqlClient
+      const waiters = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      const stop = yield* Effect.gen(function* () {
+        yield* sql`SELECT 1 FROM payments WHERE id = ${payment.id} FOR UPDATE`
+        const stop = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+        const isOver = () => stop.pollUnsafe() !== undefined
+        yield* Effect.repeat(Effect.yieldNow, { until: stopping })
+        yield* Effect.repeat(TestClock.adjust(patience), { until: () => call.destroyed })
+        yield* Effect.repeat(waiters, { until: ({ length }) => length > 0 || isOver() })
+        yield* Effect.repeat(waiters, { until: isOver, times: 300 })
+        assert.isFalse(isOver(), "while the money is given back")
+        return stop
+      }).pipe(sql.withTransaction)
+      yield* Fiber.join(stop)
+      const rows = yield* sql`SELECT state FROM payments WHERE id = ${payment.id}`
+      assert.deepStrictEqual(rows, [{ state: "released" }])
+    })
+  )
+})
