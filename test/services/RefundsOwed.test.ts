@@ -157,6 +157,26 @@ layer(platform, { timeout: "60 seconds" })("a refund that was awarded and cannot
       assert.strictEqual((yield* get(caller, rf)).status, "completed")
     })
   )
+
+  it.effect("and is put off puts off no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { get, retryDue } = yield* Refunds
+      const poor = yield* paid
+      yield* dispute(poor.caller, poor.id)
+      yield* empty(poor.caller, poor.receiver)
+      const { caller, giveBack, rf } = yield* unpaid
+      yield* giveBack(hundred)
+      yield* sql`UPDATE refunds SET due_at = due_at + interval '30 minutes' WHERE id = ${rf}`
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* retryDue, 1)
+      assert.strictEqual((yield* get(caller, rf)).status, "pending")
+      yield* TestClock.adjust("30 minutes")
+      assert.strictEqual(yield* retryDue, 1)
+      assert.strictEqual((yield* get(caller, rf)).status, "completed")
+      yield* sound
+    })
+  )
 })
 
 layer(platform, { timeout: "60 seconds" })("versions", (it) => {

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/Settlement.ts"
 import { SettlementPolicy } from "#services/Settlements/Policy.ts"
 import { Settlements } from "#services/Settlements.ts"
-import { heldUp } from "./LedgerHarness.ts"
+import { heldUp, losing } from "./LedgerHarness.ts"
 import { begun, broken, pair, rail, settlementOf, testLayer, transferOf } from "./SettlementsHarness.ts"
 
 // A process that stands still for longer than its lease: its questions do not end by themselves before.
@@ -87,3 +87,18 @@ layer(testLayer({ callTimeout: Duration.minutes(10) }), { timeout: "60 seconds" 
     )
   }
 )
+
+layer(testLayer(), { timeout: "60 seconds" })("a process whose every first answer of the ledger is lost", (it) => {
+  it.effect("asks the rail about what it has begun, without waiting for its own lease to end", () =>
+    Effect.gen(function* () {
+      const forgetful = Layer.fresh(Settlements.layer).pipe(Layer.provide(losing(Effect.void)))
+      const { settleDue } = yield* Effect.map(Layer.build(forgetful), Context.get(Settlements))
+      const parties = yield* pair()
+      const { id } = yield* begun(parties)
+      yield* rail.does("complete")
+      assert.strictEqual(yield* settleDue, 1)
+      assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+})
