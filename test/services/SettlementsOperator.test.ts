@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Effect, Exit, Redacted } from "effect"
+import { ConfigProvider, Deferred, Effect, Exit, Fiber, Logger, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { TestClock } from "effect/testing"
 import { toTypeId, TransferId } from "#domain/Ids.ts"
+import type { Completed, Outcome, Rejected } from "#domain/Settlement.ts"
 import { Database } from "#services/Database.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Settlements } from "#services/Settlements.ts"
@@ -48,6 +49,14 @@ const turnpike = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
   )
 })
 
+/** How often the log shouts this while something is done. */
+const alertsDuring = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>, alert: string) {
+  const lines: Array<string> = []
+  const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
+  yield* Effect.provide(work, Logger.layer([logger]))
+  return lines.filter((line) => line.includes(`ALERT: ${alert}`)).length
+})
+
 layer(testLayer({ silences: 3 }), { timeout: "60 seconds" })("a settlement nobody can answer for", (it) => {
   const unresolved = Effect.gen(function* () {
     yield* rail.does("unavailable")
@@ -64,6 +73,12 @@ layer(testLayer({ silences: 3 }), { timeout: "60 seconds" })("a settlement nobod
     assert.strictEqual((yield* balance(parties.from)).held, 100_000_000n)
     return { parties, id }
   })
+
+  it.effect("is reported once, when it is left to the operator", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* alertsDuring(unresolved, "a settlement is left to the operator"), 1)
+    })
+  )
 
   it.effect("is left to the operator, whose word completes it", () =>
     Effect.gen(function* () {
@@ -149,6 +164,29 @@ layer(testLayer(), { timeout: "60 seconds" })("a settlement that stays pending f
       yield* TestClock.adjust("1 day")
       yield* settleDue
       assert.strictEqual(yield* stateOf(id), "unresolved")
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("a settlement that the operator gave back meanwhile", (it) => {
+  const alertsAfter = Effect.fnUntraced(function* (late: Completed | Rejected) {
+    const answer = yield* Deferred.make<Outcome>()
+    yield* rail.does(() => Deferred.await(answer))
+    const { id } = yield* begun(yield* pair())
+    const alert = "a rail contradicts the outcome of a settlement"
+    const asking = yield* Effect.forkChild(alertsDuring(settleDue, alert))
+    yield* rail.asked
+    assert.isTrue(yield* (yield* Settlements).conclude(id, { _tag: "Rejected", reason: "rail_error" }))
+    yield* Deferred.succeed(answer, late)
+    const alerts = yield* Fiber.join(asking)
+    assert.deepStrictEqual(yield* broken, [])
+    return alerts
+  })
+
+  it.effect("is reported when the rail says that the money moved, and not when it says the same", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* alertsAfter({ _tag: "Completed", rail_reference: "late" }), 1)
+      assert.strictEqual(yield* alertsAfter({ _tag: "Rejected", reason: "compliance_block" }), 0)
     })
   )
 })
