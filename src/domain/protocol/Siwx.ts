@@ -22,6 +22,11 @@ export interface SignIn {
   readonly resources: readonly [string]
 }
 
+/** Times in years of four digits: five minutes after the last moment that a date can have there is none any more. */
+const asWeWrite = /^\d{4}-/
+/** As many bytes as characters. */
+const nonceOfOurs = /^[0-9a-f]{32}$/
+
 const isoTime = (milliseconds: number): string => DateTime.formatIso(DateTime.makeUnsafe(milliseconds))
 
 /** What to sign for this endpoint from this moment on (milliseconds). The nonce is a seal of it, so nothing is stored. */
@@ -97,7 +102,7 @@ export const signedIn = (
 ): SignedIn => {
   const fields = readHeader(header)
   const { address, issuedAt, nonce, signature } = fields ?? {}
-  const from = typeof issuedAt === "string" ? Date.parse(issuedAt) : Number.NaN
+  const from = typeof issuedAt === "string" && asWeWrite.test(issuedAt) ? Date.parse(issuedAt) : Number.NaN
   if (fields === undefined || typeof address !== "string" || typeof signature !== "string" || Number.isNaN(from)) {
     return refused("invalid_siwx_header")
   }
@@ -106,7 +111,7 @@ export const signedIn = (
   const info = signInFor(context.key, endpoint, from)
   const isOurs =
     typeof nonce === "string" &&
-    nonce.length === info.nonce.length &&
+    nonceOfOurs.test(nonce) &&
     timingSafeEqual(Buffer.from(nonce), Buffer.from(info.nonce)) &&
     issuedAt === info.issuedAt
   if (!isOurs) return refused("invalid_siwx_nonce")

@@ -79,6 +79,14 @@ describe("signing in", () => {
     assert.strictEqual(outcome(await proof({ issuedAt: respelled })), "invalid_siwx_nonce")
   })
 
+  it("is refused, and does not throw, with a nonce of as many characters but more bytes", async () => {
+    assert.strictEqual(outcome(await proof({ nonce: "é".repeat(32) })), "invalid_siwx_nonce")
+  })
+
+  it("is refused, and does not throw, with a time after which there is no other", async () => {
+    assert.strictEqual(outcome(await proof({ issuedAt: "+275760-09-13T00:00:00.000Z" })), "invalid_siwx_header")
+  })
+
   it("is refused with a signature of somebody else, or on another chain", async () => {
     assert.strictEqual(outcome(await proof({ address: stranger.address })), "invalid_siwx_signature")
     const short = { signature: (await proof()).signature.slice(0, -2) }
