@@ -23,16 +23,8 @@ describe("what an origin sees of a caller's headers", () => {
   it("leaves out what is for one hop only, including what Connection names", () => {
     const raw = ["Connection", "X-Secret, close", "x-secret", "1", "Keep-Alive", "timeout=5", "TE", "trailers"]
     const more = [
-      "Trailer",
-      "X-Sum",
-      "Upgrade",
-      "h2c",
-      "Proxy-Authorization",
-      "x",
-      "Transfer-Encoding",
-      "chunked",
-      "Accept",
-      "*/*"
+      ...["Trailer", "X-Sum", "Upgrade", "h2c", "HTTP2-Settings", "x", "Proxy-Connection", "keep-alive"],
+      ...["Proxy-Authorization", "x", "Transfer-Encoding", "chunked", "Accept", "*/*"]
     ]
     assert.deepStrictEqual(seen([...raw, ...more], []), ["Accept", "*/*"])
   })
@@ -46,7 +38,7 @@ describe("what an origin sees of a caller's headers", () => {
       "PAYMENT-RESPONSE",
       "X-Payment-Response"
     ]
-    const more = ["Payment-Receipt", "Sign-In-With-X", "X-Payment-Anything"]
+    const more = ["Payment-Receipt", "Sign-In-With-X", "X-Payment-Anything", "Payment-Authorization"]
     assert.deepStrictEqual(
       seen(
         [...names, ...more].flatMap((name) => [name, "v"]),
@@ -166,6 +158,15 @@ describe("what a caller sees of an origin's headers", () => {
     ]
     const kept = ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "Location", "http://10.0.0.1/", "Content-Length", "3"]
     assert.deepStrictEqual(headersForCaller([...raw, ...more, ...kept]), kept)
+  })
+
+  it("leaves out what one seller would say to browsers for all of them", () => {
+    const names = ["Accept-CH", "NEL", "Origin-Agent-Cluster", "Public-Key-Pins", "Report-To", "Reporting-Endpoints"]
+    const fields = [...names, "Service-Worker-Allowed"].map((name) => [name, "v"])
+    assert.deepStrictEqual(
+      fields.filter((field) => headersForCaller(field).length > 0),
+      []
+    )
   })
 
   it("leaves out cookies that would be a credential of ours", () => {
