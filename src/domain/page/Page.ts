@@ -156,7 +156,8 @@ export const readPage = (html: string, url: URL): PageFacts => {
   const headLinks = headLinksOf(tree, base)
   const root = tree.elements.find((element) => element.tag === "html")
   const products = statedProducts(tree, jsonLd, metas, base, subjectOf(url, { headLinks, headings, title }))
-  const prices = unlessStruck(readPrices(visible.slice(0, pageLimits.prices)), visible, tree)
+  const [called] = headings.filter(({ level, text }) => level === 1 && text !== "")
+  const prices = unlessStruck(readPrices(visible.slice(0, pageLimits.prices), called?.text), visible, tree)
   const links = linksOf(tree, base)
   const fills = forms.some((form) => form.controls.some((control) => control.type !== "hidden"))
   return {

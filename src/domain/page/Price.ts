@@ -61,11 +61,31 @@ const marks: Readonly<Record<string, string>> = {
   rm: "MYR",
   rp: "IDR",
   "s/": "PEN",
-  "د.إ": "AED"
+  "د.إ": "AED",
+  درهم: "AED MAD",
+  "ر.س": "SAR",
+  ريال: "SAR QAR OMR YER",
+  "﷼": "SAR IRR",
+  "ج.م": "EGP",
+  جنيه: "EGP",
+  "د.ك": "KWD",
+  "د.م": "MAD",
+  دينار: "KWD JOD IQD",
+  تومان: "IRT",
+  "₸": "KZT",
+  тг: "KZT",
+  дин: "RSD",
+  "₼": "AZN",
+  "₾": "GEL",
+  "৳": "BDT",
+  "₨": "INR PKR LKR NPR",
+  "₡": "CRC",
+  "₵": "GHS",
+  ksh: "KES"
 }
 
 const isoCodes =
-  "USD EUR GBP CHF JPY CNY CAD AUD NZD SEK NOK DKK ISK PLN CZK HUF RON BGN TRY RUB UAH INR PKR LKR NPR KRW TWD HKD SGD MYR IDR THB PHP VND BRL MXN ARS CLP COP PEN UYU ZAR NGN KES EGP MAD AED SAR QAR KWD BHD OMR JOD TND ILS"
+  "USD EUR GBP CHF JPY CNY CAD AUD NZD SEK NOK DKK ISK PLN CZK HUF RON BGN TRY RUB UAH INR PKR LKR NPR KRW TWD HKD SGD MYR IDR THB PHP VND BRL MXN ARS CLP COP PEN UYU ZAR NGN KES EGP MAD AED SAR QAR KWD BHD OMR JOD TND ILS RSD KZT AZN BDT IQD DZD GHS"
 const iso: ReadonlySet<string> = new Set(isoCodes.split(" "))
 const threeDecimals: ReadonlySet<string> = new Set(["KWD", "BHD", "OMR", "JOD", "TND"])
 
@@ -117,18 +137,26 @@ const grouped =
 const simple = /^\d{1,12}(?:[.,]\d{1,3})?$/
 
 const asides =
-  /(?<!\p{L})(?:free|over|above|spend|save|saving|off|gift|minimum|min\.|shipping|delivery|postage|up to|versand|lieferung|sparen?|livraison|gratuite?|port|envío|envio|gratis|frete|grátis|spedizione|verzending|frakt|fri|dostaw|wysyłk|per month|monthly|months?|installments?|instalments?|x|parcelas|payments? of|mensual|raten?|was|rrp|msrp|srp|uvp|statt|list price|compare at|originally|original price|deposit|refund|earn|refer|and get|rewards?|bonus|insured|mindestens|antes|vorher|bisher|au lieu de|prix conseillé)[\s:]{0,3}(?:\p{L}{1,12}\s){0,2}$/iu
+  /(?<!\p{L})(?:free|over|above|spend|save|saving|off|gift|minimum|min\.|shipping|delivery|postage|up to|versand|lieferung|sparen?|livraison|gratuite?|port|envío|envio|gratis|frete|grátis|spedizione|verzending|frakt|fri|dostaw|wysyłk|per month|monthly|months?|installments?|instalments?|(?<=\d\s{0,2})x|parcelas|payments? of|mensual|raten?|was|rrp|msrp|srp|uvp|statt|list price|compare at|originally|original price|deposit|refund|earn|refer|and get|rewards?|bonus|insured|mindestens|antes|vorher|bisher|au lieu de|prix conseillé)[\s:]{0,3}(?:\p{L}{1,12}\s){0,2}$/iu
 const asidesAfter =
   /^\s{0,2}(?:[€£$¥]\s{0,2})?(?:off\b|(?:\/|per|pro|je)\s{0,2}\d{0,4}\s{0,2}(?:k?g|ml|cl|l|m|m²|oz|lb|100|st(?:ück|k)?|unit|item|piece)\b|\/\s?mo|per month|monthly|x\b|rabatt|de réduction)/iu
 
-/** The prices in a text, in its order: numbers with the mark of a currency, and those with two decimals. */
-export const readPrices = (text: string): ReadonlyArray<VisiblePrice> => {
+/** Digits and marks of Arabic and Persian, each by the one that we calculate with, so that every place stays what it is. */
+const foreign = /[\u0660-\u0669\u06f0-\u06f9\u066b\u066c]/g
+const asLatin = (sign: string): string =>
+  sign === "\u066b" ? "." : sign === "\u066c" ? "," : String(sign.charCodeAt(0) & 0xf)
+
+/**
+ * The prices in a text, in its order: numbers with the mark of a currency, and those with two decimals. What stands in front of one is
+ * not said of it when it is the end of `name`: of a product that is called "Sugar Free".
+ */
+export const readPrices = (text: string, name = ""): ReadonlyArray<VisiblePrice> => {
   const prices: Array<VisiblePrice> = []
   // The currency between whole and cents would part them. A place may be one character off behind each.
-  const plainly = text.includes("€") ? text.replace(markBetween, ",$2$1") : text
+  const plainly = (text.includes("€") ? text.replace(markBetween, ",$2$1") : text).replace(foreign, asLatin)
   for (const match of plainly.matchAll(number)) {
     if (prices.length >= priceLimit) break
-    const found = priceAt(plainly, match[0], match.index)
+    const found = priceAt(plainly, match[0], match.index, name)
     if (found !== undefined) prices.push(...found)
   }
   return prices
@@ -139,18 +167,34 @@ const markBetween = /(?<=(?:^|[^\d.,€])(?:\d{1,3}|\d{1,3}[ .\u00a0\u202f]\d{3}
 /** Cents that stand apart: raised behind the number, or behind a mark of their own. */
 const centsBehind = /^(?:\s{1,2}(\d{2})|\s{0,2}[.,]\s{1,2}(\d{2}))(?!\d|[.,]\d)/
 
-const priceAt = (text: string, whole: string, at: number): ReadonlyArray<VisiblePrice> | undefined => {
+/** How far in front of a price a word tells what it is. */
+const asideReach = 40
+
+/** What stands in front of a place and tells what it is: of a name that ends there, nothing. */
+const wordsBefore = (text: string, at: number, name: string): string => {
+  const from = Math.max(0, at - asideReach)
+  if (name === "") return text.slice(from, at)
+  const start = Math.max(0, from - name.length)
+  const found = text.slice(start, at).lastIndexOf(name)
+  return text.slice(found < 0 ? from : Math.max(from, start + found + name.length), at)
+}
+
+/** In South Africa `R` is the mark, which alone is too little where there are no cents. */
+const rand = /(?:^|[^\p{L}\p{N}])R[\s\u00a0]?$/u
+
+const priceAt = (text: string, whole: string, at: number, name: string): ReadonlyArray<VisiblePrice> | undefined => {
   const raw =
     simple.test(whole) || grouped.test(whole) ? whole : (/^\d+(?:[.,]\d{1,2}(?!\d))?/.exec(whole)?.[0] ?? whole)
   const preceding = text.slice(Math.max(0, at - 8), at)
   if (/[\d][.,:/-]?$/.test(preceding)) return undefined
   const following = text.slice(at + raw.length, at + raw.length + 12)
   const mark = before.exec(preceding)?.[1] ?? after.exec(following)?.[1]
-  const currencies = currenciesOf(mark)
-  if (currencies.length === 0 && !/[.,]\d{2}$/.test(raw)) return undefined
+  const hasCents = /[.,]\d{2}$/.test(raw)
+  const currencies = mark === undefined && hasCents && rand.test(preceding) ? ["ZAR"] : currenciesOf(mark)
+  if (currencies.length === 0 && !hasCents) return undefined
   const value = parseAmount(raw, currencies[0])
   if (value === undefined || /^(?:[\s\u00a0]?%|[.,:/-]\d)/.test(following)) return undefined
-  const isAside = asides.test(text.slice(Math.max(0, at - 40), at).replace(before, " ")) || asidesAfter.test(following)
+  const isAside = asides.test(wordsBefore(text, at, name).replace(before, " ")) || asidesAfter.test(following)
   const price = { raw, value, currencies, at, isAside }
   const cents = /^\d+$/.test(raw) ? centsBehind.exec(following)?.slice(1).find(Boolean) : undefined
   return cents === undefined ? [price] : [price, { ...price, raw: `${raw} ${cents}`, value: `${value}.${cents}` }]

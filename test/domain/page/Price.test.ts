@@ -48,7 +48,13 @@ describe("prices of a text", () => {
       ["From £20", "20", null],
       ["49,-€", "49", "EUR"],
       ["129,00 zł", "129.00", "PLN"],
-      ["¥1,980", "1980", null]
+      ["¥1,980", "1980", null],
+      ["R1,499.00", "1499.00", "ZAR"],
+      ["149.00 ر.س", "149.00", "SAR"],
+      ["١٬٢٤٩٫٥٠ ر.س", "1249.50", "SAR"],
+      ["۱۴۹٬۰۰۰ تومان", "149000", "IRT"],
+      ["4.990,00 RSD", "4990.00", "RSD"],
+      ["14 990 ₸", "14990", "KZT"]
     ] as const) {
       const [found] = readPrices(text)
       const [only, ...others] = found?.currencies ?? []
@@ -61,6 +67,30 @@ describe("prices of a text", () => {
       readPrices("On 19.10.2025 at 12:30, 40 x 60 cm, v1.2.3, 555-0199, 20.00% more, model 1234"),
       []
     )
+  })
+})
+
+describe("a price behind the name of its product", () => {
+  const isAside = (name: string, rest = "$9.00", heading = name) =>
+    readPage(`<h1>${heading}</h1><p>${name} ${rest}</p>`, new URL("https://shop.example/p")).prices.map(
+      (price) => price.isAside
+    )
+
+  it("is its price, whatever word the name ends with", () => {
+    for (const name of [
+      "iPhone X",
+      "Rye Bread Gluten Free",
+      "Free Range Eggs",
+      "Birthday Gift",
+      "Express Delivery Van"
+    ])
+      assert.deepStrictEqual(isAside(name), [false], name)
+  })
+
+  it("is none where the word is said of the price", () => {
+    for (const rest of ["Shipping $9.00", "4 x $9.00", "was $9.00"])
+      assert.deepStrictEqual(isAside("Mug", rest), [true])
+    assert.deepStrictEqual(isAside("Free shipping over", "$50.00", "Mug"), [true])
   })
 })
 
