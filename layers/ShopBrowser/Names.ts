@@ -1,7 +1,8 @@
 import { onward } from "#domain/CartWords.ts"
+import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { guestWay } from "#domain/GuestWords.ts"
 
-/** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case. */
+/** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case, in the page as well, where no quotation mark may stand in them. */
 
 /** The languages whose words are below, by the first part of `<html lang>`. */
 export const languages: ReadonlySet<string> = new Set(
@@ -12,6 +13,10 @@ const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"
 /** Beside what is said there may be signs, and no more words: letters of other scripts are words, too. */
 const whole = (...patterns: ReadonlyArray<string>) =>
   new RegExp(`^[^\\p{L}\\p{N}]*(?:${patterns.join("|")})[^\\p{L}\\p{N}]*$`, "iu")
+
+/** What consent says beside itself on its button: that the box goes away by it. */
+const andClose =
+  "\\s+(?:&|and|und|et|y|e|en)\\s+(?:close|continue|proceed|schließen|weiter|fortfahren|fermer|continuer|cerrar|continuar|chiudi|continua|fechar|sluiten|doorgaan)"
 
 /** What may be pressed, and for what. */
 export const allowed = {
@@ -35,18 +40,7 @@ export const allowed = {
     "加入(?:购物车|購物車|购物袋)|添加到购物车|放入购物车",
     "장바구니(?:에)?\\s?(?:담기|추가)"
   ),
-  /** What stands in the place of the control that adds until a choice is made. It is looked for, and never pressed. */
-  choiceFirst: whole(
-    "(?:please\\s+)?(?:select|choose|pick)\\s+(?:an?\\s+|your\\s+|the\\s+)?(?:options?|variant|size|colou?r|style|model)",
-    "(?:bitte\\s+)?(?:größe|farbe|variante|option)\\s+(?:aus)?wählen|wähle(?:n\\s+sie)?\\s+(?:eine|deine|ihre)\\s+(?:größe|farbe|variante)",
-    "(?:choisi(?:r|ssez|s)|sélectionne[rz]?)\\s+(?:une?|votre|ta|la|sa)\\s+(?:taille|couleur|option|pointure)",
-    "(?:selecciona|seleccione|elige|elija)r?\\s+(?:(?:una?|tu|su|la|el)\\s+)?(?:talla|color|opción)",
-    "(?:seleziona|scegli)\\s+(?:(?:una?|la|il)\\s+)?(?:taglia|colore|misura)|(?:selecione|escolha)\\s+(?:(?:um|uma|o|a)\\s+)?(?:tamanho|cor)",
-    "(?:kies|selecteer)\\s+(?:(?:een|je|uw)\\s+)?(?:maat|kleur|optie)",
-    "välj\\s+(?:storlek|färg)|vælg\\s+(?:størrelse|farve)|velg\\s+(?:størrelse|farge)|valitse\\s+(?:koko|väri)",
-    "wybierz\\s+(?:rozmiar|kolor|wariant)|vyberte\\s+(?:velikost|barvu|variantu)|beden\\s+seç(?:in|iniz)?|выберите\\s+(?:размер|цвет)",
-    "サイズを選択(?:してください)?|(?:请)?选择(?:尺码|颜色|规格)|(?:사이즈|옵션)\\s*선택"
-  ),
+  choiceFirst,
   toCheckout: any(
     "\\bcheck\\s?out\\b",
     "zur\\s+kasse",
@@ -79,6 +73,7 @@ export const allowed = {
   refuseCookies: whole(
     "(?:reject|decline|refuse|deny)(?:\\s+(?:all|non-essential|optional))?(?:\\s+cookies)?|(?:only\\s+)?(?:necessary|essential)(?:\\s+(?:only|cookies))*",
     "(?:alle(?:s)?\\s+)?ablehnen|nur\\s+(?:notwendige|erforderliche).*",
+    "(?:continue|proceed)\\s+without\\s+(?:accepting|agreeing|consent)|(?:nur|ausschließlich)\\s+essenzielle.*|(?:weiter|fortfahren)\\s+ohne\\s+(?:zustimmung|einwilligung|zu\\s+akzeptieren)",
     "(?:tout\\s+)?refuser(?:\\s+tout)?|continuer\\s+sans\\s+accepter",
     "rechazar(?:\\s+tod[oa]s?)?|rifiuta(?:\\s+tutt[oi])?|rejeitar(?:\\s+tod[oa]s?)?|weigeren|alles\\s+weigeren",
     "(?:avvisa|neka)(?:\\s+alla)?(?:\\s+(?:kakor|cookies))?|(?:avvis|afvis|avslå)(?:\\s+alle)?(?:\\s+cookies)?|(?:endast|bara|kun|bare)\\s+n[öø]dv[äe]ndig[ae](?:\\s+(?:kakor|cookies))?",
@@ -88,9 +83,11 @@ export const allowed = {
     "(?:すべて|全て)?(?:を)?拒否(?:する)?|同意しない|必須(?:の)?(?:クッキー|cookie)?のみ|(?:全部|全)?拒[绝絕](?:全部|所有)?(?:\\s*cookies?)?|[仅僅]必要|(?:모두\\s?)?거부(?:하기)?|필수\\s?(?:쿠키)?만(?:\\s?허용)?"
   ),
   acceptCookies: whole(
-    "(?:accept|allow)(?:\\s+all)?(?:\\s+cookies)?|i?\\s*agree|got\\s+it|ok(?:ay)?",
-    "(?:alle(?:s|n)?\\s+)?(?:akzeptieren|zustimmen)|tout\\s+accepter|accepter(?:\\s+tout)?",
-    "aceptar(?:\\s+tod[oa]s?)?|accetta(?:\\s+tutt[oi])?|aceitar(?:\\s+tod[oa]s?)?|accepteren|alles\\s+accepteren",
+    `(?:(?:accept|allow)(?:\\s+all)?(?:\\s+cookies)?|i?\\s*agree)(?:${andClose})?|got\\s+it|ok(?:ay)?`,
+    `(?:auswahl|(?:alle(?:s|n)?\\s+)?(?:cookies\\s+)?)\\s*(?:akzeptieren|zustimmen|zulassen|erlauben|annehmen)(?:${andClose})?`,
+    `(?:tout\\s+accepter|accepter(?:\\s+tout)?|(?:j\\p{P}|tout\\s+)?accepte[rz]?|autoriser(?:\\s+tou(?:t|s))?)(?:\\s+les\\s+cookies)?(?:${andClose})?`,
+    `(?:aceptar|accetta|aceitar|permitir|consenti)(?:\\s+(?:tod[oa]s?|tutt[oi]))?(?:\\s+(?:(?:las|los|i|os)\\s+)?cookies)?(?:${andClose})?`,
+    `(?:(?:alle(?:s)?\\s+)?(?:cookies\\s+)?(?:accepteren|toestaan)|akkoord)(?:${andClose})?`,
     "(?:godkänn|acceptera|tillåt)(?:\\s+alla)?(?:\\s+(?:kakor|cookies))?|(?:tillad|accepter|godkend|godta|godkjenn|aksepter|tillat)(?:\\s+alle)?(?:\\s+(?:cookies|informasjonskapsler))?",
     "(?:hyväksy|salli)(?:\\s+kaikki)?(?:\\s+evästeet)?",
     "(?:za)?akceptuj[eę]?(?:\\s+wszystk(?:ie|o))?(?:\\s+(?:pliki\\s+)?cookies?)?|zgadzam\\s+się|(?:přijmout|povolit|prijať|povoliť)(?:\\s+(?:vše|všechny|všechno|všetk[oy]))?(?:\\s+cookies)?|souhlasím|súhlasím",

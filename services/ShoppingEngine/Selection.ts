@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { isExtraControl } from "#domain/AsideForm.ts"
 import { saysNothing } from "#domain/AsideWords.ts"
+import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
 import { isBuyable } from "#domain/page/Availability.ts"
 import type { PageControl, PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
@@ -46,12 +47,18 @@ const taxedPrice = ({ headingAt, prices, visibleText }: PageFacts, price: string
   return said === undefined || samePrice(said.value, price) !== false ? undefined : said.value
 }
 
+/** Whether one button asks for a choice where it would add. Lists of products have one for each. */
+const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean =>
+  [...forms.flatMap((form) => form.controls), ...controls].filter(
+    ({ label, type }) => (type === "button" || type === "submit") && choiceFirst.test((label ?? "").trim())
+  ).length === 1
+
 /** What a product page offers; undefined when it is none. */
 export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined => {
   const stated = facts.products[0]
   const offer = stated === undefined ? undefined : bestOffer(stated.offers)
   const adding = addToCart(facts)
-  if (stated === undefined && adding === undefined) return undefined
+  if (stated === undefined && adding === undefined && !asksChoiceFirst(facts)) return undefined
   const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
   const name = stated?.name ?? heading ?? facts.title
   if (name === null || name === undefined) return undefined

@@ -115,6 +115,28 @@ describe("a test", () => {
   )
 })
 
+describe("a product of which its button wants a choice before anything else", () => {
+  const choosing = (buttons: string) => (base: string) =>
+    page(base, "Shirt", `<p>$9.00</p><div><button>S</button><button>M</button></div>${buttons}`)
+  const selected = (buttons: string) =>
+    Effect.gen(function* () {
+      const { domain } = yield* shop(["/products/shirt"], choosing(buttons))
+      return yield* testOf(domain, "search")
+    })
+
+  it.live("is one with a price, and a list of such is none", () =>
+    Effect.gen(function* () {
+      const outcome = yield* selected("<button disabled>Select variant</button>")
+      assert.strictEqual(line(outcome), "discovery! selection!")
+      assert.deepInclude(outcome.product ?? {}, { name: "Shirt", price: "9.00", currency: "USD" })
+      assert.match(
+        line(yield* selected("<button>Choose options</button><button>Choose options</button>")),
+        /selectionx$/
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a site that shows nothing", () => {
   const told503 = (path: string) => (path === "/robots.txt" ? 503 : 200)
   const failingAt = (statusOf: (path: string) => number, body = "Back soon") =>
