@@ -145,9 +145,19 @@ const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return (yield* wayOn(tab, seen)).control !== undefined
 })
 
+/** Whether the shop took what was sent and shows the same page: that is no other step, and what became of it is not known. */
+const isTakenSilently = (tab: Tab, sentBefore: number, seen: Look, after: Look): boolean =>
+  after.url.href === seen.url.href &&
+  after.text === seen.text &&
+  tab
+    .writes()
+    .slice(sentBefore)
+    .some(({ status }) => status < 400)
+
 /** Goes on, and looks at what became of it. */
 const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
   const [name = "the way on"] = yield* namesOf(control)
+  const sentBefore = tab.writes().length
   if (!(yield* press(control, "goOn"))) {
     doubt.isOpen = false
     return { goesOn: false, seen }
@@ -162,7 +172,8 @@ const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator
   progress.complaint = yield* complaints(tab)
   const isFurther = progress.complaint !== null || (yield* leadsOn(tab, after))
   progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
-  if (isFurther && after.url.host === seen.url.host) doubt.isOpen = false
+  const isSilent = progress.complaint === null && isTakenSilently(tab, sentBefore, seen, after)
+  if (isFurther && !isSilent && after.url.host === seen.url.host) doubt.isOpen = false
   return { goesOn: progress.complaint === null && progress.taken === null, seen: after }
 })
 

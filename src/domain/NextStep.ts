@@ -52,9 +52,24 @@ const done =
   /thank|complete|confirmation|success|done|danke|bestätigung|abgeschlossen|merci|termin|gracias|completad|grazie|completat|obrigad|conclu|bedankt|tack|takk?\b|kiitos|dzięk|děku|teşekkür|спасибо|完了|完成|완료/iu
 const saidMore = /[:：–—-]\s*\p{L}|rechnung|invoice|\bcash\b|\bbar\b|nachnahme/iu
 
+/** What is paid when the goods are handed over is paid after the order: no step of the checkout comes before it. */
+const whenReceived = new RegExp(
+  [
+    "\\b(?:on|upon|at|after|in|by)\\s+(?:the\\s+)?(?:delivery|receipt|receiving|arrival|collection|pick[-\\s]?up|(?:the\\s+)?store|courier|door(?:step)?)|to\\s+(?:the\\s+)?courier",
+    "(?:bei|nach|zur)\\s+(?:der\\s+)?(?:lieferung|abholung|erhalt|empfang|übergabe)|vor\\s+ort",
+    "(?:à|a)\\s+la\\s+(?:livraison|réception|reception|entrega|recepción)|au\\s+retrait|contra\\s*(?:entrega|re+mbolso)|al\\s+(?:recibir|recoger|ritiro)|na\\s+entrega",
+    "alla\\s+(?:consegna|ricezione)|bij\\s+(?:\\p{L}+\\s)?(?:levering|ontvangst|afhalen|aflevering)",
+    "(?:vid|ved)\\s+(?:leverans|levering|mottag|modtag|avhent|afhent)|toimituksen\\s+yhteydessä|noudettaessa",
+    "przy\\s+(?:odbiorze|dostawie)|za\\s+pobraniem|při\\s+(?:převzetí|doručení|dodání)|kapıda|teslimatta",
+    "при\\s+(?:получени|доставк|отриманн)|курьеру|代引|到着時|货到|貨到|도착\\s*시|착불"
+  ].join("|"),
+  "iu"
+)
+
 const isLater = (numbered: string): boolean => {
   const text = numbered.replace(/^(?:\p{L}{3,10}\s)?\s*\d{1,2}\s*[.):–-]?\s*/u, "")
-  return text.length <= 40 && payOrReview.test(text) && !done.test(text) && !saidMore.test(text) && !isWayToPay(text)
+  const isOver = done.test(text) || saidMore.test(text) || isWayToPay(text) || whenReceived.test(text)
+  return text.length <= 40 && payOrReview.test(text) && !isOver
 }
 
 /** Whether the page lists its steps, and one after the current one is where one pays or looks at the order once more. */
@@ -121,7 +136,10 @@ const who: ReadonlySet<string> = new Set<Given>([
   "family-name",
   "firstName",
   "lastName",
-  "fullName"
+  "fullName",
+  // Shops that call their buyers back take an order by the number alone.
+  "tel",
+  "phone"
 ])
 
 /** How goods come to their buyer. What is not sent by post needs no address to be ordered. */
@@ -132,7 +150,7 @@ export interface Fulfilment {
 const shipped: Fulfilment = { isShipped: true }
 
 /**
- * Whether what a shop knows of a shopper is enough to take an order: who it is, and where that is or how to call. Of what comes by mail, or
+ * Whether what a shop knows of a shopper is enough to take an order: who it is and where that is, or how to call. Of what comes by mail, or
  * is collected, who it is.
  */
 export const isEnoughToOrder = (given: Iterable<string>, { isShipped }: Fulfilment = shipped): boolean => {

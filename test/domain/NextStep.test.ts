@@ -89,6 +89,31 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later('<ul class="menu"><li class="active">Shop</li><li>Payment</li></ul>'), "a menu")
   })
 
+  it("is none that comes with the goods, long after the order", () => {
+    for (const name of [
+      "Payment on delivery",
+      "Pay the courier on arrival",
+      "Pay in store",
+      "Zahlung bei Abholung",
+      "Bezahlung nach Lieferung",
+      "Paiement à la réception",
+      "Pago al recibir",
+      "Pago contra entrega",
+      "Pagamento na entrega",
+      "Pagamento alla consegna",
+      "Betaling bij aflevering",
+      "Betalning vid leverans",
+      "Płatność przy odbiorze",
+      "Platba při převzetí",
+      "Kapıda ödeme",
+      "Оплата при получении",
+      "Оплата курьеру",
+      "货到付款",
+      "お支払い（到着時）"
+    ])
+      assert.isFalse(later(steps("*Address", name)), name)
+  })
+
   it("is told by aria-current, by the marks of Magento and of Shopify, and by a heading below which nothing stands yet", () => {
     assert.isTrue(later('<nav><a aria-current="step">Contact</a><a>Payment</a></nav>'))
     assert.isTrue(
@@ -164,6 +189,8 @@ describe("what is enough for an order", () => {
     assert.isTrue(isEnoughToOrder(["email", "street-address"]))
     assert.isTrue(isEnoughToOrder(["name", "tel"]))
     assert.isTrue(isEnoughToOrder(["fullName", "phone"]))
+    assert.isTrue(isEnoughToOrder(["tel"]))
+    assert.isTrue(isEnoughToOrder(["phone"]))
     assert.isFalse(isEnoughToOrder(["email", "name"]))
     assert.isFalse(isEnoughToOrder(["street-address", "postal-code", "address-level2"]))
   })

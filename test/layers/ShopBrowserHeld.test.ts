@@ -62,6 +62,10 @@ if (missing !== undefined) {
   layer(Harness.layer({ allowHosts: listed }))("a browser in a checkout that may order by its next button", (it) => {
     const held: ReadonlyArray<readonly [what: string, page: string]> = [
       ["a script behind a neutral button", checkout("Continue", "<h1>Thank you!</h1>")],
+      [
+        "a script that takes a telephone number, to call back",
+        '<label>Phone <input type="tel" autocomplete="tel"></label><button onclick="fetch(`/api/submit`, { method: `POST` })">Continue</button>'
+      ],
       ["a script that goes to a bank", checkout("Continue to payment", "Redirecting to your bank")],
       [
         "a form that says how one pays",
@@ -99,6 +103,17 @@ if (missing !== undefined) {
         const done = yield* rail.checkout
         assert.strictEqual(done.status, "unknown")
         assert.deepInclude(done.blockers.at(-1) ?? {}, { id: "order_uncertain", severity: "warning" })
+      })
+    )
+
+    it.effect("does not claim it either, where the page stays as it was after the shop took what was sent", () =>
+      Effect.gen(function* () {
+        const silent = `${steps}${fields}<button onclick="fetch('/api/submit', { method: 'POST' })">Continue</button>`
+        const { log, mug, rail } = yield* shopOf({ checkout: silent })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.deepStrictEqual([log.orders, done.status], [1, "unknown"], done.detail)
+        assert.deepInclude(done.blockers.at(-1) ?? {}, { id: "order_uncertain", severity: "warning" }, done.detail)
       })
     )
 

@@ -53,6 +53,10 @@ describe("a checkout whose button says nothing of what comes next", () => {
         "Continue"
       )
     ],
+    [
+      "a telephone number alone, to call back",
+      form("/checkout", '<label>Phone <input name="phone" type="tel"></label>', "Continue")
+    ],
     ["a bank that is asked next", form("/checkout", person, "Proceed to payment")],
     ["a button whose words are not known", form("/checkout", person, "Tęsti")],
     ["a payment that may be somewhere else", form("/checkout", person, "Continue to payment")]
