@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { keccak_256 } from "@noble/hashes/sha3.js"
 import { Schema, SchemaTransformation } from "effect"
 import { Hex } from "effect/encoding"
+import { isOnCurve } from "./Edwards25519.ts"
 import type { Currency } from "./Money.ts"
 import type { Environment } from "./Principal.ts"
 
@@ -139,8 +140,13 @@ export const parseAddress = (network: Network, text: string): string | undefined
   return bytes?.length === 32 && bytes.some((byte) => byte !== 0) ? text : undefined
 }
 
-/** The address a sandbox wallet gets when it names none: stands for a key that nobody needs to hold. */
+/**
+ * The address a sandbox wallet gets when it names none: stands for a key that nobody needs to hold. On Solana it could be one, because
+ * clients do not pay to an address that no key can have.
+ */
 export const sandboxAddress = (network: Network, walletId: string): string => {
-  const bytes = createHash("sha256").update(`turnpike sandbox address ${walletId}`).digest()
-  return isEvm(network) ? `0x${bytes.subarray(12).toString("hex")}` : encodeBase58(bytes)
+  let bytes = createHash("sha256").update(`turnpike sandbox address ${walletId}`).digest()
+  if (isEvm(network)) return `0x${bytes.subarray(12).toString("hex")}`
+  while (!isOnCurve(bytes)) bytes = createHash("sha256").update(bytes).digest()
+  return encodeBase58(bytes)
 }

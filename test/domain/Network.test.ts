@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
+import { isOnCurve } from "#domain/Edwards25519.ts"
 import {
   addressForm,
   assetOf,
@@ -149,6 +150,13 @@ describe("an address", () => {
       assert.strictEqual(parseAddress(network, address), address, addressForm(network))
       assert.strictEqual(sandboxAddress(network, walletId), address)
       assert.notStrictEqual(sandboxAddress(network, walletId.replace("01", "02")), address)
+    }
+  })
+
+  it("derived for a sandbox wallet on Solana could be a key's: clients do not pay to other addresses", () => {
+    for (let wallet = 0; wallet < 16; wallet++) {
+      const bytes = decodeBase58(sandboxAddress("solana-devnet", `${wallet}`)) ?? assert.fail("no base58")
+      assert.isTrue(isOnCurve(bytes), String(wallet))
     }
   })
 })

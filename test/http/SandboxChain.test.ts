@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { assetOf, parseAddress } from "#domain/Network.ts"
+import { assetOf, encodeBase58, parseAddress } from "#domain/Network.ts"
+import { associatedTokenAccount, programs } from "#domain/protocol/SolanaKeys.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { SandboxChain } from "#services/SandboxChain.ts"
 import { send, server } from "./GatewayHarness.ts"
@@ -41,6 +42,28 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox
       assert.strictEqual(json.result.value.owner, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
       assert.strictEqual(Buffer.from(json.result.value.data[0], "base64")[44], 6)
     })
+  )
+
+  it.effect(
+    "shows an open account of tokens where the payer's or the seller's must be, and none where a key can be",
+    () =>
+      Effect.gen(function* () {
+        const mint = assetOf("solana-devnet", "USDC").address
+        const { feePayer: owner } = yield* SandboxChain
+        const account = encodeBase58(associatedTokenAccount(owner, mint, programs.token) ?? new Uint8Array())
+        const [raw, parsed, keys] = (yield* ask([
+          request(1, "getAccountInfo", [account, { encoding: "base64" }]),
+          request(2, "getAccountInfo", [account, { encoding: "jsonParsed" }]),
+          request(3, "getAccountInfo", [owner, { encoding: "base64" }])
+        ])).json
+        assert.strictEqual(raw.result.value.owner, encodeBase58(programs.token))
+        const bytes = Buffer.from(raw.result.value.data[0], "base64")
+        assert.deepStrictEqual([bytes.length, encodeBase58(bytes.subarray(0, 32)), bytes[108]], [165, mint, 1])
+        const { amount } = parsed.result.value.data.parsed.info.tokenAmount
+        assert.strictEqual(String(bytes.readBigUInt64LE(64)), amount)
+        assert.isAbove(Number(amount), 0)
+        assert.isNull(keys.result.value)
+      })
   )
 
   it.effect("answers a batch in order, and each blockhash it gives is another", () =>

@@ -5,7 +5,7 @@ import type { Authorization, Offer } from "./Authorization.ts"
 import type { Recover } from "./Eip712.ts"
 import { challengeOf, type CredentialRefusal, occasionIn, readCredential } from "./Mpp.ts"
 import { judgeQuote, type QuoteRefusal, readQuote, type SealedQuote } from "./SealedQuote.ts"
-import { feePayerOf, memoOf, quoteOfMemo, type SvmReason, verifySvmExact } from "./SvmExact.ts"
+import { feePayerOf, hasMemo, memoOf, quoteOfMemo, type SvmReason, verifySvmExact } from "./SvmExact.ts"
 import { type EvmReason, verifyEvm } from "./X402Evm.ts"
 import { matchOffer, type OfferRefusal, offersOf, type Settlers, v1Networks } from "./X402Offers.ts"
 import { asFields, type Fields, type MppCredential, type Presented, type X402V1, type X402V2 } from "./X402Payload.ts"
@@ -125,7 +125,16 @@ const acceptV2 = ({ accepted, identifier, payload }: X402V2, ground: Judging): A
   const unusable = judge(quote, ground)
   if (unusable !== undefined) return refused(unusable)
   if (typeof offer === "string" || quote === undefined) return refused("invalid_payment_requirements")
-  return verified(payload, offer, { protocol: "x402v2", identifier, quote, text }, ground)
+  return verified(payload, asAnswered(offer, payload), { protocol: "x402v2", identifier, quote, text }, ground)
+}
+
+/**
+ * The offer as it is verified and settled. On Solana not every client writes the memo that was asked for (x402-solana and
+ * @dexterai/x402 have none): such a transaction would pay as version 1, and pays as version 2 as well. A memo that is another is refused.
+ */
+const asAnswered = (offer: Offer, payload: Fields): Offer => {
+  const { memo, ...extra } = offer.extra
+  return memo === undefined || hasMemo(payload) ? offer : { ...offer, extra }
 }
 
 const acceptV1 = ({ network, payload, scheme }: X402V1, ground: Judging): Acceptance => {

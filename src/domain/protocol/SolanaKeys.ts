@@ -1,6 +1,7 @@
 // Solana's addresses: Ed25519 keys, and addresses derived for programs, which are no keys.
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
 import { dropOldest } from "../BoundedMap.ts"
+import { isOnCurve } from "../Edwards25519.ts"
 import { decodeBase58, encodeBase58 } from "../Network.ts"
 
 const program = (address: string): Uint8Array => decodeBase58(address) ?? new Uint8Array()
@@ -16,30 +17,6 @@ export const programs = {
 }
 
 export const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
-
-const p = 2n ** 255n - 19n
-const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
-
-const power = (base: bigint, exponent: bigint): bigint => {
-  let result = 1n
-  let square = base
-  for (let left = exponent; left > 0n; left >>= 1n) {
-    if (left & 1n) result = (result * square) % p
-    square = (square * square) % p
-  }
-  return result
-}
-
-/** Whether 32 bytes are a point of edwards25519 as validators judge it: x² = (y² - 1) / (dy² + 1) has a solution. */
-export const isOnCurve = (bytes: Uint8Array): boolean => {
-  const little = Buffer.from(bytes).reverse()
-  little[0] = (little[0] ?? 0) & 0x7f
-  const y = BigInt(`0x${little.toString("hex")}`)
-  const square = (y * y) % p
-  // A quotient is a square when the product is; the divisor is never zero.
-  const product = ((square + p - 1n) * (d * square + 1n)) % p
-  return power(product, (p - 1n) / 2n) !== p - 1n
-}
 
 /** `find_program_address`: the address of these seeds that no key can sign for. */
 const findProgramAddress = (seeds: ReadonlyArray<Uint8Array>, owner: Uint8Array): Uint8Array | undefined => {

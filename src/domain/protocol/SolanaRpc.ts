@@ -1,5 +1,6 @@
 // JSON-RPC 2.0 of Solana nodes, as much of it as a client needs to sign a payment.
 import { Schema } from "effect"
+import { isOnCurve } from "../Edwards25519.ts"
 import { encodeBase58 } from "../Network.ts"
 import { addressBytes, programs } from "./SolanaKeys.ts"
 
@@ -30,7 +31,7 @@ export type RpcAnswer = typeof RpcAnswer.Type
 export interface RpcChain {
   readonly slot: number
   readonly blockhash: string
-  /** Mints with 6 decimals; there are no other accounts. */
+  /** Mints with 6 decimals. */
   readonly mints: ReadonlyArray<string>
 }
 
@@ -46,12 +47,21 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
   switch (method) {
     case "getAccountInfo": {
       const [address, options] = params
-      if (typeof address !== "string" || addressBytes(address) === undefined) {
-        return error(-32602, "Invalid param: Invalid")
-      }
-      if (!chain.mints.includes(address)) return at(null)
-      const data = accountData(options)
-      return data === undefined ? error(-32602, "Invalid params: unsupported encoding") : at({ ...mintAccount, data })
+      const bytes = typeof address === "string" ? addressBytes(address) : undefined
+      if (bytes === undefined) return error(-32602, "Invalid param: Invalid")
+      const account = chain.mints.some((mint) => mint === address) ? mintAccount : tokenAccount(bytes, chain)
+      if (account === undefined) return at(null)
+      const data = accountData(account, options)
+      if (data === undefined) return error(-32602, "Invalid params: unsupported encoding")
+      const { bytes: content, lamports } = account
+      return at({
+        executable: false,
+        lamports,
+        owner: encodeBase58(programs.token),
+        rentEpoch,
+        space: content.length,
+        data
+      })
     }
     case "getLatestBlockhash":
       return at({ blockhash: chain.blockhash, lastValidBlockHeight: chain.slot + blockhashLife })
@@ -64,45 +74,80 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
   }
 }
 
+/** A u64 whose usual value no JSON number of ours can carry; accounts from before that have 0. */
+const rentEpoch = 0
+
+interface RpcAccount {
+  readonly lamports: number
+  readonly bytes: Buffer
+  /** The same as `jsonParsed` shows it. */
+  readonly parsed: Schema.Json
+}
+
 /** An SPL mint: no authority, a supply, decimals, initialised, nobody who freezes. */
 const supply = 10n ** 15n
 const mintBytes = Buffer.alloc(82)
 mintBytes.writeBigUInt64LE(supply, 36)
 mintBytes.set([6, 1], 44)
 
-/** `rentEpoch` is a u64 whose usual value no JSON number of ours can carry; accounts from before that have 0. */
-const mintAccount = {
-  executable: false,
+const mintAccount: RpcAccount = {
   lamports: 1_461_600,
-  owner: encodeBase58(programs.token),
-  rentEpoch: 0,
-  space: mintBytes.length
-}
-
-const parsedMint = {
-  program: "spl-token",
+  bytes: mintBytes,
   parsed: {
     type: "mint",
     info: { decimals: 6, freezeAuthority: null, isInitialized: true, mintAuthority: null, supply: String(supply) }
-  },
-  space: mintBytes.length
+  }
+}
+
+const nobody = new Uint8Array(32)
+
+/**
+ * The account of tokens at an address that no key can have, because clients look for those of the payer and of the seller before
+ * they sign. Whose it is cannot be told from the address, so each of them is open and has enough: what is in a wallet the ledger
+ * says when the payment arrives. Undefined where a key can be.
+ */
+const tokenAccount = (address: Uint8Array, { mints: [mint = ""] }: RpcChain): RpcAccount | undefined => {
+  if (isOnCurve(address)) return undefined
+  const bytes = Buffer.alloc(165)
+  bytes.set(addressBytes(mint) ?? nobody)
+  bytes.writeBigUInt64LE(supply, 64)
+  bytes[108] = 1 // initialised
+  return {
+    lamports: 2_039_280,
+    bytes,
+    parsed: {
+      type: "account",
+      info: {
+        isNative: false,
+        mint,
+        owner: encodeBase58(nobody),
+        state: "initialized",
+        tokenAmount: {
+          amount: String(supply),
+          decimals: 6,
+          uiAmount: Number(supply / 1_000_000n),
+          uiAmountString: String(supply / 1_000_000n)
+        }
+      }
+    }
+  }
 }
 
 /** The account's data as these options ask for it; undefined when they ask for something else. */
-const accountData = (options: Schema.Json | undefined): Schema.Json | undefined => {
+const accountData = ({ bytes, parsed }: RpcAccount, options: Schema.Json | undefined): Schema.Json | undefined => {
   const { dataSlice, encoding }: { readonly dataSlice?: unknown; readonly encoding?: unknown } = Object(options)
-  const { length = mintBytes.length, offset = 0 } = Object(dataSlice)
-  const bytes = mintBytes.subarray(Number(offset), Number(offset) + Number(length))
+  const { length = bytes.length, offset = 0 } = Object(dataSlice)
+  const part = bytes.subarray(Number(offset), Number(offset) + Number(length))
   switch (encoding) {
     case undefined:
     case "binary":
-      return encodeBase58(bytes)
+      return encodeBase58(part)
     case "base58":
-      return [encodeBase58(bytes), "base58"]
+      return [encodeBase58(part), "base58"]
     case "base64":
-      return [bytes.toString("base64"), "base64"]
+      return [part.toString("base64"), "base64"]
     case "jsonParsed":
-      return parsedMint
+      return { program: "spl-token", parsed, space: bytes.length }
     default:
       return undefined
   }

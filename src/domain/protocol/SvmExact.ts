@@ -115,6 +115,12 @@ export const memoOf = (payload: unknown): string | undefined => {
   return memo === undefined || others.length > 0 ? undefined : Buffer.from(memo.data).toString()
 }
 
+/** Whether a payment has any memo; one that cannot be read counts as one that has. */
+export const hasMemo = (payload: unknown): boolean => {
+  const transaction = decodeTransaction(transactionOf(payload) ?? "")
+  return transaction === undefined || memos(transaction).length > 0
+}
+
 /** Who pays the fee of a payment, which says so where the client does not (version 1). */
 export const feePayerOf = (payload: unknown): string | undefined => {
   const transaction = decodeTransaction(transactionOf(payload) ?? "")

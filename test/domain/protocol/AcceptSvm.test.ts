@@ -65,6 +65,17 @@ describe("a payment on Solana", () => {
     assert.notStrictEqual(fresh.nonce, Payers.authorized(paid(transactionOf(memo))).nonce)
   })
 
+  it("without any memo pays the offer that it echoes, as in version 1, and is settled as one that asks for none", () => {
+    const parts = partsOf(recorded.transaction)
+    const bare = signed({ ...parts, instructions: parts.instructions.slice(0, 3) }, payer)
+    const authorization = Payers.authorized(paid(bare))
+    assert.strictEqual(authorization.quote, Payers.quote)
+    assert.notProperty(authorization.requirements.extra, "memo")
+    assert.strictEqual(Payers.reasonOf(paidV1(bare)), "Accepted")
+    const elsewhere = { endpoint: { ...endpoint, id: Payers.otherId } }
+    assert.strictEqual(Payers.reasonOf(paid(bare, offer, elsewhere)), "quote_for_another_endpoint")
+  })
+
   it("must echo what was offered", () => {
     const changes = [
       ["invalid_network", { network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" }],
