@@ -72,6 +72,25 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the facilit
     })
   )
 
+  it.effect(
+    "takes the version from the payload where the seller's middleware does not repeat it, and none that differs",
+    () =>
+      Effect.gen(function* () {
+        const buyer = yield* signer(50_000n)
+        const { principal } = yield* tenant
+        const till = yield* (yield* Wallets).create(principal, { network: "base-sepolia" })
+        const payload = yield* authorize(buyer.account, { payTo: till.address as `0x${string}`, amount: "10000" })
+        const { x402Version: _, ...body } = bodyOf(requirementsOf(till.address), payload)
+        assert.isTrue((yield* post("verify", body)).json.isValid)
+        assert.strictEqual(
+          (yield* post("verify", { ...body, x402Version: 1 })).json.invalidReason,
+          "invalid_x402_version"
+        )
+        assert.isTrue((yield* post("settle", body)).json.success)
+        assert.deepStrictEqual(yield* balance(till.id), { posted: 10_000n, held: 0n })
+      })
+  )
+
   it.effect("takes a credential that is shown for what it is", () =>
     Effect.gen(function* () {
       const { key } = yield* tenant

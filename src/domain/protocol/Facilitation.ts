@@ -14,7 +14,8 @@ const Anything = Schema.Record(Schema.String, Schema.Json)
 
 /** What a seller asks about: the payload of a payer, and what the seller had asked the payer for. */
 export const Facilitation = Schema.Struct({
-  x402Version: Schema.Int,
+  // Not every middleware writes it beside the payload, which says it too (x402-solana and @faremeter/middleware do not).
+  x402Version: Schema.optionalKey(Schema.Int),
   paymentPayload: Anything,
   paymentRequirements: Anything
 }).annotate({ identifier: "Facilitation" })
@@ -95,12 +96,13 @@ const isRequirement = declined("invalid_payment_requirements")
 
 /** Reads what a seller sent. The requirements are the seller's word: everything in them is checked. */
 export const readFacilitation = (
-  { paymentPayload, paymentRequirements: wanted, x402Version: version }: Facilitation,
+  { paymentPayload, paymentRequirements: wanted, x402Version }: Facilitation,
   environment: Environment,
   facilitators: ReadonlyArray<string>
 ): Asked | Declined => {
+  const { x402Version: version } = paymentPayload
   if (version !== 1 && version !== 2) return declined("invalid_x402_version")
-  if (paymentPayload["x402Version"] !== version) return declined("invalid_x402_version")
+  if (x402Version !== undefined && x402Version !== version) return declined("invalid_x402_version")
   const { network: name, scheme } = wanted
   if (scheme !== "exact" && !(scheme === "upto" && version === 2)) return declined("unsupported_scheme")
   const network = networksOf(environment).find((one) => name === (version === 1 ? v1Networks : caip2)[one])
