@@ -32,7 +32,9 @@ export const DisputeReason = Schema.Literals([
 export type DisputeReason = typeof DisputeReason.Type
 
 /** What a dispute ends with. Only the first two move money here. */
-export const Resolution = Schema.Literals(["full_refund", "partial_refund", "credit", "no_refund", "other"])
+export const Resolution = Schema.Literals(["full_refund", "partial_refund", "credit", "no_refund", "other"]).annotate({
+  identifier: "DisputeResolution"
+})
 export type Resolution = typeof Resolution.Type
 
 /** A payer's objection to a completed transfer. The amount is in what the payer paid. */

@@ -174,6 +174,16 @@ describe("other spellings", () => {
     })
   }
 
+  it("that are one of a list have the list by name: generators of clients would give two lists one name", () => {
+    for (const { body, id } of described) {
+      const { properties = {} } = resolve(body?.schema ?? {})
+      const spellings = Map.groupBy(Object.keys(properties), (name) => name.replaceAll("_", "").toLowerCase())
+      for (const names of [...spellings.values()].filter(({ length }) => length > 1)) {
+        for (const name of names) assert.isUndefined(properties[name]?.enum, `${id} ${name}`)
+      }
+    }
+  })
+
   for (const [id, field, other] of [
     ["refunds.create", "transfer_id", "originalTransferId"],
     ["disputes.create", "transfer_id", "transferId"],
