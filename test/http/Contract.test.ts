@@ -90,6 +90,11 @@ it("metadata and other objects of the caller's own making are described as open"
   }
 })
 
+it("lists say what is in them, also where that may be anything", () => {
+  const [request = {}] = described.find(({ id }) => id === "sandbox.solanaRpc")?.body?.schema.anyOf ?? []
+  assert.isDefined(resolve(request).properties?.["params"]?.items)
+})
+
 describe("what the code refuses", () => {
   const weather = { name: "Weather", path: "/a", method: "GET" }
   const refused: ReadonlyArray<readonly [id: string, body: object, fields: object]> = [

@@ -7,13 +7,15 @@ import { addressBytes, programs } from "./SolanaKeys.ts"
 /** How many requests come in one batch, and how many parameters in one request. */
 export const rpcLimits = { batch: 32, params: 8 }
 
+/** Described, because generators of clients cannot write a list whose schema does not say what is in it. */
+const RpcParam = Schema.Json.annotate({ description: "What the method takes" })
 const RpcId = Schema.Union([Schema.String.check(Schema.isMaxCodePoints(100)), Schema.Int])
 
 export const RpcRequest = Schema.Struct({
   jsonrpc: Schema.Literal("2.0"),
   id: RpcId,
   method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100)),
-  params: Schema.optionalKey(Schema.Array(Schema.Json).check(Schema.isMaxLength(rpcLimits.params)))
+  params: Schema.optionalKey(Schema.Array(RpcParam).check(Schema.isMaxLength(rpcLimits.params)))
 }).annotate({ identifier: "SolanaRpcRequest" })
 export type RpcRequest = typeof RpcRequest.Type
 
