@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (
   let endings: Array<Ending> = []
   let suspects = new Set<string>()
   let isGrown = true
-  let cursor = 0n
+  let cursor: Reading.Place = { seq: 0n, id: null }
   let open = 0
 
   const stir = () => {
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
   const dismiss = Effect.fnUntraced(function* () {
     const now = monotonic(clock)
     endings = endings.filter(({ line, until, upTo }) => {
-      if (cursor < upTo && now < until) return true
+      if (cursor.seq < upTo && now < until) return true
       lines().end(line, reconnectRequired("session_ended"))
       return false
     })
@@ -149,11 +149,20 @@ export const make = Effect.fnUntraced(function* (
   const catchUp = Effect.fnUntraced(function* () {
     const ready = [...lines().behind].filter(({ outlet }) => outlet.pending < life.pending / 4).slice(0, batch)
     if (ready.length === 0) return
-    for (const { isAll, isLost, line, tellings, upTo } of yield* reading.untold(ready, cursor)) {
+    for (const { isAll, isLost, line, tellings, upTo } of yield* reading.untold(ready, cursor.seq)) {
       if (isLost) lines().cut(line)
       else lines().retell(line, tellings, upTo)
       if (!isAll && line.state === "open") lines().lag(line)
     }
+  })
+
+  /** What was told may never have been, and places stand for other facts: who comes back is told so by where it was. */
+  const startOver = Effect.fnUntraced(function* () {
+    yield* Effect.logWarning(
+      "The database is back at an earlier state: agents that are connected are told to reconnect, and what they missed"
+    )
+    for (const line of lines().all()) if (line.state === "open") lines().end(line, reconnectRequired("lost"))
+    open = 0
   })
 
   const turn = Effect.gen(function* () {
@@ -169,7 +178,12 @@ export const make = Effect.fnUntraced(function* (
     }
     yield* begin()
     while (open > 0) {
-      const { isAll, tellings, upTo } = yield* reading.next(cursor)
+      const found = yield* reading.next(cursor)
+      if (found === undefined) {
+        yield* startOver()
+        break
+      }
+      const { isAll, tellings, upTo } = found
       lines().tell(tellings)
       cursor = upTo
       if (isAll) break

@@ -37,6 +37,12 @@ const tellingOf = (fact: typeof Told.Type): Telling => ({
   text: frameOf(fact)
 })
 
+/** A place in the log, and the fact that stands there: none where the log begins. */
+export interface Place {
+  readonly seq: bigint
+  readonly id: EventId | null
+}
+
 /** How a connection begins: after which event it goes on, what is told again, and what was missed. */
 export interface Beginning {
   readonly line: Line
@@ -53,10 +59,18 @@ export const make = Effect.fnUntraced(function* (node: string) {
   const sql = yield* SqlClient.SqlClient
 
   const places = SqlSchema.findOne({
-    Request: Schema.Void,
-    Result: Schema.Struct({ copied: Schema.BigInt, head: Schema.BigInt }),
-    execute: () =>
-      sql`SELECT f.seq AS copied, h.event_seq AS head FROM followers f, ledger_head h WHERE f.name = ${follower} AND h.log = 1`
+    Request: Schema.BigInt,
+    Result: Schema.Struct({
+      copied: Schema.BigInt,
+      head: Schema.BigInt,
+      last: Schema.NullOr(Id),
+      here: Schema.NullOr(Id)
+    }),
+    execute: (seq) =>
+      sql`SELECT f.seq AS copied, h.event_seq AS head,
+          (SELECT id FROM events WHERE log = 1 AND seq = f.seq) AS last,
+          (SELECT id FROM events WHERE log = 1 AND seq = ${seq}) AS here
+        FROM followers f, ledger_head h WHERE f.name = ${follower} AND h.log = 1`
   })
   const facts = sql`a.agent_id, a.seq, a.wallet_id, e.id, e.type, e.data`
 
@@ -70,14 +84,19 @@ export const make = Effect.fnUntraced(function* (node: string) {
           AND EXISTS (SELECT 1 FROM agent_connections c WHERE c.agent_id = a.agent_id AND c.node = ${node})
         ORDER BY a.seq FETCH FIRST ${sql.literal(String(batch))} ROWS WITH TIES`
   })
-  /** The next events for agents that are connected here, and up to where that is all of them. */
-  const next = Effect.fnUntraced(function* (after: bigint) {
-    const { copied } = yield* places(undefined)
-    if (copied <= after) return { upTo: after, tellings: [], isAll: true }
-    const found = yield* following({ after, upTo: copied })
-    const last = found.at(-1)
-    const isAll = last === undefined || found.length < batch
-    return { upTo: isAll ? copied : last.seq, tellings: found.map(tellingOf), isAll }
+  /**
+   * The next events for agents that are connected here, and up to where that is all of them. None where another fact stands at this
+   * place, or no fact: the database was taken back, as by a standby that had not everything, and counts on from there.
+   */
+  const next = Effect.fnUntraced(function* (after: Place) {
+    const { copied, here, last } = yield* places(after.seq)
+    if (here !== after.id) return undefined
+    if (copied <= after.seq) return { upTo: after, tellings: [], isAll: true }
+    const found = yield* following({ after: after.seq, upTo: copied })
+    const latest = found.at(-1)
+    const isAll = latest === undefined || found.length < batch
+    const upTo: Place = isAll ? { seq: copied, id: last } : { seq: latest.seq, id: latest.id }
+    return { upTo, tellings: found.map(tellingOf), isAll }
   })
 
   const latest = SqlSchema.findAll({
@@ -111,7 +130,7 @@ export const make = Effect.fnUntraced(function* (node: string) {
 
   /** How these connections begin, each at one point of the log: what comes before it is told again, what comes after it is next. */
   const beginnings = Effect.fnUntraced(function* (lines: ReadonlyArray<Line>) {
-    const { copied, head } = yield* places(undefined)
+    const { copied, head, last } = yield* places(0n)
     const now = yield* Clock.currentTimeMillis
     const isFresh = ({ wanted }: Line) =>
       wanted !== undefined && Result.isSuccess(wanted) && wanted.success === undefined
@@ -143,8 +162,9 @@ export const make = Effect.fnUntraced(function* (node: string) {
             limit: replay.events
           })
     const told = Map.groupBy(rows, ({ place }) => resumed[Number(place) - 1]?.line)
+    const place: Place = { seq: copied, id: last }
     return {
-      copied,
+      copied: place,
       beginnings: plans.map(
         ({ after, line, missed, position }): Beginning => ({
           line,
@@ -183,6 +203,6 @@ export const make = Effect.fnUntraced(function* (node: string) {
     })
   })
 
-  const head = Effect.map(places(undefined), (found) => found.head)
+  const head = Effect.map(places(0n), (found) => found.head)
   return { next, beginnings, untold, head }
 })
