@@ -1,4 +1,4 @@
-import { Cause, Config, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted, References } from "effect"
+import { Cause, Config, Duration, Effect, Layer, Logger, LogLevel, Metric, Option, Redacted, References } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
@@ -61,11 +61,31 @@ const once = (logger: Logger.Logger<unknown, void>, minimum: LogLevel.LogLevel) 
   })
 }
 
+const lost = Metric.counter("turnpike_log_lines_lost_total", {
+  description: "Lines for standard error and output that the disk had no room for, or that nobody read any more",
+  incremental: true
+})
+
+let isHeard = false
+/**
+ * A line that cannot be written is lost, and nothing else is: an error of these streams that nobody hears ends the process. Those of
+ * the last lines come when everything else is over, so it is heard for as long as there is a process.
+ */
+const unwritten = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const context = yield* Effect.context<never>()
+    if (isHeard) return
+    isHeard = true
+    for (const stream of [process.stderr, process.stdout]) stream.on("error", () => lost.updateUnsafe(1, context))
+  })
+)
+
 const logs = Layer.unwrap(
   Effect.gen(function* () {
     const chosen = Option.getOrElse(yield* format, () => (process.stderr.isTTY ? "pretty" : "json"))
     const minimum = yield* level
-    return Layer.merge(
+    return Layer.mergeAll(
+      unwritten,
       Logger.layer([once(Logger.withConsoleError(chosen === "json" ? json : readable), minimum)]),
       Layer.succeed(References.MinimumLogLevel, minimum)
     )

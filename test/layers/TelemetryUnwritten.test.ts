@@ -1,0 +1,42 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { closeSync, existsSync, openSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+const owner = fileURLToPath(new URL("./TelemetryOwner.ts", import.meta.url))
+
+/** What a process prints that logs to this, and how it ended. */
+const logging = async (stderr: number | "pipe") => {
+  const child = spawn(process.execPath, [owner], { stdio: ["ignore", "pipe", stderr] })
+  child.stderr?.destroy()
+  let printed = ""
+  child.stdout?.on("data", (bytes) => {
+    printed += String(bytes)
+  })
+  const [code] = await once(child, "close")
+  return { code, printed: printed.trim() }
+}
+
+it.live.skipIf(!existsSync("/dev/full"))(
+  "a process outlives a disk without room for its log, and counts what is lost",
+  () =>
+    Effect.gen(function* () {
+      const full = yield* Effect.acquireRelease(
+        Effect.sync(() => openSync("/dev/full", "w")),
+        (file) => Effect.sync(() => closeSync(file))
+      )
+      const { code, printed } = yield* Effect.promise(() => logging(full))
+      assert.strictEqual(code, 0)
+      assert.isAtLeast(Number(printed), 9)
+    })
+)
+
+it.live("a process outlives whoever read its log", () =>
+  Effect.gen(function* () {
+    const { code, printed } = yield* Effect.promise(() => logging("pipe"))
+    assert.strictEqual(code, 0)
+    assert.isAtLeast(Number(printed), 9)
+  })
+)
