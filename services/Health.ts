@@ -22,15 +22,20 @@ const shared = Effect.fnUntraced(function* <A>(look: Effect.Effect<A>, late: A) 
   ).pipe(Effect.flatMap(Fiber.join), inTime)
 })
 
-/** Shutting down, starting up, out of connections, read-only after a failover, a privilege lost: states of a server, not of a statement. */
-const passing = /^(?:42501|53|55000|57P|25006)/
+/**
+ * Shutting down, starting up, out of connections, read-only after a failover, a privilege lost, another password or none of our role or
+ * database while they are made again: states of a server, not of a statement.
+ */
+const passing = /^(?:28|3D000|42501|53|55000|57P|25006)/
 
 /** Whether a fault is a database that is away or overtaken: it comes back, and the same request may succeed in a moment. */
 export const isDatabaseAway = (fault: unknown): boolean => {
   if (fault instanceof ConnectionLost) return true
   if (fault instanceof StatementFailed) return passing.test(fault.code)
   if (!SqlError.isSqlError(fault)) return false
-  const { cause } = fault.reason
+  const { _tag, cause } = fault.reason
+  // Who asks for a password that we do not have sends no code.
+  if (_tag === "AuthenticationError") return true
   return fault.isRetryable || (Predicate.hasProperty(cause, "code") && passing.test(String(cause.code)))
 }
 

@@ -1,5 +1,7 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -78,6 +80,17 @@ layer(Test, { timeout: "60 seconds" })("Health", (it) => {
       const { database } = yield* Effect.provideContext(healthOver(Effect.succeed(true)), pool)
       assert.deepStrictEqual(yield* database, { postgres: "up", migrations: "done", writable: "down" })
     })
+  )
+
+  it.effect("who is not let in any more, or finds no database, misses it like one that is away", () =>
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      const looking = (other: PgClient.PgClientConfig) =>
+        Effect.flip(Effect.flatMap(PgClient.makeClient({ ...config, ...other }), (client) => client`SELECT 1`))
+      for (const other of [{ username: "a_role_that_is_gone" }, { database: "a_database_that_is_gone" }]) {
+        assert.isTrue(isDatabaseAway(yield* looking(other)), JSON.stringify(other))
+      }
+    }).pipe(Effect.provide(Reactivity.layer))
   )
 
   it.effect("a privilege that was lost is the database that does not let us, and a broken statement is not", () =>
