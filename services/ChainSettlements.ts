@@ -1,4 +1,18 @@
-import { Cause, Clock, Context, Data, Duration, Effect, Fiber, FiberMap, Layer, Metric, Option, Schedule } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Fiber,
+  FiberMap,
+  Layer,
+  Metric,
+  Option,
+  Schedule,
+  Semaphore
+} from "effect"
 import { type ChainSettlement, moves, type Outcome, outcomeOf, settlementOf } from "#domain/ChainSettlement.ts"
 import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
@@ -144,8 +158,12 @@ export class ChainSettlements extends Context.Service<
     Effect.gen(function* () {
       const settlements = yield* Effect.serviceOption(ChainSettlements)
       if (Option.isNone(settlements)) return
+      const turns = yield* Semaphore.make(turnsAtOnce)
+      // One that the rail keeps waiting must not keep those waiting that are due a second later.
       yield* settlements.value.reconcileDue.pipe(
         Effect.catchCause((cause) => Effect.logError("Settlements could not be reconciled", cause)),
+        turns.withPermitsIfAvailable(1),
+        Effect.forkScoped,
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped
       )
@@ -159,6 +177,8 @@ export class ChainSettlements extends Context.Service<
 }
 
 const batch = 50
+/** Turns of the worker that may wait for the rail at once. */
+const turnsAtOnce = 4
 
 export const unresolved = Metric.gauge("turnpike_chain_settlements_unresolved", {
   description: "Settlements on a chain that were left to the operator, of all processes"

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Exit, Fiber, Logger, Option, Scope } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
@@ -135,5 +135,41 @@ layer(testLayer(unattended), { timeout: "30 seconds" })("a rail that is asked", 
         assert.strictEqual(yield* saidLate({ _tag: "Refused", reason: "expired" }), 0)
         assert.strictEqual(yield* saidLate({ _tag: "Pending", transaction: "0x1" }), 0)
       })
+  )
+})
+
+layer(testLayer(unattended), { timeout: "30 seconds" })("a settlement that keeps the rail waiting", (it) => {
+  it.effect("does not keep those waiting that come after it", () =>
+    Effect.gen(function* () {
+      const { get, settle } = yield* ChainSettlements
+      const [hung, next] = [order(), order()]
+      const settled = { _tag: "Settled", transaction: transactionOf(next.id) } as const
+      yield* chain.does(({ id }) => (id === hung.id ? Effect.never : Effect.succeed(settled)))
+      yield* settle(hung)
+      yield* Layer.build(ChainSettlements.layerWorker)
+      yield* chain.asked(hung.id)
+      yield* settle(next)
+      const state = Effect.map(get(next.id), (row) => Option.getOrThrow(row).state)
+      // The rail is given up after a minute.
+      yield* Effect.repeat(Effect.andThen(TestClock.adjust("1 second"), state), {
+        until: (now) => now === "confirmed",
+        times: 50
+      })
+      assert.strictEqual(yield* state, "confirmed")
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "30 seconds" })("a caller whose settlement keeps the rail waiting", (it) => {
+  it.effect("waits as long as callers do, not as long as the rail is given", () =>
+    Effect.gen(function* () {
+      yield* chain.does("hang")
+      const { settle } = yield* ChainSettlements
+      const wanted = order()
+      const waiting = yield* Effect.forkChild(settle(wanted))
+      yield* chain.asked(wanted.id)
+      yield* TestClock.adjust("16 seconds")
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Pending")
+    })
   )
 })
