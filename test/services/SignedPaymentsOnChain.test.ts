@@ -18,7 +18,12 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
       yield* Effect.flip(payments.capture(first, kept("a"), signed))
       assert.deepStrictEqual(yield* bring(signed), { _tag: "Refused", reason: "insufficient_funds" })
       yield* chain.does("settle")
-      assert.strictEqual((yield* granted(signed)).attempt, 2)
+      const second = yield* granted(signed)
+      assert.strictEqual(second.attempt, 2)
+      yield* chain.does("refuse")
+      yield* Effect.flip(payments.capture(second, kept("b"), signed))
+      yield* chain.does("settle")
+      assert.strictEqual((yield* granted(signed)).attempt, 3)
     })
   )
 
