@@ -188,6 +188,19 @@ layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facili
     })
   )
 
+  it.effect("takes one word to the chain twenty times, however often it is refused there", () =>
+    Effect.gen(function* () {
+      const { caller, facilitator, payment } = yield* sale
+      let asked = 0
+      yield* does(() => Effect.sync(() => ({ _tag: "Refused", reason: `refused ${++asked}` }) as const))
+      const settle = facilitator.settle(payment, caller)
+      for (let time = 1; time <= 22; time++) {
+        assert.strictEqual((yield* settle).errorReason, `refused ${Math.min(time, 20)}`)
+      }
+      assert.strictEqual(asked, 20)
+    })
+  )
+
   it.effect("lets a payment be served whose money came later than its seller waited, once", () =>
     Effect.gen(function* () {
       yield* does("pending")
