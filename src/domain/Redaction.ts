@@ -1,6 +1,8 @@
 const credential = /\b(pk|psk|pp|agent|sess|portal|refresh|whsec)_[A-Za-z0-9+/=_-]{8,}/g
-const accessToken = /\beyJ[\w-]{5,}(?:\.[\w-]*){0,2}/g
-const named = /((?:authorization|x-payment-proof|payment-signature|x-payment|cookie)["']?\s*[:=]\s*["']?)[^"',}\r\n]+/gi
+// Payments are in standard base64, whose other letters are none of a token's.
+const accessToken = /\beyJ[\w+/=-]{5,}(?:\.[\w-]*){0,2}/g
+const named =
+  /((?:authorization|x-payment-proof|payment-signature|x-payment|sign-in-with-x|cookie)["']?\s*[:=]\s*["']?)[^"',}\r\n]+/gi
 // Whoever has the address of a report may read it.
 const signed = /\bsignature=[\w-]{20,}/g
 
