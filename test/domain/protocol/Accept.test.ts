@@ -118,6 +118,17 @@ describe("a payment of version 2", () => {
     }
   })
 
+  it("for one payer's price has one spelling", async () => {
+    const payload = await signTransfer()
+    const own = sealQuote(key, terms, payer.address.toLowerCase())
+    const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
+    const others = letters.map((letter) => own.slice(0, -1) + letter).filter((other) => other !== own)
+    const reasons = others.map((other) => reasonOf(outcome(v2(payload, offer("exact", other)))))
+    // Of the last letter two bits are in a byte: three other letters spell another seal, and all the rest none.
+    assert.strictEqual(reasons.filter((reason) => reason === "quote_unknown").length, 60)
+    assert.strictEqual(reasons.filter((reason) => reason === "quote_for_another_payer").length, 3)
+  })
+
   it("must echo what was offered, exactly", async () => {
     const payload = await signTransfer()
     const changes: ReadonlyArray<readonly [reason: string, change: object]> = [
