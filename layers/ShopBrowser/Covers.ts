@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Frame, Locator, Page } from "playwright-core"
+import { asksAge } from "#domain/page/Walls.ts"
 import { ask, BrowserFailed } from "./Chromium.ts"
 import { aboutCookies } from "./Names.ts"
 import { find, press, pressAway } from "./Press.ts"
@@ -48,12 +49,18 @@ const coverOf = Effect.fnUntraced(
   Effect.orElseSucceed(() => "")
 )
 
+/** Puts away what closes by the key for that, as boxes that offer letters or a country do: nothing is answered. Of an age nobody is asked so. */
+const escape = Effect.fnUntraced(function* (page: Page) {
+  const asked = yield* ask(() => page.getByText(asksAge).count())
+  if (asked === 0) yield* ask(() => page.keyboard.press("Escape"))
+})
+
 /** Presses what adds to the cart, and once more after what lies over the page was put away. */
 export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Locator) {
   const first = yield* Effect.result(press(control, "addToCart"))
   if (first._tag === "Success") return first.success
   if (first.failure.reason !== "Slow") return yield* first.failure
-  yield* putAway(page)
+  if (!(yield* putAway(page))) yield* escape(page)
   const second = yield* Effect.result(press(control, "addToCart"))
   if (second._tag === "Success") return second.success
   const cover = second.failure.reason === "Slow" ? yield* coverOf(page, control) : ""

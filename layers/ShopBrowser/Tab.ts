@@ -128,6 +128,11 @@ const watch = (context: BrowserContext, userAgent: string) => {
 const withoutSockets =
   "delete globalThis.RTCPeerConnection; delete globalThis.webkitRTCPeerConnection; delete globalThis.WebTransport"
 
+/** What stands in a closed shadow is seen and pressed by people, and by agents that go by roles. Here it is found as in an open one. */
+const openShadows = `Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {
+  apply: (attach, host, [init]) => Reflect.apply(attach, host, [{ ...init, mode: "open" }])
+})`
+
 const settings = (userAgent: string, port: number): BrowserContextOptions => ({
   proxy: { server: `http://127.0.0.1:${port}` },
   userAgent,
@@ -159,7 +164,7 @@ export const open = Effect.fnUntraced(function* (
       (socket) => void socket.close().then(ignore, ignore)
     )
   )
-  yield* ask(() => context.addInitScript({ content: withoutSockets }))
+  yield* ask(() => context.addInitScript({ content: `${withoutSockets}; ${openShadows}` }))
   const page = yield* ask(() => context.newPage())
   context.on("page", (other) => void other.close().then(ignore, ignore))
 

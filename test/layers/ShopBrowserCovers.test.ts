@@ -145,6 +145,33 @@ if (Harness.missing !== undefined) {
         })
     )
 
+    /** A box over a page that closes by the key for that. */
+    const dialog = (words: string) =>
+      `<dialog><h2>${words}</h2><form action="/pressed/dialog"><input type="email"><button>OK</button></form></dialog>`
+    const inShadow = (mode: string, html: string, then: string) =>
+      `<div id="host"></div><script>const root = host.attachShadow({ mode: "${mode}" }); root.innerHTML = ${JSON.stringify(html)}; ${then}</script>`
+    const consent = `<div style="position:fixed;inset:0;background:white"><p>We use cookies</p><button onclick="this.parentElement.remove()">Reject all</button></div>`
+    const show = 'root.querySelector("dialog").showModal()'
+
+    it.effect(
+      "is put away where it stands in a closed shadow, or closes by the key for that, and is not answered",
+      () =>
+        Effect.gen(function* () {
+          const boxes = [inShadow("closed", consent, ""), inShadow("open", dialog("Get 10% off"), show)]
+          for (const box of boxes) {
+            const { cart, pressed } = yield* Effect.scoped(besideOf(box))
+            assert.deepStrictEqual([cart.status, pressed], ["passed", []], cart.detail)
+          }
+        })
+    )
+
+    it.effect("is left where it asks how old somebody is", () =>
+      Effect.gen(function* () {
+        const { cart, pressed } = yield* besideOf(inShadow("open", dialog("Are you over 18?"), show))
+        assert.deepStrictEqual([cart.status, pressed], ["unknown", []], cart.detail)
+      })
+    )
+
     it.effect("is named when it cannot be put away, and nothing in it is pressed", () =>
       Effect.gen(function* () {
         const cart = yield* cartUnder(`<h2>Join our club</h2>${button("OK")}`)
