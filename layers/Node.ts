@@ -293,8 +293,13 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
     : Cause.pretty(cause)
 }
 
-/** Runs the process until a signal asks it to stop; a stop that was asked for is a success, anything else is said once. */
-export const runMain = NodeRuntime.runMain({
+const run = NodeRuntime.runMain({
   disableErrorReporting: true,
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
 })
+/** Runs the process until a signal asks it to stop; a stop that was asked for is a success, anything else is said once. */
+export const runMain: typeof run = (effect) => {
+  // A terminal that is closed asks as well: who ended without a word would leave its Postgres behind.
+  process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
+  run(effect)
+}

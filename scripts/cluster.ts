@@ -32,13 +32,15 @@ const { connections, port } = asked.value
 
 const scope = Scope.makeUnsafe()
 const programs: Array<Program> = []
-const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")])
+// The last one is a terminal that is closed.
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+const stopped = Promise.race(signals.map((signal) => once(process, signal)))
 let isStopping = false
 void stopped.then(() => {
   isStopping = true
 })
 // npm passes on the Ctrl-C that the terminal has sent already: a second one must not leave the database behind.
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {})
+for (const signal of signals) process.on(signal, () => {})
 
 /** The database that `DATABASE_URL` names, or else one of our own that all servers share. */
 const database = async () => {
