@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { request as httpRequest } from "node:http"
 import * as BusMemory from "#layers/BusMemory.ts"
-import { patience } from "#layers/Node.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { fromTypeId } from "#domain/Ids.ts"
 import * as Http from "#http/Http.ts"
+import { LastPatience } from "#http/Gateway/UnderWay.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
@@ -24,7 +24,9 @@ const server = Layer.fresh(
   Http.layer.pipe(
     Layer.provideMerge(Platform.layer),
     Layer.provideMerge(listener({ HOST: "127.0.0.1" })),
-    Layer.provide(nearOrigins)
+    Layer.provide(nearOrigins),
+    // However slow the machine is.
+    Layer.provide(Layer.succeed(LastPatience, Duration.minutes(1)))
   )
 )
 
@@ -59,7 +61,7 @@ layer(Layer.merge(Postgres.layerTest, BusMemory.layer), { timeout: "60 seconds" 
         const stop = yield* Effect.forkChild(Scope.close(scope, Exit.void))
         const isOver = () => stop.pollUnsafe() !== undefined
         yield* Effect.repeat(Effect.yieldNow, { until: stopping })
-        yield* Effect.repeat(TestClock.adjust(patience), { until: () => call.destroyed })
+        yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => call.destroyed })
         yield* Effect.repeat(waiters, { until: ({ length }) => length > 0 || isOver() })
         yield* Effect.repeat(waiters, { until: isOver, times: 300 })
         assert.isFalse(isOver(), "while the money is given back")
