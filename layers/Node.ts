@@ -16,7 +16,7 @@ import {
 } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { isIP, Server as Listener, SocketAddress } from "node:net"
+import { isIP, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { sayingOf } from "#services/Database/Reasons.ts"
@@ -29,6 +29,7 @@ import * as DurationSetting from "./DurationSetting.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
+import * as Stopping from "./Node/Stopping.ts"
 import * as Setting from "./Setting.ts"
 
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
@@ -132,13 +133,6 @@ const interceptable = (server: Server, starting: (request: IncomingMessage, resp
   return { cutStalled, end, state }
 }
 
-/** Takes no more connections. An HTTP server's own `close` would cut those that are idle at the same time. */
-const stopListening = (server: Server, then: () => void) => {
-  // Deno's is no listener of Node's.
-  const { close } = server instanceof Listener ? Listener.prototype : server
-  close.call(server, then)
-}
-
 const boundPort = (server: Server): number | undefined => {
   const bound = server.address()
   return typeof bound === "object" ? bound?.port : undefined
@@ -173,13 +167,14 @@ const listener = Layer.unwrap(
 
     const closed = Effect.callback<void>((resume) => {
       if (!server.listening) return resume(Effect.void)
-      stopListening(server, () => resume(Effect.void))
+      Stopping.stopListening(server, () => resume(Effect.void))
     })
     // Who is idle may have sent its next request already, whose answer says that there will be no other here.
     const closeIdle = sleep("100 millis").pipe(
       Effect.andThen(Effect.sync(() => server.closeIdleConnections())),
       Effect.forever
     )
+    const deadline = yield* Stopping.deadline
     const endings = new Set<Effect.Effect<void>>()
     const drain = Effect.gen(function* () {
       state.stopping = true
@@ -190,6 +185,7 @@ const listener = Layer.unwrap(
         Effect.timeoutOption(patience)
       )
       server.closeAllConnections()
+      yield* deadline
     }).pipe(Effect.interruptible)
 
     const announced = Layer.succeed(HttpListener, {

@@ -1,11 +1,12 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { ConfigProvider, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { EventEmitter } from "node:events"
 import { connect, type Socket } from "node:net"
 import type { ServerResponse } from "node:http"
 import * as Node from "#layers/Node.ts"
 import { patience } from "#layers/Node/Lines.ts"
+import { End } from "#layers/Node/Stopping.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { ConnectionLost } from "#services/Database/Pipeline.ts"
 import { Deployment } from "#services/Deployment.ts"
@@ -250,3 +251,25 @@ describe("a caller who keeps the connection", () => {
     })
   )
 })
+
+it.effect("a stop that something keeps from ending ends all the same", () =>
+  Effect.gen(function* () {
+    const ended = yield* Deferred.make<void>()
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(Test, scope).pipe(
+      Effect.provideService(End, Effect.asVoid(Deferred.succeed(ended, undefined)))
+    )
+    const frozen = yield* Deferred.make<void>()
+    yield* Scope.addFinalizer(scope, Deferred.await(frozen))
+    yield* Scope.provide(
+      Context.get(context, HttpListener).intercept(() => false),
+      scope
+    )
+    const stopped = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => Deferred.isDoneUnsafe(ended), times: 60 })
+    assert.isTrue(Deferred.isDoneUnsafe(ended))
+    assert.isUndefined(stopped.pollUnsafe())
+    yield* Deferred.succeed(frozen, undefined)
+    yield* Fiber.join(stopped)
+  })
+)
