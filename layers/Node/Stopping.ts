@@ -1,6 +1,7 @@
 import { Context, Duration, Effect } from "effect"
 import type { Server } from "node:http"
 import { Server as Listener } from "node:net"
+import { sleep } from "#services/RealTime.ts"
 
 /** Takes no more connections. An HTTP server's own `close` would cut those that are idle at the same time. */
 export const stopListening = (server: Server, then: () => void) => {
@@ -9,8 +10,10 @@ export const stopListening = (server: Server, then: () => void) => {
   close.call(server, then)
 }
 
-/** How long everything behind the listener may take to end when nobody is served any more. */
-export const patience = Duration.seconds(15)
+/** How long everything behind the listener may take to end when nobody is served any more, in real time. */
+export const Patience = Context.Reference<Duration.Duration>("turnpike/layers/Node/Stopping/Patience", {
+  defaultValue: () => Duration.seconds(15)
+})
 
 /** Ends the process as it is. */
 export const End = Context.Reference("turnpike/layers/Node/Stopping/End", {
@@ -24,6 +27,7 @@ export const End = Context.Reference("turnpike/layers/Node/Stopping/End", {
 export const deadline = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const end = yield* End
+  const patience = yield* Patience
   const late = Effect.logError("The process could not stop in time, and ends as it is: does the database answer?")
-  return Effect.sleep(patience).pipe(Effect.andThen(late), Effect.andThen(end), Effect.forkIn(scope), Effect.asVoid)
+  return sleep(patience).pipe(Effect.andThen(late), Effect.andThen(end), Effect.forkIn(scope), Effect.asVoid)
 })
