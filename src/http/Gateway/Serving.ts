@@ -191,7 +191,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const ask = (reason: ProofRefusal, failed = false) =>
       isClosed ? exchange.refuse(closed) : unpaid(call, request, response, exchange, reason, failed)
     const paidCall = (asking: (reason: ProofRefusal) => void) => {
-      response.once("close", begin())
+      // Whoever left while the endpoint was looked up has closed already, and would be waited for without end.
+      if (!response.closed) response.once("close", begin())
       return new PaidCall(ground, call, request, response, exchange, asking)
     }
     if (typeof proof === "string") {
