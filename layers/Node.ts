@@ -165,10 +165,6 @@ const listener = Layer.unwrap(
     )
     yield* Effect.forkScoped(OpenFiles.watch)
 
-    const closed = Effect.callback<void>((resume) => {
-      if (!server.listening) return resume(Effect.void)
-      Stopping.stopListening(server, () => resume(Effect.void))
-    })
     // Who is idle may have sent its next request already, whose answer says that there will be no other here.
     const closeIdle = sleep("100 millis").pipe(
       Effect.andThen(Effect.sync(() => server.closeIdleConnections())),
@@ -180,10 +176,10 @@ const listener = Layer.unwrap(
       state.stopping = true
       end()
       yield* Effect.raceFirst(Effect.sleep(delay), signalled)
-      yield* Effect.forEach([...endings, closed], (end) => end, { concurrency: endings.size + 1, discard: true }).pipe(
-        Effect.raceFirst(closeIdle),
-        Effect.timeoutOption(patience)
-      )
+      yield* Effect.forEach([...endings, Stopping.closed(server)], (end) => end, {
+        concurrency: endings.size + 1,
+        discard: true
+      }).pipe(Effect.raceFirst(closeIdle), Effect.timeoutOption(patience))
       server.closeAllConnections()
       yield* deadline
     }).pipe(Effect.interruptible)

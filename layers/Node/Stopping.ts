@@ -3,12 +3,17 @@ import type { Server } from "node:http"
 import { Server as Listener } from "node:net"
 import { sleep } from "#services/RealTime.ts"
 
-/** Takes no more connections. An HTTP server's own `close` would cut those that are idle at the same time. */
-export const stopListening = (server: Server, then: () => void) => {
-  // Deno's is no listener of Node's.
-  const { close } = server instanceof Listener ? Listener.prototype : server
-  close.call(server, then)
-}
+/**
+ * Takes no more connections, and ends when the last one is closed. An HTTP server's own `close` would cut those that are idle at the same
+ * time.
+ */
+export const closed = (server: Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    if (!server.listening) return resume(Effect.void)
+    // Deno's is no listener of Node's.
+    const { close } = server instanceof Listener ? Listener.prototype : server
+    close.call(server, () => resume(Effect.void))
+  })
 
 /** How long everything behind the listener may take to end when nobody is served any more, in real time. */
 export const Patience = Context.Reference<Duration.Duration>("turnpike/layers/Node/Stopping/Patience", {
