@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Serves on one connection until that connection is in doubt; commands whose outcome is unknown wait again, and their ids decide. */
   const serve = Effect.gen(function* () {
-    const wire = yield* Pipeline.make(Pipeline.byKey(config, "turnpike-ledger"))
+    const wire = yield* Pipeline.make(Presence.settings(config))
     yield* presence.came
     // Who is idle would notice with the next group only, and be called ready until then.
     wire.onLost(() => stirred.openUnsafe())

@@ -1,7 +1,18 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
 import { Cause, Duration, Effect, Latch, Metric, Predicate } from "effect"
+import * as Pipeline from "../Database/Pipeline.ts"
 import { innermost, sayingOf } from "../Database/Reasons.ts"
 import { passed } from "../RealTime.ts"
 import { endsConnection, type GroupFailure, isPassing } from "./Failure.ts"
+
+/**
+ * Settings for the ledger's connection. Whoever stands still between looking and writing (a frozen process, a network that is gone) has
+ * the head of the log, and all money waits: Postgres ends such a session before those who wait are refused, and it has written nothing.
+ */
+export const settings = (config: PgClient.PgClientConfig): PgClient.PgClientConfig => {
+  const byKey = Pipeline.byKey(config, "turnpike-ledger")
+  return { ...byKey, startupParameters: { ...byKey.startupParameters, idle_in_transaction_session_timeout: "3s" } }
+}
 
 /** Without a connection for longer than this, callers do better elsewhere. One that is replaced at once is no reason to send them away. */
 const patience = Duration.toMillis("3 seconds")

@@ -1,0 +1,29 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Latch, Result } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { Database } from "#services/Database.ts"
+import { Ledger } from "#services/Ledger.ts"
+import * as Presence from "#services/Ledger/Presence.ts"
+import { Test, transfer, wallet } from "./LedgerHarness.ts"
+
+layer(Test, { timeout: "60 seconds" })("a process that stands still", (it) => {
+  it.effect("with the head of the log in its hands does not have the others refused", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const [payer, payee] = [yield* wallet(10n), yield* wallet(1n)]
+      const { config } = yield* Database
+      const frozen = yield* Effect.provide(PgClient.makeClient(Presence.settings(config)), Reactivity.layer)
+      const held = yield* Latch.make(false)
+      yield* frozen`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`.pipe(
+        Effect.andThen(held.open),
+        Effect.andThen(Effect.never),
+        frozen.withTransaction,
+        Effect.ignore,
+        Effect.forkScoped
+      )
+      yield* held.await
+      assert.isTrue(Result.isSuccess(yield* Effect.result(post(transfer(payer, payee, 1n)))))
+    })
+  )
+})
