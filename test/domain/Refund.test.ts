@@ -99,6 +99,7 @@ describe("a refund", () => {
 
   it("is of all that is left when it names no amount", () => {
     assert.deepStrictEqual(judged(of({ refunded_amount: 30n })), Result.succeed(70n))
+    assert.deepStrictEqual(judged(of({ refunded_amount: 99n })), Result.succeed(1n))
   })
 
   it("is never of more than what is left, beside what is promised to others", () => {
@@ -131,6 +132,17 @@ describe("the money of a refund", () => {
     assert.deepStrictEqual(refundSteps(one, moneyOf(one, 40n)), [
       { kind: "transfer", debit: receiver, credit: payer, currency: "USDC", amount: 40n, code: "refund" }
     ])
+  })
+
+  it("takes a whole micro-unit from the receiver for any part of one, and brings none of the fee for a part", () => {
+    const three = transfer({
+      type: "cross_border",
+      amount: 3n,
+      fee: 2n,
+      destination_amount: 4n,
+      destination_currency: "EURC"
+    })
+    assert.deepStrictEqual(moneyOf(three, 1n), { given: 2n, fee: 0n, amount: 1n })
   })
 
   it("of all parts of a cross-border transfer is exactly what that moved, however it is split", () => {
