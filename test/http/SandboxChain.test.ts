@@ -97,6 +97,20 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox
     })
   )
 
+  it.effect(
+    "gives the slice of an account that is asked for, and refuses one that does not begin or end anywhere",
+    () =>
+      Effect.gen(function* () {
+        const mint = assetOf("solana-devnet", "USDC").address
+        const slices = [{ offset: 44, length: 1 }, { offset: { toString: 1 } }, { length: [] }, { offset: -1 }]
+        const [decimals, ...refused] = (yield* ask(
+          slices.map((dataSlice, id) => request(id, "getAccountInfo", [mint, { encoding: "base64", dataSlice }]))
+        )).json
+        assert.deepStrictEqual(decimals.result.value.data, ["Bg==", "base64"])
+        for (const answer of refused) assert.strictEqual(answer.error.code, -32602)
+      })
+  )
+
   it.effect("has one fee payer and one blockhash a minute, in every process", () =>
     Effect.gen(function* () {
       const here = yield* SandboxChain

@@ -54,7 +54,7 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
       const account = chain.mints.some((mint) => mint === address) ? mintAccount : tokenAccount(bytes, chain)
       if (account === undefined) return at(null)
       const data = accountData(account, options)
-      if (data === undefined) return error(-32602, "Invalid params: unsupported encoding")
+      if (data === undefined) return error(-32602, "Invalid params: unsupported encoding or slice")
       const { bytes: content, lamports } = account
       return at({
         executable: false,
@@ -135,11 +135,15 @@ const tokenAccount = (address: Uint8Array, { mints: [mint = ""] }: RpcChain): Rp
   }
 }
 
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
 /** The account's data as these options ask for it; undefined when they ask for something else. */
 const accountData = ({ bytes, parsed }: RpcAccount, options: Schema.Json | undefined): Schema.Json | undefined => {
   const { dataSlice, encoding }: { readonly dataSlice?: unknown; readonly encoding?: unknown } = Object(options)
-  const { length = bytes.length, offset = 0 } = Object(dataSlice)
-  const part = bytes.subarray(Number(offset), Number(offset) + Number(length))
+  const { length = bytes.length, offset = 0 }: { readonly length?: unknown; readonly offset?: unknown } =
+    Object(dataSlice)
+  if (!isCount(offset) || !isCount(length)) return undefined
+  const part = bytes.subarray(offset, offset + length)
   switch (encoding) {
     case undefined:
     case "binary":
