@@ -31,18 +31,22 @@ export const maxEvents = 100
 
 const shown = (given: string) => JSON.stringify(given.slice(0, 100))
 
+const familyOf = (type: string): string => type.split(".", 1)[0] ?? ""
+/** The types of each family, as they are told; at hand, because one body may have thousands of words that are none. */
+const families = new Map(
+  [...new Set(EventType.literals.map(familyOf))].map((family) => [
+    family,
+    [...EventType.literals.filter((type) => familyOf(type) === family), `${family}.*`].join(", ")
+  ])
+)
+const allFamilies = [...[...families.keys()].map((family) => `${family}.*`), "*"].join(", ")
+
 /** What somebody may have meant who wrote that: the types of its family, or all families where it is of none. */
-const meant = (given: string): ReadonlyArray<string> => {
-  const [family] = given.split(".")
-  const types = EventType.literals.filter((type) => type.startsWith(`${family}.`))
-  return types.length > 0
-    ? [...types, `${family}.*`]
-    : [...new Set(EventType.literals.map((type) => `${type.split(".")[0]}.*`)), "*"]
-}
+const meant = (given: string): string => families.get(familyOf(given)) ?? allFamilies
 
 const EventPattern = Schema.String.check(
   Schema.makeFilter<string>(
-    (given) => eventPatterns.has(given) || `${shown(given)} is no type of event: there are ${meant(given).join(", ")}`
+    (given) => eventPatterns.has(given) || `${shown(given)} is no type of event: there are ${meant(given)}`
   )
 ).annotate({ description: "A type of event, a family such as transfer.*, or *" })
 
