@@ -1,4 +1,4 @@
-import { Effect, Layer, type SchemaIssue } from "effect"
+import { Effect, Iterable, Layer, type SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiGroup } from "effect/http-api"
 import { Decoding } from "#api/Api.ts"
@@ -15,7 +15,7 @@ import * as ReadableBody from "./ReadableBody.ts"
 const named = 50
 
 /** What is wrong with the request, at which fields. */
-const errorsOf = (issue: SchemaIssue.Issue) => wrongs(issue).slice(0, named)
+const errorsOf = (issue: SchemaIssue.Issue) => [...Iterable.take(wrongs(issue), named)]
 
 const amountClasses = new Map<string, typeof InvalidAmount | typeof AmountTooSmall | typeof UnholdableAmount>([
   [amountRefusals.INVALID_AMOUNT, InvalidAmount],

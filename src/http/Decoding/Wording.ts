@@ -77,31 +77,37 @@ const ofCheck = ({ filter, issue }: SchemaIssue.Filter): string | undefined => {
 
 const segment = (part: PropertyKey): string => String(part)
 
-/** What is wrong, each with its place, in the words of the API: schemas are named by nobody else. */
-export const wrongs = (issue: SchemaIssue.Issue, path = "", message?: string): ReadonlyArray<Wrong> => {
-  const one = (otherwise: string): ReadonlyArray<Wrong> => [{ path, message: message ?? otherwise }]
+/**
+ * What is wrong, each with its place, in the words of the API: schemas are named by nobody else. Told one by one, because a body may have
+ * thousands of wrong values and nobody reads them all.
+ */
+export function* wrongs(issue: SchemaIssue.Issue, path = "", message?: string): Generator<Wrong, void> {
+  const one = (otherwise: string): Wrong => ({ path, message: message ?? otherwise })
   switch (issue._tag) {
     case "Filter":
-      return wrongs(issue.issue, path, message ?? ofCheck(issue))
+      return yield* wrongs(issue.issue, path, message ?? ofCheck(issue))
     case "Encoding":
-      return wrongs(issue.issue, path, message)
-    case "Pointer":
-      return wrongs(issue.issue, [...(path === "" ? [] : [path]), ...issue.path.map(segment)].join("."), message)
+      return yield* wrongs(issue.issue, path, message)
+    case "Pointer": {
+      const inside = [...(path === "" ? [] : [path]), ...issue.path.map(segment)].join(".")
+      return yield* wrongs(issue.issue, inside, message)
+    }
     case "Composite":
-      return issue.issues.flatMap((inner) => wrongs(inner, path, message))
+      for (const inner of issue.issues) yield* wrongs(inner, path, message)
+      return
     case "AnyOf":
-      return issue.issues.length > 0
-        ? issue.issues.flatMap((inner) => wrongs(inner, path, message))
-        : one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+      for (const inner of issue.issues) yield* wrongs(inner, path, message)
+      if (issue.issues.length > 0) return
+      return yield one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
     case "InvalidType":
-      return one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+      return yield one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
     case "InvalidValue":
-      return one(ofValue(issue) ?? "cannot be read")
+      return yield one(ofValue(issue) ?? "cannot be read")
     case "MissingKey":
-      return one("is needed")
+      return yield one("is needed")
     case "UnexpectedKey":
-      return one("is not known here")
+      return yield one("is not known here")
     default:
-      return one("cannot be read")
+      return yield one("cannot be read")
   }
 }
