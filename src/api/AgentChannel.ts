@@ -51,21 +51,17 @@ export const connectAgent = HttpApiEndpoint.get("connect", "/agents/:id/connect"
         "| `superseded` | `{}`: a later connection of the same session token took this one's place; do not reconnect |\n\n" +
         "`task_assigned`, `task_updated`, `approval_requested` and `policy_violation` are reserved: nothing raises them in this " +
         "version.\n\n" +
-        "**Resuming**: `Last-Event-ID` (or `last_event_id` in the query) names the last event that was handled. The stream goes " +
-        "on with exactly what followed it, in order, without a gap or a repetition, as long as all of it is among the agent's " +
-        "last 100 events and no older than 5 minutes. Otherwise nothing is replayed, `resync` comes first, and live events " +
-        "follow. Without it the stream begins with what happens from `connected` on. `connected` and `resync` carry as their id " +
-        "the event after which the stream goes on; `evt_00000000000000000000000000` is the place before the agent's first.\n\n" +
+        "**Resuming**: `Last-Event-ID` names the last event that was handled; so does `last_event_id` in the query, for clients " +
+        "that cannot set the header, which counts more. The stream goes on with exactly what followed it, in order, without a " +
+        "gap or a repetition, as long as all of it is among the agent's last 100 events and no older than 5 minutes. Otherwise " +
+        "nothing is replayed, `resync` comes first, and live events follow. Without it the stream begins with what happens from " +
+        "`connected` on. `connected` and `resync` carry as their id the event after which the stream goes on; " +
+        "`evt_00000000000000000000000000` is the place before the agent's first.\n\n" +
         "**Life**: one connection per session token, on whatever process: a later one closes the earlier. A connection lives " +
         "24 hours at most and outlives the hour of its token, but not its revocation, nor the suspension of the agent; " +
         "reconnecting takes a token that is valid then. A reader that takes nothing for three heartbeats, or leaves more than " +
         "256 KB unread, is cut off, and resumes where it was. `retry` says how soon to come back.",
-      query: {
-        last_event_id: {
-          description: "The same as the header, for clients that cannot set one; the header counts more",
-          schema: { type: "string" }
-        }
-      },
+      toldInWords: ["last_event_id"],
       stream
     })
   )

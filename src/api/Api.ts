@@ -102,6 +102,16 @@ const meanings = {
   }
 }
 
+/** A regular expression of JavaScript escapes slashes. Readers that do so themselves would do it twice, and it means nothing here. */
+const plainSlashes = (part: unknown): void => {
+  if (typeof part !== "object" || part === null) return
+  const pattern: unknown = Reflect.get(part, "pattern")
+  if (typeof pattern === "string") {
+    Object.assign(part, { pattern: pattern.replace(/\\(.)/gs, (escape, of) => (of === "/" ? of : escape)) })
+  }
+  Object.values(part).forEach(plainSlashes)
+}
+
 /** Objects of the caller's own making, in which generators would otherwise see objects that are always empty. */
 const open = (part: unknown): void => {
   if (typeof part !== "object" || part === null) return
@@ -165,6 +175,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   selling(Object(named["paths"]))
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   open([named["components"], named["paths"]])
+  plainSlashes([named["components"], named["paths"]])
   growing(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {

@@ -2,8 +2,13 @@ import type { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 
 type Media = Record<string, { schema?: { readonly anyOf?: ReadonlyArray<object> }; example?: Schema.Json }>
+interface Parameter {
+  readonly name: string
+  readonly in: string
+}
+
 interface Operation {
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly parameters?: ReadonlyArray<Parameter>
   readonly requestBody?: { required?: boolean; readonly content: Media }
   readonly responses: Record<string, { readonly content?: Media }>
 }
@@ -33,17 +38,21 @@ export const documented = (about: {
   readonly stream?: string
   /** What is said of query parameters in place of what they are decoded by. */
   readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Json }>>
+  /** Query parameters that `description` tells of, and no list: generators of clients give two names apart by `-` or `_` one name. */
+  readonly toldInWords?: ReadonlyArray<string>
 }) =>
   OpenApi.annotations({
     summary: about.summary,
     description: about.description,
     transform: (spec) => {
-      const { parameters = [], requestBody, responses } = spec as Operation
-      for (const one of parameters) if (one.in === "query") Object.assign(one, about.query?.[one.name])
+      const { parameters, requestBody, responses } = spec as Operation
+      const isTold = (one: Parameter) => one.in === "query" && about.toldInWords?.includes(one.name)
+      const listed = parameters?.filter((one) => !isTold(one))
+      for (const one of listed ?? []) if (one.in === "query") Object.assign(one, about.query?.[one.name])
       if (about.bodyIsOptional) mayBeLeftOut(requestBody)
       show(requestBody?.content, about.body)
       for (const status of ["200", "201", "202"]) show(responses[status]?.content, about.answer, about.answerType)
       show(responses["200"]?.content, about.stream, "text/event-stream")
-      return spec
+      return { ...spec, ...(listed && { parameters: listed }) }
     }
   })
