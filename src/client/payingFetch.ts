@@ -220,7 +220,7 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
       await pause(backoff(attempt, asked, maxRetryDelayMs), call.signal)
     }
   } finally {
-    await money.settle(charged)
+    await orAborted(money.settle(charged), call.signal).catch(() => undefined)
     const { offer } = payable
     if (charged > 0n) {
       tell(settings.rules, { ...details, offer, amount: formatDecimal(charged), receipt })

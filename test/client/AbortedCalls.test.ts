@@ -124,6 +124,21 @@ describe("an aborted call", () => {
     assert.lengthOf(shop.seen, 2)
   })
 
+  it("ends while the store takes back what was not charged: the answer is there, and lost with the call", async () => {
+    const bank = await bankThat({ ...paid, amount: "0.005" })
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.write("first")
+    )
+    const controller = new AbortController()
+    const giveBack = () => {
+      controller.abort(reason)
+      return hanging
+    }
+    const fetch = agentOf(bank, { store: { reserve: () => true, giveBack } })
+    const answer = await fetch(shop.url, { signal: controller.signal })
+    assert.strictEqual(await answer.text().catch((error) => error), reason)
+  })
+
   it("ends while the paid answer is read", async () => {
     const bank = await bankThat()
     const shop = await stranger(({ headers }, response) =>
