@@ -87,6 +87,11 @@ export const layer = HttpRouter.middleware(
     const preflight = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
       const path = pathOf(request.url)
       const methods = path === "*" ? everyMethod : paths.methodsOf(path)
+      // Browsers show a page no answer to a call whose preflight was refused: it is the call that is told of it.
+      const isAsking = request.headers["access-control-request-method"] !== undefined
+      if (methods.length === 0 && isAsking) {
+        return HttpServerResponse.empty({ status: 204, headers: Uniform.preflight(everyMethod) })
+      }
       return methods.length === 0
         ? refuse(new NotFound({ resource: "path", id: path.slice(0, 200) }), exchange)
         : HttpServerResponse.empty({ status: 204, headers: Uniform.preflight(methods) })

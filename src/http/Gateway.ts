@@ -15,8 +15,15 @@ const route = Effect.gen(function* () {
   const { ground, serve } = yield* Serving.make(forward)
 
   const handle: RawRoutes.RawRoute["handle"] = (request, response, exchange) => {
-    const { method = "", url = "" } = request
+    const { headers, method = "", url = "" } = request
     const decision = gateway.route(method, url)
+    const prepare = (allow: string) => {
+      const requested = headers["access-control-request-headers"]
+      response.writeHead(204, [...exchange.headers, ...Headers.ofPreflight(allow, requested)])
+      response.end()
+    }
+    // Browsers show a page no answer to a call whose preflight was refused: it is the call that is told what is wrong.
+    const isAsking = method === "OPTIONS" && headers["access-control-request-method"] !== undefined
     switch (decision._tag) {
       case "Unloaded":
         return ground.run(gateway.load(decision.endpoint), (exit) => {
@@ -24,18 +31,15 @@ const route = Effect.gen(function* () {
           else exchange.fail(exit.cause)
         })
       case "Refused":
+        if (isAsking) return prepare(allowed("ANY"))
         return exchange.refuse(decision.refusal)
       case "Closed":
+        if (isAsking) return prepare(allowed(decision.call.snapshot.endpoint.method))
         return serve(decision.call, request, response, exchange, decision.refusal)
       case "MethodNotAllowed":
         return exchange.refuse(new MethodNotAllowed({ method, allow: decision.allow.split(", ") }))
       case "Preflight":
-        response.writeHead(204, [
-          ...exchange.headers,
-          ...Headers.ofPreflight(decision.allow, request.headers["access-control-request-headers"])
-        ])
-        response.end()
-        return
+        return prepare(decision.allow)
       case "Call": {
         const { method: served } = decision.snapshot.endpoint
         const wanted = refusedOverride(request.headers, (method) => serves(served, method))

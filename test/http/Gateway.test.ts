@@ -124,6 +124,21 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
     })
   )
 
+  it.effect("a preflight is let through where there is nothing, so that a page reads what its call is answered", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.end())
+      yield* (yield* Endpoints).update(shop.principal, shop.endpoint.id, { status: "disabled" })
+      const asking = { "access-control-request-method": "PUT", "access-control-request-headers": "x-payment-proof" }
+      for (const path of [shop.path, "/x402/nothing", `/x402/${shop.principal.tenant_id}`, "/v1/nothing"]) {
+        const asked = yield* send(path, { method: "OPTIONS", headers: asking })
+        assert.strictEqual(asked.status, 204, path)
+        assert.include(String(asked.headers["access-control-allow-headers"]), "x-payment-proof")
+        assert.strictEqual((yield* send(path, { method: "OPTIONS" })).status, 404, path)
+        assert.strictEqual((yield* send(path)).json.code, "NOT_FOUND", path)
+      }
+    })
+  )
+
   it.effect("paused, disabled and unconfigured endpoints ask for nothing and charge nothing", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.end("ok"))
