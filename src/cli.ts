@@ -4,6 +4,7 @@ import { Cause, Console, Effect, Layer, Logger, Predicate, Runtime } from "effec
 import { Command } from "effect/cli"
 import * as Node from "#layers/Node.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
+import * as Answer from "./cli/Answer.ts"
 import * as Help from "./cli/Help.ts"
 import { turnpike } from "./cli/Turnpike.ts"
 
@@ -14,6 +15,7 @@ const isSaid = (cause: Cause.Cause<unknown>) => {
 }
 
 Command.run(turnpike, { version: "0.1.0" }).pipe(
+  Answer.arrived,
   Effect.tapCause((cause) =>
     Cause.hasInterruptsOnly(cause) || isSaid(cause) ? Effect.void : Console.error(Node.reasonOf(cause))
   ),

@@ -58,6 +58,17 @@ const typed = (cwd: string, env: Environment, ...words: ReadonlyArray<string>) =
     )
   })
 
+/** The same, with answers sent to where nothing can be written. */
+const lost = (env: Environment, words: string, where: string) =>
+  Effect.callback<{ readonly out: string; readonly error: string }>((resume) => {
+    const { PATH = "" } = process.env
+    const cli = join(import.meta.dirname, "../src/cli.ts")
+    const line = `{ "${process.execPath}" "${cli}" ${words}; echo "exit $?" >&2; } ${where}`
+    execFile("/bin/sh", ["-c", line], { env: { PATH, ...env } }, (_, out, error) =>
+      resume(Effect.succeed({ out, error }))
+    )
+  })
+
 /** Nobody listens there. */
 const nowhere = { DATABASE_URL: "postgres://turnpike:s3cret@127.0.0.1:1/books" }
 
@@ -238,6 +249,21 @@ layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator",
       const { out } = yield* type("key", "create", "A key", "--tenant", tenant_id, "--scope", "wallets:read")
       const principal = yield* (yield* Credentials).authenticate(out.trim())
       assert.deepInclude(principal, { tenant_id, scopes: ["wallets:read"] })
+    })
+  )
+
+  it.effect("has failed when its answer could not be written: a key that nobody saw is lost", () =>
+    Effect.gen(function* () {
+      const { env, tenant_id } = yield* office
+      const words = `key create "A key" --tenant ${tenant_id} --scope wallets:read`
+      for (const where of ["> /dev/full", "| exec 0<&-"]) {
+        const { error } = yield* lost(env, words, where)
+        assert.match(
+          error,
+          /The answer could not be written to standard output: .+\. What the command did is done\.\nexit 1\n$/,
+          where
+        )
+      }
     })
   )
 })
