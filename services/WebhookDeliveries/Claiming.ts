@@ -109,10 +109,12 @@ const dropLanes = Pipeline.statement(
   WHERE l.webhook_id = r.webhook_id AND l.again = r.again AND NOT EXISTS (
     SELECT FROM webhook_deliveries d WHERE d.webhook_id = l.webhook_id AND d.again = l.again)`
 )
-// One that cannot be called at all must not keep the others from being called.
+// One that cannot be called at all must not keep the others from being called. Only lanes that are locked: another process may have
+// the other lane of the same subscription in hand, and ask for this one.
 const postpone = Pipeline.statement(
-  [OID.uuidArray, OID.timestamptz],
-  "UPDATE webhook_lanes SET ready_at = $2, blocked = false WHERE webhook_id = ANY($1) AND ready_at < $2"
+  [OID.uuidArray, OID.boolArray, OID.timestamptz],
+  `UPDATE webhook_lanes l SET ready_at = $3, blocked = false FROM unnest($1, $2) AS r (webhook_id, again)
+  WHERE l.webhook_id = r.webhook_id AND l.again = r.again`
 )
 
 // A second look, in a statement after the lock: what it reads was committed before the lock was ours.
@@ -244,14 +246,17 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     isIdle = all.length === 0
     const usable = yield* settled(all)
     const receivers = new Map<string, Receiver>()
-    const broken = all.filter(({ status }) => !knownStatuses.has(status)).map(({ webhook_id }) => webhook_id)
+    const broken = all.filter(({ status }) => !knownStatuses.has(status))
     for (const lane of usable) {
       if (receivers.has(lane.webhook_id)) continue
       const receiver = yield* receiverOf(lane, at)
-      if (receiver === undefined) broken.push(lane.webhook_id)
+      if (receiver === undefined) broken.push(lane)
       else receivers.set(lane.webhook_id, receiver)
     }
-    if (broken.length > 0) yield* fly([{ statement: postpone, values: [broken, lease_until] }])
+    if (broken.length > 0) {
+      const lanes = [broken.map(({ webhook_id }) => webhook_id), broken.map(({ again }) => again)]
+      yield* fly([{ statement: postpone, values: [...lanes, lease_until] }])
+    }
     const lanes = usable.filter(({ webhook_id }) => receivers.has(webhook_id))
     if (lanes.length === 0) {
       yield* fly([commit])

@@ -143,6 +143,11 @@ const nextOf = (one: Ended, webhook: Webhook): Date | null => {
   return next === undefined ? null : dateOf(Math.ceil(next))
 }
 
+/** Both lanes of each, in the order in which everybody takes several: shutting one after the others would be out of turn. */
+const lockLanes = Pipeline.statement(
+  [OID.uuidArray],
+  "SELECT 1 FROM webhook_lanes WHERE webhook_id = ANY($1) ORDER BY webhook_id, again FOR NO KEY UPDATE"
+)
 /** Lanes of what was shut: what is pending in them is looked at now, and ends. */
 const shutLanes = Pipeline.statement(
   [OID.uuidArray, OID.timestamptz],
@@ -231,6 +236,8 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
       ]
       steps.push({ statement: follow, values })
     }
+    const shut = judged.filter(({ isShut }) => isShut).map(({ after }) => after.id)
+    if (shut.length > 0) steps.push({ statement: lockLanes, values: [ids] })
     steps.push({
       statement: openLanes,
       values: [
@@ -253,7 +260,6 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
       ]
       steps.push({ statement: writeStreaks, values })
     }
-    const shut = judged.filter(({ isShut }) => isShut).map(({ after }) => after.id)
     if (shut.length > 0) steps.push({ statement: shutLanes, values: [shut, at] })
     const events = judged.flatMap(({ events }) => events)
     yield* fly(events.length > 0 ? steps : [...steps, commit])

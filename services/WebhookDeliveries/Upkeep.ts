@@ -34,6 +34,9 @@ export const make = Effect.gen(function* () {
       sql`SELECT DISTINCT webhook_id FROM webhook_deliveries WHERE status = 'sending' AND lease_until <= ${now}
         LIMIT ${sql.literal(String(subscriptions))}`
   })
+  // As whoever writes what came of calls: subscriptions before lanes before attempts, or the two would wait for each other.
+  const lockWebhooks = (ids: ReadonlyArray<string>) =>
+    sql`SELECT 1 FROM webhooks WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR NO KEY UPDATE`
   const lockLanes = (ids: ReadonlyArray<string>) =>
     sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ANY(${ids}::uuid[]) ORDER BY webhook_id, again FOR NO KEY UPDATE`
   // The same attempt again, because nobody knows what came of it: the schedule goes on as if it had not been made.
@@ -61,6 +64,7 @@ export const make = Effect.gen(function* () {
     const at = DateTime.toDate(now)
     const ids = (yield* overdue({ now: at })).map(({ webhook_id }) => webhook_id)
     if (ids.length === 0) return 0
+    yield* lockWebhooks(ids)
     yield* lockLanes(ids)
     // One that kills whoever makes it is not made for ever.
     yield* resend(ids, at, DateTime.toDate(DateTime.subtract(now, { milliseconds: horizon, hours: 1 })))
@@ -77,13 +81,14 @@ export const make = Effect.gen(function* () {
           LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE SKIP LOCKED
         ) f WHERE l.webhook_id = f.webhook_id AND l.again = f.again RETURNING l.webhook_id`
   })
+  // Others forget the same rows, in orders of their own: what one of them has in hand is left to it, so that nobody waits in a ring.
   const forget = (ids: ReadonlyArray<string>) =>
     sql`WITH old AS (
-        SELECT d.webhook_id, d.id FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
+        SELECT f.webhook_id, f.id FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
           SELECT p.webhook_id, p.id FROM webhook_deliveries p
           WHERE p.webhook_id = w.id AND (p.status = 'delivered' OR p.next_retry_at IS NOT NULL)
           ORDER BY p.id DESC OFFSET ${sql.literal(String(keptAttempts))} LIMIT ${sql.literal(String(rows))}
-        ) d
+        ) d JOIN webhook_deliveries f ON f.webhook_id = d.webhook_id AND f.id = d.id FOR UPDATE OF f SKIP LOCKED
       )
       DELETE FROM webhook_deliveries d USING old WHERE d.webhook_id = old.webhook_id AND d.id = old.id
       RETURNING d.webhook_id`
@@ -117,7 +122,7 @@ export const make = Effect.gen(function* () {
     const forgotten = yield* sql`DELETE FROM webhook_deliveries WHERE (webhook_id, id) IN (
         SELECT webhook_id, id FROM webhook_deliveries
         WHERE status = 'failed' AND next_retry_at IS NULL AND created_at < ${before}
-        ORDER BY created_at LIMIT ${sql.literal(String(rows))}
+        ORDER BY created_at LIMIT ${sql.literal(String(rows))} FOR UPDATE SKIP LOCKED
       ) RETURNING id`
     return forgotten.length
   })
@@ -137,9 +142,11 @@ export const make = Effect.gen(function* () {
           SELECT webhook_id, again FROM webhook_lanes WHERE (webhook_id, again) > (${webhook_id}::uuid, ${again}::boolean)
           ORDER BY webhook_id, again LIMIT ${sql.literal(String(lanes))}
         ), shut AS (
-          UPDATE webhook_lanes l SET ready_at = ${now}::timestamptz, blocked = false FROM page p
-          WHERE l.webhook_id = p.webhook_id AND l.again = p.again AND l.ready_at IS DISTINCT FROM ${now}::timestamptz
-            AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = p.webhook_id) RETURNING 1
+          UPDATE webhook_lanes l SET ready_at = ${now}::timestamptz, blocked = false FROM (
+            SELECT f.webhook_id, f.again FROM page JOIN webhook_lanes f USING (webhook_id, again)
+            WHERE f.ready_at IS DISTINCT FROM ${now}::timestamptz
+              AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = f.webhook_id) FOR NO KEY UPDATE OF f SKIP LOCKED
+          ) p WHERE l.webhook_id = p.webhook_id AND l.again = p.again RETURNING 1
         )
         SELECT last.webhook_id, last.again, (SELECT count(*)::int FROM page) AS seen, (SELECT count(*)::int FROM shut) AS shut
         FROM (SELECT 1) one LEFT JOIN (SELECT webhook_id, again FROM page ORDER BY webhook_id DESC, again DESC LIMIT 1) last ON true`

@@ -1,0 +1,134 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import type { ServerResponse } from "node:http"
+import { afterAll } from "vitest"
+import type { EventType } from "#domain/Event.ts"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { closeAll } from "./PublicHttpHarness.ts"
+import {
+  answering,
+  happen,
+  otherProcess,
+  receiver,
+  settle,
+  subscribe,
+  testLayer,
+  until
+} from "./WebhookDeliveriesHarness.ts"
+
+afterAll(closeAll)
+
+const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
+
+/** Does something in a transaction of another's, and leaves it open: `finally` goes on with it. */
+const another = Effect.fnUntraced(function* <A, B>(
+  first: Effect.Effect<A, SqlError.SqlError>,
+  last: Effect.Effect<B, SqlError.SqlError>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const began = yield* Deferred.make<void>()
+  const end = yield* Deferred.make<void>()
+  const running = yield* first.pipe(
+    Effect.andThen(Deferred.succeed(began, undefined)),
+    Effect.andThen(Deferred.await(end)),
+    Effect.andThen(last),
+    sql.withTransaction,
+    Effect.forkScoped
+  )
+  yield* Deferred.await(began)
+  return { finish: Effect.andThen(Deferred.succeed(end, undefined), Fiber.join(running)) }
+})
+
+/** Whether somebody comes to wait for a lock before this is over. */
+const waits = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = Effect.repeat(
+    sql`SELECT pg_sleep(0.002), EXISTS (
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()) AS waits`,
+    { until: ([row]) => row?.["waits"] === true, times: 10_000 }
+  )
+  return yield* Effect.raceFirst(Effect.as(waiting, true), Effect.as(Fiber.await(fiber), false))
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
+  it.effect("waits for nobody who forgets the same attempts, as a deleted subscription's are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller, times(150))
+      yield* settle
+      const { tidy } = yield* WebhookDeliveries
+      const other = yield* another(
+        sql`SELECT 1 FROM webhook_deliveries WHERE webhook_id = ${id} FOR UPDATE`,
+        Effect.void
+      )
+      const tidying = yield* Effect.forkScoped(tidy)
+      assert.isFalse(yield* waits(tidying))
+      yield* other.finish
+      yield* Fiber.join(tidying)
+    })
+  )
+
+  it.effect("waits for nobody who forgets the same failures", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { url } = yield* receiver(answering(410))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      yield* TestClock.adjust("31 days")
+      const { tidy } = yield* WebhookDeliveries
+      const other = yield* another(
+        sql`SELECT 1 FROM webhook_deliveries WHERE webhook_id = ${id} FOR UPDATE`,
+        Effect.void
+      )
+      const tidying = yield* Effect.forkScoped(tidy)
+      assert.isFalse(yield* waits(tidying))
+      yield* other.finish
+      yield* Fiber.join(tidying)
+      assert.strictEqual(yield* tidy, 1)
+    })
+  )
+
+  it.effect("waits for nobody who has a deserted lane in hand", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tidy } = yield* WebhookDeliveries
+      yield* sql`INSERT INTO webhook_lanes (webhook_id, again, blocked) VALUES (gen_random_uuid(), false, true)`
+      const other = yield* another(sql`SELECT 1 FROM webhook_lanes WHERE blocked FOR UPDATE`, Effect.void)
+      const tidying = yield* Effect.forkScoped(tidy)
+      assert.isFalse(yield* waits(tidying))
+      yield* other.finish
+      yield* Fiber.join(tidying)
+    })
+  )
+
+  it.effect("takes a subscription before its lanes, as who writes what came of calls", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const waiting: Array<ServerResponse> = []
+      const { url } = yield* receiver((_, response) => void waiting.push(response))
+      const { caller, id } = yield* subscribe(url)
+      const first = yield* otherProcess()
+      yield* happen(caller)
+      yield* first.expand
+      yield* Effect.forkScoped(first.deliverDue)
+      yield* until(() => waiting.length === 1)
+      yield* first.kill
+      yield* TestClock.adjust("46 seconds")
+      const { tidy } = yield* WebhookDeliveries
+      const other = yield* another(
+        sql`SELECT 1 FROM webhooks WHERE id = ${id} FOR NO KEY UPDATE`,
+        sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${id} FOR NO KEY UPDATE NOWAIT`
+      )
+      const tidying = yield* Effect.forkScoped(tidy)
+      assert.isTrue(yield* waits(tidying))
+      assert.strictEqual((yield* other.finish).length, 1)
+      assert.isAtLeast(yield* Fiber.join(tidying), 1)
+      waiting[0]?.end()
+    })
+  )
+})
