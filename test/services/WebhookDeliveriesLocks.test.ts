@@ -110,7 +110,7 @@ layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const waiting: Array<ServerResponse> = []
-      const { url } = yield* receiver((_, response) => void waiting.push(response))
+      const { state, url } = yield* receiver((_, response) => void waiting.push(response))
       const { caller, id } = yield* subscribe(url)
       const first = yield* otherProcess()
       yield* happen(caller)
@@ -118,6 +118,7 @@ layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
       yield* Effect.forkScoped(first.deliverDue)
       yield* until(() => waiting.length === 1)
       yield* first.kill
+      state.answer = answering(200)
       yield* TestClock.adjust("46 seconds")
       const { tidy } = yield* WebhookDeliveries
       const other = yield* another(
@@ -129,6 +130,25 @@ layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
       assert.strictEqual((yield* other.finish).length, 1)
       assert.isAtLeast(yield* Fiber.join(tidying), 1)
       waiting[0]?.end()
+    })
+  )
+
+  it.effect("finds that who shuts a subscription takes both of its lanes in turn, also when a retry was told so", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { state, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      state.answer = answering(410)
+      yield* TestClock.adjust("1 minute")
+      const lane = (again: boolean) => sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${id} AND again = ${again}`
+      const other = yield* another(sql`${lane(false)} FOR NO KEY UPDATE`, sql`${lane(true)} FOR NO KEY UPDATE NOWAIT`)
+      const { deliverDue } = yield* WebhookDeliveries
+      const delivering = yield* Effect.forkScoped(deliverDue)
+      assert.isTrue(yield* waits(delivering))
+      assert.strictEqual((yield* other.finish).length, 1)
+      assert.isAtLeast(yield* Fiber.join(delivering), 1)
     })
   )
 })
