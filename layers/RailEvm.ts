@@ -25,17 +25,14 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
   const chain = Chain.make(rpc, options.confirmations)
   const { advance, quote } = Relayer.make(options, rpc, chain, transactions)
 
-  const checked = yield* Ref.make(false)
-  /** Nothing is signed before the node was seen on the right chain. */
+  /** Asked every time: behind one address nodes come and go, and another chain knows nothing of what was used, sent or counted on ours. */
   const onChain = Effect.gen(function* () {
-    if (yield* Ref.get(checked)) return
     const found = yield* Effect.catchTag(rpc.chainId, "RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
     if (found !== chainId) {
       return yield* new WrongChain({
         message: `TURNPIKE_RPC_URL is a node of chain ${found}; ${network} is chain ${chainId}.`
       })
     }
-    yield* Ref.set(checked, true)
   })
   yield* Effect.catchTag(onChain, "RAIL_UNAVAILABLE", ({ reason }) =>
     Effect.logWarning("The node does not answer yet; nothing is settled until it does", { reason })
@@ -72,9 +69,8 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
       if (authorization.network !== network) return yield* refuse("invalid_network")
       const move = moveFor({ authorization, amount })
       if (move === undefined) return yield* refuse("invalid_payload")
-      yield* ready
-      const [obstacle, cost] = yield* Effect.all([chain.obstacle(move, authorization, amount), quote(move)], {
-        concurrency: 2
+      const [, obstacle, cost] = yield* Effect.all([ready, chain.obstacle(move, authorization, amount), quote(move)], {
+        concurrency: 3
       })
       if (obstacle !== undefined) return yield* refuse(obstacle)
       if (cost._tag === "Reverts") return yield* refuse(Chain.reasons(authorization).simulation)

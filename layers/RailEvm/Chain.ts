@@ -67,7 +67,14 @@ export const make = (rpc: Rpc, confirmations: number) => {
     const block = head - BigInt(confirmations) + 1n
     return block > 0n ? block : 0n
   }
-  const isFinal = ({ blockNumber }: Receipt, head: bigint): boolean => blockNumber <= finalBlock(head)
+  /**
+   * Whether it is deep enough, in a block that the chain still has: a receipt and the head can come from before and after blocks were
+   * replaced, or from two nodes.
+   */
+  const isFinal = ({ blockHash, blockNumber }: Receipt, head: bigint) =>
+    blockNumber > finalBlock(head)
+      ? Effect.succeed(false)
+      : Effect.map(rpc.blockAt(blockNumber), ({ hash }) => hash.toLowerCase() === blockHash.toLowerCase())
   /**
    * The block whose state stands for that of the final one: a later one where that is too long ago for nodes that are no archives. What
    * is used stays used, so what is unused there was unused before; a use found there may not be final yet, which its block tells.
@@ -167,7 +174,8 @@ export const make = (rpc: Rpc, confirmations: number) => {
     const found = yield* useOf(move, from, to)
     if (found === undefined) return undefined
     const { log, moved, receipt } = found
-    if (!isFinal(receipt, head)) return moved ? { _tag: "Pending", transaction: receipt.transactionHash } : undefined
+    if (!(yield* isFinal(receipt, head)))
+      return moved ? { _tag: "Pending", transaction: receipt.transactionHash } : undefined
     if (!moved) return { _tag: "Refused", reason: reasons(authorization).used }
     return { _tag: "Settled", transaction: receipt.transactionHash, ...(log === undefined ? {} : { log: Number(log) }) }
   })

@@ -14,6 +14,13 @@ const refused = (reason: string): Outcome => ({ _tag: "Refused", reason })
 const lookAhead = 8n
 /** How many blocks behind a node may have been when it said that an authorisation was unused, and we signed. */
 const behind = 1_000n
+/**
+ * How many transactions of our key a node may count that we know nothing of. A nonce that it makes up is kept, and nothing gets into a
+ * block before all of those in between, so they must be few enough to be taken.
+ */
+const mostElsewhere = 1_000n
+/** More transactions than any key has signed, for one that we have not used yet. */
+const mostEver = 1n << 32n
 
 export interface Waits {
   readonly _tag: "Waits"
@@ -117,6 +124,11 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       else yield* Effect.logWarning(`A settlement waits: ${reason}`, { id, ...facts })
       return pending(settlement.transaction)
     }
+    const known = yield* transactions.nextNonce
+    if (count > (known === undefined ? mostEver : known + mostElsewhere)) {
+      yield* alert("a node counts more transactions of the relayer than it can have signed", { id, count, known })
+      return pending(settlement.transaction)
+    }
     const { fees, gas, head: fromBlock } = cost
     const { data, to } = move
     const own = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock }, count)
@@ -135,7 +147,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     const { amount, authorization } = settlement
     const { transactionHash: transaction } = receipt
     const why = reasons(authorization)
-    if (!chain.isFinal(receipt, head)) return pending(transaction)
+    if (!(yield* chain.isFinal(receipt, head))) return pending(transaction)
     if (receipt.status === 1n) {
       const transfer = move.transfer(receipt.logs)
       if (transfer !== undefined) return { _tag: "Settled", transaction, log: Number(transfer.logIndex) } as const

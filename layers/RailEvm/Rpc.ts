@@ -33,6 +33,7 @@ const Log = Schema.Struct({
 export type Log = typeof Log.Type
 const Receipt = Schema.Struct({
   transactionHash: Schema.String,
+  blockHash: Schema.String,
   blockNumber: Quantity,
   status: Quantity,
   logs: Schema.Array(Log)
@@ -40,6 +41,7 @@ const Receipt = Schema.Struct({
 export type Receipt = typeof Receipt.Type
 const Block = Schema.Struct({
   number: Quantity,
+  hash: Schema.String,
   timestamp: Quantity,
   baseFeePerGas: Schema.optional(Schema.NullOr(Quantity))
 })

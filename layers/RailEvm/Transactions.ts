@@ -106,6 +106,14 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
   const signedSince = (settlement: string) =>
     Effect.map(Effect.orDie(since(settlement)), ({ from_block }) => from_block)
 
+  const next = SqlSchema.findOneOption({
+    Request: Schema.Void,
+    Result: Schema.Struct({ next_nonce: Schema.BigInt }),
+    execute: () => sql`SELECT next_nonce FROM chain_relayers WHERE chain_id = ${chainId} AND address = ${relayer}`
+  })
+  /** The nonce after the last one handed out; undefined before the first. */
+  const nextNonce = Effect.map(Effect.orDie(next()), (row) => Option.getOrUndefined(row)?.next_nonce)
+
   const lockNonce = SqlSchema.findOne({
     Request: Schema.BigInt,
     Result: Schema.Struct({ next_nonce: Schema.BigInt }),
@@ -171,6 +179,6 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
     yield* sql`UPDATE chain_transactions SET dropped_at = ${now} WHERE settlement_id = ${settlement} AND dropped_at IS NULL`
   }, Effect.orDie)
 
-  return { relayer, of, signedSince, at, first, replace, blank, drop }
+  return { relayer, of, signedSince, nextNonce, at, first, replace, blank, drop }
 })
 export type Transactions = Effect.Success<ReturnType<typeof make>>

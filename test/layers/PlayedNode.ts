@@ -43,6 +43,8 @@ export interface Mined {
 export const make = (start: bigint) => {
   const chain = {
     head: start,
+    /** Another one has other blocks under the same numbers. */
+    fork: 0n,
     balance: 1_000_000n,
     /** The block from which on every nonce is used. */
     usedFrom: undefined as bigint | undefined,
@@ -68,13 +70,19 @@ export const make = (start: bigint) => {
     transactions.set(hash, { to, input, blockNumber: block })
     receipts.set(hash, {
       transactionHash: hash,
+      blockHash: blockAt(block).hash,
       blockNumber: block,
       status,
       logs: logs.map((log, index) => ({ ...log, logIndex: first + BigInt(index), transactionHash: hash }))
     })
     if (chain.head < block) chain.head = block
   }
-  const blockAt = (number: bigint) => ({ number, timestamp: number * 2n, baseFeePerGas: 1_000_000n })
+  const blockAt = (number: bigint) => ({
+    number,
+    hash: word((chain.fork << 128n) | number),
+    timestamp: number * 2n,
+    baseFeePerGas: 1_000_000n
+  })
   const fits = (log: Log, { address, topics }: LogFilter) =>
     log.address === address &&
     topics.every((wanted, index) =>

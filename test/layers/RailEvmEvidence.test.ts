@@ -141,7 +141,9 @@ describe("a transaction of somebody else", () => {
       const { chain, found, mine } = yield* looking(wanted)
       mine(hash("aa"), { block: 101n, logs: [use(wanted.authorization), transferred(wanted.authorization)] })
       assert.deepStrictEqual(yield* found, { _tag: "Pending", transaction: hash("aa") })
-      chain.head = 102n
+      Object.assign(chain, { head: 102n, fork: 1n })
+      assert.deepStrictEqual(yield* found, { _tag: "Pending", transaction: hash("aa") }, "its block was replaced")
+      chain.fork = 0n
       assert.deepStrictEqual(yield* found, settled(hash("aa"), 1))
     })
   )

@@ -1,14 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { createServer } from "node:http"
 import { parseTransaction } from "viem"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import * as Postgres from "#layers/Postgres.ts"
+import * as RailEvm from "#layers/RailEvm.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import * as Contracts from "#layers/RailEvm/Contracts.ts"
 import * as Relayer from "#layers/RailEvm/Relayer.ts"
 import * as Transactions from "#layers/RailEvm/Transactions.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { listening } from "./Listening.ts"
 import * as PlayedNode from "./PlayedNode.ts"
 import { settlement } from "./RailFacilitatorHarness.ts"
 
@@ -99,6 +103,67 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
         )
         assert.isUndefined(yield* after.at(0n))
       }
+    })
+  )
+
+  it.effect("signs nothing under a nonce that a node makes up", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const { address, ask, at } = yield* relayerOn(node, "b")
+      const count = (counted: bigint) => Object.assign(node.chain.counts, { [address]: counted })
+      const nothing: Outcome = { _tag: "Pending", transaction: undefined }
+      count(2n ** 40n)
+      assert.deepStrictEqual(yield* ask(settlement()), nothing)
+      count(70_000n)
+      transactionOf(yield* ask(settlement()))
+      count(71_002n)
+      assert.deepStrictEqual(yield* ask(settlement()), nothing)
+      count(71_001n)
+      assert.strictEqual((yield* at(71_001n))?.hash, undefined)
+      const own = transactionOf(yield* ask(settlement()))
+      assert.strictEqual((yield* at(71_001n))?.hash, own)
+    })
+  )
+
+  it.effect("takes a receipt for the end only while its block is part of the chain", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const { ask } = yield* relayerOn(node, "c")
+      const wanted = settlement()
+      const own = transactionOf(yield* ask(wanted))
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      const { authorization: one } = wanted
+      node.mine(own, { block: 101n, to: one.asset, logs: [PlayedNode.use(one), PlayedNode.transferred(one)] })
+      Object.assign(node.chain, { head: 110n, fork: 1n, usedFrom: 101n })
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      node.chain.fork = 0n
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Settled", transaction: own, log: 1 })
+    })
+  )
+
+  it.effect("asks nothing more of a node that came to be on another chain", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      let result = "0x14a34"
+      const server = createServer((request, response) => {
+        request.setEncoding("utf8").on("data", (body: string) => {
+          asked.push(/"method":"(\w+)"/.exec(body)?.[1] ?? body)
+          response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+        })
+      })
+      const host = yield* listening(server)
+      const policy = Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowHosts: [host] }))
+      const http = Layer.fresh(PublicHttp.layer).pipe(Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
+      const its = yield* Layer.build(http)
+      const rail = yield* RailEvm.make({
+        ...options,
+        rpcUrl: Redacted.make(`http://${host}/`),
+        key: keyOf("d")
+      }).pipe(Effect.provide(its))
+      result = "0x2105"
+      const { reason } = yield* Effect.flip(rail.settle(settlement()))
+      assert.include(reason, "chain 8453")
+      assert.deepStrictEqual(asked, ["eth_chainId", "eth_chainId"])
     })
   )
 })

@@ -23,7 +23,13 @@ const answering = Effect.fnUntraced(function* (result: unknown) {
 it.effect("a receipt of another transaction than was asked for is no answer", () =>
   Effect.gen(function* () {
     const [asked, other] = [`0x${"aB".repeat(32)}`, `0x${"cd".repeat(32)}`]
-    const rpc = yield* answering({ transactionHash: asked.toLowerCase(), blockNumber: "0x5", status: "0x1", logs: [] })
+    const rpc = yield* answering({
+      transactionHash: asked.toLowerCase(),
+      blockHash: other,
+      blockNumber: "0x5",
+      status: "0x1",
+      logs: []
+    })
     assert.strictEqual((yield* rpc.receipt(asked))?.blockNumber, 5n)
     const { _tag } = yield* Effect.flip(rpc.receipt(other))
     assert.strictEqual(_tag, "RAIL_UNAVAILABLE")
