@@ -7,8 +7,6 @@ import { Ledger } from "../Ledger.ts"
 import { SandboxChain } from "../SandboxChain.ts"
 import * as Parties from "./Parties.ts"
 
-const toItself = declined("invalid_payment_requirements", "the payer is the receiver")
-
 /** Settles where the ledger is the chain: from the wallet of the payer's address to the wallet of the receiver's. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -27,7 +25,6 @@ export const make = Effect.gen(function* () {
     if (payee === undefined) return Parties.noReceiver
     if (Option.isSome(yield* Effect.orDie(isPosted(reservationOf(authorization))))) return usedBefore(authorization)
     if (payer === undefined) return declined("insufficient_funds")
-    if (payer.id === payee.id) return toItself
     if (payer.frozen) return declined("wallet_frozen")
     return payer.available < asked.amount ? declined("insufficient_funds") : undefined
   })
@@ -48,10 +45,10 @@ export const make = Effect.gen(function* () {
         Effect.catchTags({
           INSUFFICIENT_BALANCE: () => Effect.succeed(declined("insufficient_funds")),
           WALLET_FROZEN: () => Effect.succeed(declined("wallet_frozen")),
-          SAME_WALLET: () => Effect.succeed(toItself),
           AMOUNT_TOO_LARGE: () =>
             Effect.succeed(declined("invalid_payment_requirements", "the receiver cannot hold that much")),
           NOT_FOUND: Effect.die,
+          SAME_WALLET: Effect.die,
           CURRENCY_MISMATCH: Effect.die,
           HOLD_NOT_OPEN: Effect.die,
           IDEMPOTENCY_KEY_REUSED: Effect.die

@@ -202,6 +202,8 @@ const authorized = (
     : verifyEvm(payload, offer, { network, now, recover })
   if (found._tag === "Refused") return declined(found.reason)
   const { method, nonce, payer, payload: shown, requirements, validUntil } = found
+  // On a chain this would move nothing, and be told as if it had.
+  if (payer === offer.payTo) return { ...isRequirement, message: "the payer is the receiver" }
   return {
     protocol: version === 1 ? "x402v1" : "x402v2",
     scheme: offer.scheme,

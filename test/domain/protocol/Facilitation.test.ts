@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Facilitation, readFacilitation, supportedOf } from "#domain/protocol/Facilitation.ts"
-import { feePayer, offer, stranger } from "./Payers.ts"
+import { authorize, type Facilitation, readFacilitation, supportedOf } from "#domain/protocol/Facilitation.ts"
+import { feePayer, now, offer, payer, recover, signTransfer, stranger } from "./Payers.ts"
 
 const [first, second] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`]
 
@@ -16,6 +16,26 @@ describe("what a seller asks a facilitator", () => {
     assert.strictEqual(reasonOf(2, "deferred"), "unsupported_scheme")
     assert.strictEqual(reasonOf(1, "upto"), "unsupported_scheme")
     assert.strictEqual(reasonOf(2, "exact"), "Asked")
+  })
+
+  it("is refused where its payer is the receiver, whom a chain would let pay himself", async () => {
+    const resultOf = async (payTo: `0x${string}`) => {
+      const paymentRequirements = { ...offer("exact"), payTo, extra: { name: "USDC", version: "2" } }
+      const payload = await signTransfer({ to: payTo })
+      const paymentPayload = {
+        x402Version: 2,
+        accepted: paymentRequirements,
+        payload: { ...payload, authorization: payload.authorization as never }
+      }
+      const asked = readFacilitation({ x402Version: 2, paymentPayload, paymentRequirements }, "sandbox", [])
+      if (asked._tag === "Declined") return asked
+      return authorize(asked, { now, recover, feePayers: [] })
+    }
+    assert.include(await resultOf(payer.address), {
+      reason: "invalid_payment_requirements",
+      message: "the payer is the receiver"
+    })
+    assert.include(await resultOf(stranger.address), { method: "eip3009" })
   })
 })
 
