@@ -57,12 +57,15 @@ const ofParser = (error: Error & { readonly code?: string }): Refusal => {
 const endWithBody = (request: IncomingMessage, response: ServerResponse, body: string) => {
   if (request.method === "HEAD") response.flushHeaders()
   else response.write(body)
+  awaitingEnd.add(response)
   request.once("end", () => response.end())
 }
+/** Answers that are whole, and have not ended. */
+const awaitingEnd = new WeakSet<ServerResponse>()
 
-/** The answer that a request still waits for which came whole over this connection. */
-const owed = ({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) =>
-  answer?.req.complete === true ? answer : undefined
+/** The answer that this connection is at. */
+const current = ({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) =>
+  answer ?? undefined
 
 /** Sees every request before the framework does: refuses ambiguous ones and hands raw routes their bytes. */
 export const layer = Layer.effectDiscard(
@@ -177,12 +180,18 @@ export const layer = Layer.effectDiscard(
         socket.destroy()
         return
       }
-      const answer = owed(socket)
-      if (answer !== undefined) {
+      const answer = current(socket)
+      if (answer?.req.complete === true) {
         // What it asked for may be done: it must not be told the refusal of the bytes behind it.
         answer.shouldKeepAlive = false
         // It may have said already that others can follow.
         answer.once("close", () => socket.end())
+        return
+      }
+      if (answer?.headersSent === true) {
+        // What would be said now would be read as a part of it.
+        if (awaitingEnd.has(answer)) socket.end()
+        else answer.destroy()
         return
       }
       const { status, headers, body } = render(ofParser(error), RequestId.fresh())

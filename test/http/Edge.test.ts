@@ -43,9 +43,12 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
         ["GET /v1/wallets HTTP/2.0", "\r\n"],
         ["GET /v1/wallets", "\r\n"],
         ["POST /v1/wallets HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`],
-        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`]
+        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`],
+        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: xchunked\r\n\r\n${chunked}`]
       ] as const) {
-        assert.deepStrictEqual(code(yield* raw(head, body)), ["400", "INVALID_REQUEST"], head + body)
+        const text = yield* raw(head, body)
+        assert.deepStrictEqual(code(text), ["400", "INVALID_REQUEST"], head + body)
+        assert.lengthOf(text.match(/HTTP\/1\.1 \d/g) ?? [], 1, "one request has one answer")
       }
       const plain = `${json}Transfer-Encoding: Chunked\r\n\r\n${chunked}`
       assert.deepStrictEqual(code(yield* raw("POST /v1/wallets HTTP/1.1", plain)), ["201", undefined])

@@ -47,4 +47,36 @@ layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid reque
       assert.deepStrictEqual(yield* balance(agent.purse), { posted: funds, held: 0n })
     })
   )
+
+  it.effect("that turns out to be no HTTP cuts an answer that has begun, and is answered by nothing within it", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller(
+        (_, response) => {
+          response.writeHead(200, { "Content-Length": "200000" })
+          response.write("e".repeat(100_000))
+        },
+        { method: "POST" }
+      )
+      const agent = yield* buyer(funds)
+      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const answer = yield* Effect.callback<string>((resume) => {
+        const socket = connect(port, "127.0.0.1")
+        socket.write(
+          `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${json.proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
+        )
+        socket.write("2\r\nab\r\n")
+        let received = ""
+        socket.setEncoding("latin1").on("data", (part) => {
+          if (received === "") socket.write("no size\r\n")
+          received += String(part)
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => resume(Effect.succeed(received)))
+        return Effect.sync(() => socket.destroy())
+      })
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+      assert.match(answer, /\r\n\r\ne*$/, "nothing but the origin's bytes")
+    })
+  )
 })
