@@ -10,7 +10,7 @@ import { newUuid } from "#services/NewId.ts"
 import { Payments } from "#services/Payments.ts"
 import { chain } from "./ChainSettlementsHarness.ts"
 import * as Paid from "./PaymentsHarness.ts"
-import { failures, inOrder, kept, live, market } from "./SignedPaymentsHarness.ts"
+import { failures, inOrder, kept, live, market, streamed } from "./SignedPaymentsHarness.ts"
 
 const stateOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
@@ -202,6 +202,23 @@ layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and w
       yield* TestClock.adjust("2 seconds")
       yield* payments.resolveDue
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "released", attempt: 2 })
+    })
+  )
+
+  it.effect("leaves the next no answer of its own when its process dies before it asks for the money", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { bring, granted, next, payments, signed } = yield* overtaken
+      yield* sql`UPDATE payments SET state = 'settling' WHERE id = ${next.id}`
+      yield* sql`INSERT INTO payment_answers (payment_id, status, headers, body, expires_at)
+        VALUES (${next.id}, 200, '[]', 'its own', '2100-01-01')`
+      yield* TestClock.adjust("76 seconds")
+      yield* payments.resolveDue
+      const last = yield* granted(signed)
+      assert.strictEqual(last.attempt, 3)
+      yield* payments.capture(last, streamed, signed)
+      payments.seen(last.id, false)
+      assert.strictEqual((yield* Effect.flip(bring(signed)))._tag, "PAYMENT_ALREADY_USED")
     })
   )
 })

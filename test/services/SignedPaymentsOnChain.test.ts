@@ -35,6 +35,8 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
       const signed = signs({ identifier })
       yield* payments.capture(yield* granted(signed), kept("named"), signed)
       assert.strictEqual((yield* bring(signed))._tag, "Answered")
+      // Whatever the chain would say: it is not asked.
+      yield* chain.does("refuse")
       assert.strictEqual((yield* Effect.flip(bring(signs({ identifier }))))._tag, "IDEMPOTENCY_KEY_REUSED")
     })
   )
