@@ -156,6 +156,8 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
       assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }), 5_000n)
       assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }, 9_000n), 5_000n)
       assert.strictEqual(yield* take({ scheme: "upto", method: "permit2" }, 2_000n), 2_000n)
+      // The price rose after it was signed.
+      assert.strictEqual(yield* take({ scheme: "upto", method: "permit2", amount: 4_000n }), 4_000n)
       // What was signed as a price is that price on a chain: nothing less can be taken.
       assert.strictEqual(yield* take({}), 10_000n)
       assert.deepStrictEqual(yield* inOrder, [])
