@@ -1,4 +1,12 @@
-import { isAsideAddress, isReviewPage, saysOrder, sendsPayment, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import {
+  isAsideAddress,
+  isReviewPage,
+  ordersByLook,
+  saysOrder,
+  sendsPayment,
+  soundsLikeDeed,
+  takesOrders
+} from "#domain/Deeds.ts"
 
 /** A request as the browser is about to send it. */
 export interface Leaving {
@@ -26,6 +34,7 @@ export const placesOrder = (method: string, url: URL, body = ""): boolean =>
  */
 export const isOrder = ({ body, from, isDocument, method, url }: Leaving): boolean =>
   placesOrder(method, url, body) ||
+  ordersByLook(url) ||
   (isDocument && ((soundsLikeDeed(url) && !isLookedAt(method, url, from)) || (method !== "GET" && sendsPayment(body))))
 
 /** A platform's page on which an order is looked at, come to from its page before. */

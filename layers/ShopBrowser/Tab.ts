@@ -7,7 +7,7 @@ import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { realTime } from "#services/RealTime.ts"
 import { ask, type BrowserFailed } from "./Chromium.ts"
 import { isAside, isOrder } from "./OrderLock.ts"
-import { isTracker } from "./Trackers.ts"
+import { isBeacon, isTracker } from "./Trackers.ts"
 
 /** What one visit may take, over its whole life. */
 const proxyLimits = { connections: 64, requests: 600, bytes: 60_000_000 }
@@ -64,7 +64,8 @@ const stopped = (request: Request, count: number): "unwanted" | "order" | undefi
   }
   if (isOrder({ ...leaving, isDocument: request.isNavigationRequest() })) return "order"
   if (isAside({ ...leaving, isDocument: false })) return "unwanted"
-  if (count > mostRequests || unwanted.has(request.resourceType()) || isTracker(url.hostname)) return "unwanted"
+  if (count > mostRequests || unwanted.has(request.resourceType())) return "unwanted"
+  if (isTracker(url.hostname) || isBeacon(url)) return "unwanted"
   return undefined
 }
 

@@ -61,3 +61,10 @@ export const isTracker = (hostname: string): boolean => {
   const labels = hostname.split(".")
   return labels.some((_, index) => index < labels.length - 1 && trackers.has(labels.slice(index).join(".")))
 }
+
+/** Where a shop itself takes what watches people, on behalf of who does: told from what buys by its address alone. */
+const beacon =
+  /^\/(?:cdn-cgi\/(?:rum|beacon|zaraz)|\.well-known\/shopify\/monorail|_vercel\/(?:speed-)?insights|akam\/|ahoy\/(?:visits|events))|\/[gj]\/collect\/?$|\/(?:matomo|piwik)\.php$/i
+
+/** Whether what is sent there only watches. */
+export const isBeacon = (url: URL): boolean => beacon.test(url.pathname)

@@ -1,6 +1,6 @@
 /** What orders, pays or ends something, in the words of addresses. A mere look at them is not taken. */
 const deed =
-  /bestellung[-_/]?(?:abschlie(?:ss|ß)en|abschicken|absenden|aufgeben|best(?:ae|ä)tigen)|(?:jetzt|zahlungspflichtig|kostenpflichtig)[-_]?(?:kaufen|bestellen)|(?:confirmar|enviar)[-_/]?(?:el[-_])?(?:pedido|compra)|comprar[-_]?(?:ahora|agora)|(?:confirmer|envoyer)[-_/]?(?:la[-_])?commande|acheter[-_]?maintenant|(?:conferma|invia)[-_/]?(?:l[-_])?ordine|acquista[-_]?ora|bestelling[-_/]?(?:plaatsen|bevestigen)|(?:zloz|potwierdz|wyslij)[-_/]?zamowienie|(?:place|submit|confirm|complete|finali[sz]e|process|pay)[-_/]?(?:the[-_])?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)[-_/](?:place|submit|confirm|complete|finali[sz]e|process|success|pay)\b|one[-_]?click|buy[-_]?now|logout|delete|unsubscribe/i
+  /bestellung[-_/]?(?:abschlie(?:ss|ß)en|abschicken|absenden|aufgeben|best(?:ae|ä)tigen)|(?:jetzt|zahlungspflichtig|kostenpflichtig)[-_]?(?:kaufen|bestellen)|(?:confirmar|enviar|validar)[-_/]?(?:el[-_])?(?:pedido|compra)|comprar[-_]?(?:ahora|agora)|(?:confirmer|envoyer)[-_/]?(?:la[-_])?commande|acheter[-_]?maintenant|(?:conferma|invia)[-_/]?(?:l[-_])?ordine|acquista[-_]?ora|bestelling[-_/]?(?:plaatsen|bevestigen)|(?:zloz|potwierdz|wyslij)[-_/]?zamowienie|(?:place|submit|confirm|complete|finali[sz]e|process|pay)[-_/]?(?:the[-_])?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)[-_/](?:place|submit|confirm|complete|finali[sz]e|process|success|pay)\b|one[-_]?click|buy[-_]?now|logout|delete|unsubscribe/i
 
 /**
  * Addresses at which a shop takes orders or money, whatever their button is called. In many languages the checkout's page has the same,
@@ -8,12 +8,14 @@ const deed =
  */
 const orderPath = new RegExp(
   [
-    "/store/v\\d/checkout/?$",
-    "/module/[^/]+/validation/?$",
+    "/wc/store(?:/v\\d)?/checkout/?$",
+    "/(?:guest-carts/[^/]+|carts/[^/]+)/payment-information/?$|/orderForm/[^/]+/transaction/?$|/COSummary-Submit/?$",
+    "/(?:create|send|make|do|add|new|save|store)[-_]?(?:my[-_]?)?orders?(?:\\.\\w{2,5})?/?$|(?:cart|basket|order|checkout)[-_/](?:submit|finish)/?$",
+    "[/,](?:orders?|checkout|payments?)\\.(?:new|create|add|place|submit|complete|confirm|finali[sz]e|pay)(?=,|/?$)",
     "/orders?/(?:new|create|add|express|quick|submit)(?:\\.\\w{2,5})?/?$|/(?:quick|express|instant|fast)[-_]?(?:orders?|buy|checkout|purchase)(?:\\.\\w{2,5})?/?$",
     "/checkout[-_/](?:express|now|instant|one[-_]?page[-_]?order)/?$|/(?:create[-_]?)?checkout[-_]?sessions?/?$|/(?:buy|order|purchase|pay)[-_]?(?:it[-_]?)?now(?:[/.]|$)|/direct[-_]?(?:buy|order|checkout)/?$",
     "/cgi-bin/webscr|/(?:bookings?|reservations?|reserve|reservas?|buchung(?:en)?|book)(?:\\.\\w{2,5})?/?$",
-    "/(?:orders?|purchases?|pay|charges?|complete|confirm|place|buy)(?:\\.\\w{2,5})?/?$",
+    "/(?:orders?|purchases?|pay|charges?|complete|confirm|finali[sz]e|place|buy)(?:\\.\\w{2,5})?/?$",
     "(?:bestell|auftrags|kauf)[\\w-]{0,40}abschl|abschlu(?:ss|ß)(?:\\.\\w{2,5})?/?$|/(?:bestellung(?:en)?|bestellen|kaufen|bezahlen)(?:\\.\\w{2,5})?/?$",
     "finali[sz](?:ar|er|zar)|realizar[-_/]?(?:el[-_])?pedido|tramitar[-_/]?pedido|/(?:pedidos?|comprar?|pagar)(?:\\.\\w{2,5})?/?$",
     "(?:passer|valider)[-_/]?(?:la[-_]|ma[-_])?commande|/(?:commandes?|commander|acheter|payer|valider)(?:\\.\\w{2,5})?/?$",
@@ -40,11 +42,21 @@ export const isReviewPage = (from: URL, to: URL): boolean =>
   ![...to.searchParams].some(([name, value]) => isOrderingField(name, value)) &&
   reviewPages.some((known) => known.from.test(from.pathname) && known.page.test(to.pathname))
 
+/** Where platforms take orders by whatever method: PrestaShop's ways to pay, and those of OpenCart, which its script asks for by GET. */
+const orderPage = /\/module\/[^/]+\/validation\/?$/i
+const orderRoute = /^\/?extension\/(?:[\w-]+\/)?payment\/[\w-]+[/|.]confirm$|^payment\/[\w-]+\/confirm$/i
+
+/** Whether a known platform takes orders at an address, even by a look at it. */
+export const ordersByLook = (url: URL): boolean =>
+  orderPage.test(decoded(url.pathname)) ||
+  orderRoute.test(url.searchParams.get("route") ?? "") ||
+  (url.searchParams.get("fc") === "module" && url.searchParams.get("controller") === "validation")
+
 /** Fields in which a shop that has one address for everything says what is to be done, and what it then says. */
 const commanding =
-  /^(?:a|action|act|do|todo|intent|call|func(?:tion)?|cmd|command|op|operation|task|route|method|mode|event|dispatch|(?:wc-)?ajax)$/i
+  /^_{0,2}(?:a|action|act|do|todo|intent|call|func(?:tion)?|cmd|command|op|operation|task|route|method|mode|event|dispatch|(?:wc-)?ajax)$/i
 const command =
-  /^(?:order|pay|purchase|buy|bestell(?:en|ung)?|kaufen|bezahlen|comprar|pagar|finalizar|commander|payer|ordina|acquista|bestelling|betalen|zakaz|zamow)$/i
+  /^(?:(?:(?:create|send|make|quick|new)[-_]?)?order|place|complete|finali[sz]e|woocommerce[-_]checkout|pay|purchase|buy|bestell(?:en|ung)?|kaufen|bezahlen|comprar|pagar|finalizar|commander|payer|ordina|acquista|bestelling|betalen|zakaz|zamow)$/i
 
 /** Names of fields and buttons that only a form that orders has. */
 const orderingName =
@@ -54,7 +66,11 @@ const orderingName =
 export const isOrderingField = (name: string, value: string): boolean =>
   orderingName.test(name) ||
   (commanding.test(name) && (deed.test(value.slice(0, 500)) || command.test(value))) ||
-  (/^wc-ajax$/i.test(name) && value === "checkout")
+  (/^wc-ajax$/i.test(name) && value === "checkout") ||
+  // OXID
+  (/^fnc$/i.test(name) && value === "execute") ||
+  // WordPress without permalinks says the path so.
+  (/^rest_route$/i.test(name) && orderPath.test(value.slice(0, 500)))
 
 /** What platforms call the button that orders in their source, whatever is written on it: OpenCart, WooCommerce, others. */
 const orderingId = /^(?:button[-_]confirm|place[-_]?order(?:[-_]?(?:button|btn))?|(?:button|btn)[-_]place[-_]?order)$/i
@@ -73,7 +89,9 @@ const decoded = (path: string): string => {
 
 /** Whether a look at an address may do something, in shops that mistake GET for a deed. */
 export const soundsLikeDeed = (url: URL): boolean =>
-  deed.test(decoded(url.pathname)) || [...url.searchParams].some(([name, value]) => isOrderingField(name, value))
+  deed.test(decoded(url.pathname)) ||
+  ordersByLook(url) ||
+  [...url.searchParams].some(([name, value]) => isOrderingField(name, value))
 
 /** Whether an address is one at which many shops have their checkout's page and some take their orders. */
 export const isOrderPath = (url: URL): boolean => orderPath.test(decoded(url.pathname))
@@ -105,8 +123,11 @@ export const isWayToPay = (text: string): boolean => payingValue.test(text.slice
 /** Calls by name: GraphQL, whole or persisted, and tools. */
 const naming = /\bmutation\b|"(?:operationName|operations|method)"/
 const orderingCall =
-  /(?:place|submit|complete|confirm|finali[sz]e|process)_?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)_?(?:place|submit|complete|confirm|finali[sz]e|process)|create_?order|order_?create|addPaymentToOrder/i
-const orderingMember = /"(?:action|operation|command|type|event)"\s{0,5}:\s{0,5}"([^"]{1,100})"/g
+  /(?:place|submit|complete|confirm|finali[sz]e|process)_?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)_?(?:place|submit|complete|confirm|finali[sz]e|process)|create_?(?:my_?)?order|order_?create|addPaymentToOrder|submit_?for_?completion/i
+const orderingMember = /"_{0,2}(?:action|intent|operation|command|type|event)"\s{0,5}:\s{0,5}"([^"]{1,100})"/g
+
+/** Calls that WooCommerce takes many of at once. */
+const orderingPart = /"path"\s{0,5}:\s{0,5}"[^"]{0,100}wc\\?\/store(?:\\?\/v\d)?\\?\/checkout["?]/
 
 /** How much of a body is looked at. */
 const longestBody = 200_000
@@ -116,7 +137,7 @@ export const saysOrder = (body: string): boolean => {
   const text = body.slice(0, longestBody)
   if (naming.test(text) && orderingCall.test(text)) return true
   if (/^\s*[[{]/.test(text)) {
-    return [...text.matchAll(orderingMember)].some(([, value]) => deed.test(value ?? ""))
+    return orderingPart.test(text) || [...text.matchAll(orderingMember)].some(([, value]) => deed.test(value ?? ""))
   }
   return [...new URLSearchParams(text)].some(([name, value]) => isOrderingField(name, value))
 }

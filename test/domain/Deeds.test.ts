@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { isAsideAddress, isReviewPage, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import { isAsideAddress, isReviewPage, ordersByLook, saysOrder, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import { cpuTime } from "./CpuTime.ts"
 
 const url = (path: string, host = "shop.example") => new URL(path, `https://${host}`)
@@ -18,6 +18,61 @@ describe("a platform's page on which an order is looked at", () => {
     assert.isFalse(isReviewPage(url("/checkout/register", "other.example"), url("/checkout/confirm")))
     for (const to of ["/order/confirm", "/checkout/confirm/pay", "/checkout/order", "/checkout/confirm?place_order=1"])
       assert.isFalse(isReviewPage(url("/checkout/register"), url(to)), to)
+  })
+})
+
+describe("where platforms take orders", () => {
+  it.each([
+    ["Magento", "/rest/default/V1/guest-carts/Xy1/payment-information"],
+    ["Magento, of customers", "/rest/V1/carts/mine/payment-information"],
+    ["WooCommerce, without a version", "/wp-json/wc/store/checkout"],
+    ["WooCommerce, without permalinks", "/?rest_route=/wc/store/v1/checkout"],
+    ["PrestaShop, without friendly addresses", "/index.php?fc=module&module=ps_wirepayment&controller=validation"],
+    ["OpenCart 3", "/index.php?route=extension/payment/cod/confirm"],
+    ["OpenCart 4", "/index.php?route=extension/opencart/payment/cod.confirm"],
+    ["OXID", "/index.php?cl=order&fnc=execute"],
+    ["Wix", "/_api/ecom/v1/checkouts/7/createOrder"],
+    ["VTEX", "/api/checkout/pub/orderForm/7a/transaction"],
+    ["Salesforce", "/on/demandware.store/Sites-X-Site/en/COSummary-Submit"],
+    ["tRPC", "/api/trpc/cart.get,order.create?batch=1"],
+    ["own ones", "/send_order.php"],
+    ["of carts", "/api/cart/submit"]
+  ])("nothing is sent: %s", (_, path) => assert.isTrue(takesOrders(url(path))))
+
+  it.each([
+    ["Shopify", '{"operationName":"SubmitForCompletion","variables":{}}'],
+    ["commercetools", '{"query":"mutation { createMyOrderFromCart(draft: {}) { id } }"}'],
+    ["WooCommerce, many calls at once", '{"requests":[{"path":"/wc/store/v1/checkout","method":"POST"}]}'],
+    ["the same, as PHP writes it", '{"requests":[{"path":"\\/wc\\/store\\/v1\\/checkout"}]}'],
+    ["OXID", "stoken=1&cl=order&fnc=execute&ord_agb=1"],
+    ["Remix", "_action=placeOrder&cart=1"],
+    ["WordPress", "action=send_order&phone=1"]
+  ])("nothing is sent that says so: %s", (_, body) => assert.isTrue(saysOrder(body)))
+
+  it("is told from where they fill a cart, ship, or say what a total comes to", () => {
+    for (const path of [
+      "/rest/default/V1/guest-carts/Xy1/shipping-information",
+      "/rest/default/V1/guest-carts/Xy1/set-payment-information",
+      "/?rest_route=/wc/store/v1/cart/add-item",
+      "/index.php?route=checkout/cart/add",
+      "/index.php?cl=basket&fnc=tobasket",
+      "/api/checkout/pub/orderForm/7a/items",
+      "/api/trpc/cart.add?batch=1",
+      "/cart/checkout"
+    ])
+      assert.isFalse(takesOrders(url(path)), path)
+    for (const body of [
+      '{"requests":[{"path":"/wc/store/v1/cart/add-item","method":"POST"}]}',
+      "_action=addToCart&id=1",
+      "cl=details&fnc=tobasket&am=1"
+    ])
+      assert.isFalse(saysOrder(body), body)
+  })
+
+  it("a mere look orders at some of them, and so is none", () => {
+    for (const path of ["/module/ps_cashondelivery/validation", "/index.php?route=extension/payment/cod/confirm"])
+      assert.isTrue(ordersByLook(url(path)) && soundsLikeDeed(url(path)), path)
+    assert.isFalse(ordersByLook(url("/index.php?route=checkout/checkout")))
   })
 })
 

@@ -12,6 +12,11 @@ const all = [
   post("/graphql", JSON.stringify({ operationName: "CompleteCheckout", extensions: {} }), "application/json"),
   post("/checkout", "step=3&action=place_order", "application/x-www-form-urlencoded"),
   post("/api/%6Frders", "{}", "application/json"),
+  post("/rest/default/V1/guest-carts/Xy1/payment-information", "{}", "application/json"),
+  post("/checkout", new Blob(["_action=placeOrder"], { type: "application/x-www-form-urlencoded" })),
+  fetch("/index.php?route=extension/payment/cod/confirm").catch(() => {}),
+  post("/cdn-cgi/rum?", "{}", "application/json"),
+  post("/metrics/g/collect?v=2", "en=begin_checkout"),
   post("/cart/add?then=fine", "id=1", "application/x-www-form-urlencoded")
 ]
 Promise.all(all).then(() => { document.body.append("tried") })
@@ -27,7 +32,7 @@ if (missing !== undefined) {
         const came: Array<string> = []
         const fixture = yield* Fixture.open((request, response) => {
           const { pathname, search } = new URL(request.url ?? "/", "http://shop")
-          if (request.method === "POST" || pathname === "/order/confirm")
+          if (request.method === "POST" || pathname === "/order/confirm" || pathname === "/index.php")
             came.push(`${request.method} ${pathname}${search}`)
           if (search === "?then=307") return void response.writeHead(307, { location: "/api/orders" }).end()
           if (pathname === "/go") return void response.writeHead(302, { location: "/order/confirm" }).end()
