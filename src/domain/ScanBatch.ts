@@ -7,7 +7,9 @@ export const BatchTarget = Schema.Struct({
   status: Schema.Literals(["pending", "scanning", "completed", "failed", "cancelled"]),
   scan_id: Schema.NullOr(ScanId),
   readiness_score: Schema.NullOr(Schema.Int),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Why it failed: `SITE_UNREACHABLE`, `DOMAIN_NOT_ALLOWED` or `SCANNER_UNAVAILABLE`"
+  })
 }).annotate({ identifier: "ScanBatchTarget" })
 export type BatchTarget = typeof BatchTarget.Type
 
