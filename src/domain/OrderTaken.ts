@@ -30,14 +30,20 @@ const sentences = any(
   "děkujeme\\s+za\\s+(?:vaši\\s+|tvou\\s+)?(?:objednávku|nákup|rezervaci)|objednávka[^.!?]{0,30}(?:byla|je)\\s+(?:přijata|odeslána|potvrzena)",
   "(?:siparişiniz|siparişin|rezervasyonunuz)[^.!?]{0,20}(?:teşekkür|alındı|oluşturuldu|onaylandı|tamamlandı)",
   "(?:спасибо|благодарим)[^.!?]{0,12}\\s+за\\s+(?:ваш\\s+)?(?:заказ|покупк|бронировани)|заказ[^.!?]{0,30}(?:принят|оформлен|подтвержд[её]н|создан)(?!\\p{L})",
+  "дяку(?:ємо|ю)[^.!?]{0,12}\\s+за\\s+(?:ваше\\s+)?(?:замовлення|покупк)|замовлення[^.!?]{0,30}(?:прийнято|оформлено|підтверджено)(?!\\p{L})",
+  "köszönjük\\s+a\\s+(?:rendelés|vásárlás|megrendelés|foglalás)|rendelés[^.!?]{0,30}(?:rögzítettük|megkaptuk|beérkezett|sikeres)",
+  "ďakujeme\\s+za\\s+(?:vašu\\s+|tvoju\\s+)?(?:objednávku|nákup)|mulțumim\\s+pentru\\s+(?:comandă|comanda|cumpărăt)|hvala\\s+(?:vam\\s+)?(?:na|za)\\s+(?:vašoj\\s+|vaše\\s+)?(?:narudžb|kupnj|naročil|nakup)",
+  "ευχαριστούμε\\s+για\\s+την\\s+(?:παραγγελία|αγορά)|شكرا\\p{M}?\\s+(?:لك\\s+)?(?:على\\s+|ل)(?:طلبك|شرائك)|תודה\\s+על\\s+(?:ההזמנה|הזמנתך|הרכישה|הקנייה)",
+  "cảm\\s+ơn[^.!?]{0,20}\\s+đã\\s+(?:đặt\\s+hàng|mua)|đặt\\s+hàng\\s+thành\\s+công|terima\\s+kasih\\s+(?:atas|telah)\\s+(?:pesanan|pembelian|memesan|berbelanja)|ขอบคุณสำหรับการ(?:สั่งซื้อ|สั่ง)",
   "ご?注文[^。]{0,12}(?:ありがとう|承り|受け付け|受付(?:け)?(?:まし|いたし)|完了(?:し|いた)|確定しました)|ご予約[^。]{0,12}(?:ありがとう|完了(?:し|いた)|承り|確定しました)|お買い上げ[^。]{0,8}ありがとう",
-  "(?:感谢|感謝|谢谢|謝謝)[^。]{0,6}(?:订购|訂購|购买|購買|订单|訂單|预订|預訂|惠顾|惠顧)|(?:订单|訂單|预订|預訂)(?:已)?(?:提交成功|已提交|创建成功|已确认|已確認|已生成)",
+  "(?:感谢|感謝|谢谢|謝謝)[^。]{0,6}(?:订购|訂購|购买|購買|订单|訂單|预订|預訂|惠顾|惠顧)|(?:订单|訂單|预订|預訂)(?:已)?(?:提交成功|已提交|创建成功|已确认|已確認|已生成)|下单成功|下單成功",
   "(?:주문|예약)(?:이|가)?\\s*(?:정상적으로\\s*)?(?:완료|접수|확정)(?:되었|됐)|(?:주문|구매|예약)해\\s*주셔서\\s*감사"
 )
 
 /** Words that shops also say in passing: they tell of an order only on a page that leads nowhere else. */
 const words = any(
   "\\bthank(?:s|\\s?you)\\b",
+  `\\b${of} (?:successfully )?${taken}\\b|\\b(?:pedido|compra|orden|encomenda)\\s+(?:realizad|confirmad|recibid|recebid|completad)[oa]\\b|\\bcommande\\s+(?:confirmée|enregistrée|validée)|\\bordine\\s+(?:confermato|ricevuto|completato)|\\bbestellung\\s+(?:bestätigt|erhalten|abgeschlossen)`,
   "(?<!\\p{L})(?:danke|dankeschön|vielen\\s+dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank\\s+u|tack|takk?|kiitos|dziękujemy|dziękuję|děkujeme|teşekkür(?:ler)?|спасибо|благодарим)(?!\\p{L})",
   "ありがとう|谢谢|謝謝|感谢|感謝|감사합니다",
   "\\b(?:order|booking|reservation|confirmation)\\s*(?:no\\b\\.?|number|nr\\b\\.?|id|#|reference|code)\\s*(?:is\\s*)?[:#]?\\s*[\\p{L}-]{0,6}\\d",

@@ -5,7 +5,8 @@ const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"
 /** Nothing of such a name is ever sent or pressed, whatever it was found for: rather a test that stops than an order. */
 const ordering = any(
   "\\b(?:place|submit|complete|confirm|finish|finali[sz]e|send|review)\\b.*\\b(?:order|purchase|payment|transaction)\\b",
-  "(?<!\\bpre[-\\s])\\border\\s+(?:now|with|and pay)\\b|\\b(?:order|buy)\\s+(?:as\\s+(?:an?\\s+)?guest|without)\\b|^\\W*(?:order|pay|purchase|confirm|complete|submit|donate|subscribe)\\W*$|\\bcomplete\\s+(?:your\\s+)?check\\s?out",
+  "(?<!\\bpre[-\\s])\\border\\s+(?:now|with|and pay)\\b|\\b(?:order|buy)\\s+(?:as\\s+(?:an?\\s+)?guest|without)\\b|^\\W*(?:order|pay|purchase|confirm|complete|submit|donate|subscribe)\\W*$|\\b(?:complete|confirm|finish|finali[sz]e|submit|place)\\s+(?:(?:your|the|my)\\s+)?check\\s?out",
+  "\\b(?:express|instant|one[-\\s]tap)\\s+check\\s?out|\\bcheck\\s?out\\s+(?:in|with)\\s+(?:one|1|a)\\s+(?:click|tap)|(?:并|並)(?:支付|付款)",
   "\\bpay(?!ment\\b|\\s?load)\\b|\\bpurchase\\b|\\bsubscribe\\b|\\bcheck\\s?out\\s+with\\b|\\bbuy\\s+with\\b",
   "\\b(?:book|reserve)\\s+(?:it\\s+|this\\s+)?now\\b|^\\W*(?:book|reserve|request\\s+(?:to\\s+)?book(?:ing)?)\\W*$|\\b(?:confirm|complete|finish)\\b.*\\b(?:booking|reservation)\\b",
   "one[- ]?click|(?:в|за) (?:1|один) клик",

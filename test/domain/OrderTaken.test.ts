@@ -35,7 +35,18 @@ describe("a page that came after something was sent", () => {
       "ご注文ありがとうございました",
       "您的订单已提交",
       "感谢您的订购",
-      "주문이 완료되었습니다"
+      "주문이 완료되었습니다",
+      "Дякуємо за ваше замовлення",
+      "Köszönjük a rendelését!",
+      "Ďakujeme za vašu objednávku",
+      "Mulțumim pentru comandă",
+      "Hvala na narudžbi",
+      "Ευχαριστούμε για την παραγγελία",
+      "شكرا لطلبك",
+      "תודה על ההזמנה",
+      "Cảm ơn bạn đã đặt hàng",
+      "Terima kasih atas pesanan Anda",
+      "下单成功"
     ])
       assert.isDefined(said(text, true), text)
   })
@@ -61,6 +72,10 @@ describe("a page that came after something was sent", () => {
       "谢谢",
       "감사합니다",
       "Order no. 4711",
+      "Order confirmed",
+      "Order placed",
+      "Pedido realizado con éxito",
+      "Commande confirmée",
       "Ihre Bestellnummer lautet 4711",
       "Numéro de commande : 4711",
       "Número de pedido: 4711",

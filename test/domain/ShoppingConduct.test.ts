@@ -158,7 +158,12 @@ describe("a form", () => {
       "Realizar pedido",
       "Finalizar compra",
       "Effettua ordine",
-      "Submit"
+      "Submit",
+      "Confirm checkout",
+      "Place checkout",
+      "Express checkout",
+      "Check out in one tap",
+      "结算并支付"
     ]
     for (const button of buttons) {
       assert.isTrue(mayOrder(button), button)
