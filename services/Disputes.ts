@@ -65,8 +65,9 @@ export class Disputes extends Context.Service<
     addEvidence(
       caller: Principal,
       id: DisputeId,
-      evidence: ReadonlyArray<Evidence>
-    ): Effect.Effect<Dispute, NotFound | StateTransitionInvalid | EvidenceLimitReached>
+      evidence: ReadonlyArray<Evidence>,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Changing.Disputed, NotFound | StateTransitionInvalid | EvidenceLimitReached | IdempotencyKeyReused>
     escalate(
       caller: Principal,
       id: DisputeId,
@@ -119,26 +120,26 @@ export class Disputes extends Context.Service<
       const plain = Effect.fnUntraced(function* <E extends { readonly _tag: string }>(
         { tenant_id }: Principal,
         id: DisputeId,
-        decide: (row: Dispute, now: Date) => Result.Result<Change, E>
+        decide: (row: Dispute, now: Date) => Result.Result<Change, E>,
+        claim?: IdempotencyClaim
       ) {
-        const changed = changing.change({ tenant_id, id, command_id: newUuid() }, (row) =>
+        const changed = changing.change({ tenant_id, id, command_id: newUuid(), claim }, (row) =>
           Effect.flatMap(DateTime.nowAsDate, (now) =>
             Effect.map(Effect.fromResult(decide(row, now)), (change) => ({ change }))
           )
         )
-        const { dispute } = yield* changed.pipe(movesNothing, needsNoKey, deciding, inTurn(id))
-        return dispute
+        return yield* changed.pipe(movesNothing, deciding, inTurn(id))
       })
       const answer = Effect.fn("Disputes.respond")(
         (caller: Principal, id: DisputeId, given: Parameters<typeof respond>[1]) =>
-          plain(caller, id, (dispute, now) => respond(dispute, given, now))
+          plain(caller, id, (dispute, now) => respond(dispute, given, now)).pipe(needsNoKey, Effect.map(disputeOf))
       )
       const addEvidence = Effect.fn("Disputes.addEvidence")(
-        (caller: Principal, id: DisputeId, evidence: ReadonlyArray<Evidence>) =>
-          plain(caller, id, (dispute) => supplement(dispute, evidence))
+        (caller: Principal, id: DisputeId, evidence: ReadonlyArray<Evidence>, claim?: IdempotencyClaim) =>
+          plain(caller, id, (dispute) => supplement(dispute, evidence), claim)
       )
       const passOn = Effect.fn("Disputes.escalate")((caller: Principal, id: DisputeId, reason: string | null) =>
-        plain(caller, id, (dispute) => escalate(dispute, reason))
+        plain(caller, id, (dispute) => escalate(dispute, reason)).pipe(needsNoKey, Effect.map(disputeOf))
       )
 
       const resolve = Effect.fn("Disputes.resolve")(function* (
@@ -183,3 +184,4 @@ export class Disputes extends Context.Service<
 }
 
 const batch = 50
+const disputeOf = ({ dispute }: Changing.Disputed): Dispute => dispute

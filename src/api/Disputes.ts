@@ -162,9 +162,10 @@ const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
 
 const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
   params,
+  headers: idempotencyHeaders,
   payload: AddEvidence,
   success: Dispute,
-  error: problems(NotFound, StateTransitionInvalid, EvidenceLimitReached)
+  error: problems(NotFound, StateTransitionInvalid, EvidenceLimitReached, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -173,8 +174,8 @@ const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
       description:
         "Adds up to 20 pieces to the evidence of a dispute that is not resolved; a dispute holds 50 pieces, which are 32 KiB as JSON at " +
         "most, and as much counter evidence. A piece has a type, a description, and where it is (`url`) or what it says (`content`, up " +
-        "to 4,000 characters).",
-      body: { evidence: [receipt] },
+        "to 4,000 characters). With an idempotency key they are added once, and a repetition answers what the first request answered.",
+      body: { evidence: [receipt], idempotency_key: "evidence-42" },
       answer: opened
     })
   )

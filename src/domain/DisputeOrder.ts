@@ -75,7 +75,10 @@ export const responseOf = ({ counterEvidence, counter_evidence, response }: Resp
     counter_evidence: evidence
   }))
 
-export const AddEvidence = Schema.Struct({ evidence: SomeEvidence.check(Schema.isMinLength(1)) })
+export const AddEvidence = Schema.Struct({
+  evidence: SomeEvidence.check(Schema.isMinLength(1)),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
+})
 
 export const EscalateDispute = Schema.Struct({ reason: Schema.optionalKey(Schema.NullOr(text(1000))) })
 

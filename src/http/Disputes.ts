@@ -35,8 +35,14 @@ export const layer = HttpApiBuilder.group(
         const answer = yield* Effect.fromResult(responseOf(payload))
         return yield* disputes.respond(yield* CurrentPrincipal, params.id, answer)
       }),
-      evidence: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* disputes.addEvidence(yield* CurrentPrincipal, params.id, payload.evidence)
+      evidence: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const principal = yield* CurrentPrincipal
+        const operation = "disputes.evidence"
+        const bodyKey = payload.idempotency_key
+        const claimed = yield* claim({ operation, principal, headers, bodyKey, parameters: { ...params, ...payload } })
+        const { dispute, replayed } = yield* disputes.addEvidence(principal, params.id, payload.evidence, claimed)
+        yield* markReplayed(replayed)
+        return dispute
       }),
       escalate: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* disputes.escalate(yield* CurrentPrincipal, params.id, payload?.reason ?? null)

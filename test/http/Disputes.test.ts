@@ -187,6 +187,33 @@ layer(serverOf("sandbox"), options)("a dispute over HTTP", (it) => {
     })
   )
 
+  it.effect("gets evidence once under a key, whatever became of it since", () =>
+    Effect.gen(function* () {
+      const { call, open, step } = yield* purchase
+      const { body } = yield* open()
+      const more = { evidence: [receipt], idempotency_key: "k" }
+      const first = yield* step(body.id, "evidence", more)
+      assert.deepStrictEqual([first.status, first.body.evidence], [200, [receipt]])
+      assert.strictEqual(first.headers.get("idempotency-replayed"), null)
+      const again = yield* step(body.id, "evidence", { evidence: [receipt] }, { "Idempotency-Key": "k" })
+      assert.deepStrictEqual([again.text, again.headers.get("idempotency-replayed")], [first.text, "true"])
+      assert.deepStrictEqual((yield* call("GET", `/v1/disputes/${body.id}`)).body, first.body)
+      yield* step(body.id, "resolve", { resolution: "no_refund" })
+      assert.strictEqual((yield* step(body.id, "evidence", more)).text, first.text)
+      for (const [dp, evidence] of [
+        [body.id, [receipt, receipt]],
+        ["dp_00000000000000000000000000", [receipt]]
+      ] as const) {
+        const reused = yield* step(dp, "evidence", { ...more, evidence })
+        assert.deepStrictEqual(codeOf(reused), [409, "IDEMPOTENCY_KEY_REUSED"])
+      }
+      const differ = yield* step(body.id, "evidence", more, { "Idempotency-Key": "another" })
+      assert.deepStrictEqual(codeOf(differ), [422, "IDEMPOTENCY_KEYS_DIFFER"])
+      const other = yield* step(body.id, "evidence", { ...more, idempotency_key: "l" })
+      assert.deepStrictEqual(codeOf(other), [409, "STATE_TRANSITION_INVALID"])
+    })
+  )
+
   it.effect("is escalated by a request without a body, for no reason", () =>
     Effect.gen(function* () {
       const { call, open, step } = yield* purchase

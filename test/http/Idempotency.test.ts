@@ -13,11 +13,11 @@ import { world } from "./World.ts"
 /** Every operation that takes an idempotency key: new ones are covered by being described. */
 const moving = operations.filter(({ headers }) => headers.includes("idempotency-key"))
 
-/** How many movements of money there have been, and promises of some. */
+/** How many movements of money there have been, promises of some, and pieces of evidence about them. */
 const movements = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT ((SELECT count(*) FROM movements) + (SELECT count(*) FROM scheduled_transfers)
-      + (SELECT count(*) FROM disputes))::int AS count`
+      + (SELECT coalesce(sum(1 + jsonb_array_length(evidence)), 0) FROM disputes))::int AS count`
   return Number(row?.["count"])
 })
 
@@ -27,9 +27,10 @@ const replayed = ({ headers }: Answer) => headers["idempotency-replayed"] === "t
 const done = ({ responses }: Operation) => Number(Object.keys(responses).find((status) => status.startsWith("2")))
 
 /** How many of them one request makes. */
-const made = (body: Record<string, unknown> | undefined): number => {
-  const items = body?.["transfers"]
-  return Array.isArray(items) ? items.length : 1
+const made = ({ id }: Operation, body: Record<string, unknown> | undefined): number => {
+  const lengthOf = (items: unknown) => (Array.isArray(items) ? items.length : 0)
+  const pieces = lengthOf(body?.["evidence"])
+  return id === "disputes.evidence" ? pieces : (lengthOf(body?.["transfers"]) || 1) + pieces
 }
 
 /** The same request with another amount, which is as good. */
@@ -39,8 +40,10 @@ const varied = (operation: Operation, body: Record<string, unknown> | undefined)
   const field = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "memo"].find(
     (name) => name in fieldsOf(operation)
   )
-  if (field === undefined) assert.fail(`say here how a body of ${operation.id} can differ and still be good`)
-  return { ...body, [field]: "1.25" }
+  if (field !== undefined) return { ...body, [field]: "1.25" }
+  const pieces = body?.["evidence"]
+  if (Array.isArray(pieces)) return { ...body, evidence: pieces.map((piece) => ({ ...piece, description: "1.25" })) }
+  return assert.fail(`say here how a body of ${operation.id} can differ and still be good`)
 }
 
 /** Sends requests, each on a connection that is cut as soon as it is written. */
@@ -108,7 +111,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [done(operation)])
         assert.strictEqual(new Set(answers.map((answer) => answer.body)).size, 1)
         assert.strictEqual(answers.filter(replayed).length, 99)
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* movements) - before, made(operation, body))
       })
     )
 
@@ -128,7 +131,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         ])
         const refusals = answers.filter(({ status }) => status === 409)
         assert.deepStrictEqual([...new Set(refusals.map(({ json }) => json.code))], ["IDEMPOTENCY_KEY_REUSED"])
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* movements) - before, made(operation, body))
       })
     )
 
@@ -144,7 +147,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         assert.strictEqual(last.status, done(operation))
         const again = yield* teller.call(operation, { body, headers })
         assert.deepStrictEqual([again.body, replayed(again)], [last.body, true])
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* movements) - before, made(operation, body))
       })
     )
 
@@ -201,7 +204,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
             const refused = yield* teller.call(operation, { body, headers })
             assert.deepStrictEqual([refused.status, refused.json.code], [400, "INVALID_REQUEST"])
           }
-          assert.strictEqual((yield* movements) - before, made(body))
+          assert.strictEqual((yield* movements) - before, made(operation, body))
         })
     )
 

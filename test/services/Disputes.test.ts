@@ -149,7 +149,7 @@ layer(platform, { timeout: "60 seconds" })("a dispute", (it) => {
       const disputes = yield* Disputes
       const { caller, id, payer } = yield* paid
       const { id: dp } = yield* dispute(caller, id)
-      const supplemented = yield* disputes.addEvidence(caller, dp, [receipt])
+      const { dispute: supplemented } = yield* disputes.addEvidence(caller, dp, [receipt])
       assert.deepInclude(supplemented, { status: "open" })
       const answered = yield* disputes.respond(caller, dp, answer)
       assert.deepInclude(answered, { status: "under_review", response: answer.response })
@@ -246,7 +246,7 @@ layer(platform, { timeout: "60 seconds" })("a dispute", (it) => {
         Array.from({ length: 11 }, () => receipt)
       )
       assert.deepInclude(yield* Effect.flip(tooMany), { _tag: "EVIDENCE_LIMIT_REACHED", limit: 50 })
-      const all = yield* disputes.addEvidence(
+      const { dispute: all } = yield* disputes.addEvidence(
         caller,
         dp,
         Array.from({ length: 10 }, () => receipt)

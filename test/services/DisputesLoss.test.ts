@@ -58,7 +58,8 @@ layer(Forgetful, { timeout: "60 seconds" })("disputes and refunds whose answer i
         const opened = yield* disputes.open(caller, disputeOf(id), claim("open") || undefined)
         const { id: dp } = opened.dispute
         assert.deepStrictEqual(opened, { dispute: yield* disputes.get(caller, dp), replayed: false })
-        assert.strictEqual((yield* disputes.addEvidence(caller, dp, [piece])).evidence.length, 1)
+        const added = yield* disputes.addEvidence(caller, dp, [piece], claim("evidence") || undefined)
+        assert.deepStrictEqual(added, { dispute: yield* disputes.get(caller, dp), replayed: false })
         const answered = yield* disputes.respond(caller, dp, { response: "no", counter_evidence: [] })
         assert.strictEqual(answered.status, "under_review")
         assert.strictEqual((yield* disputes.escalate(caller, dp, null)).status, "escalated")
