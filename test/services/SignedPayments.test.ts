@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
@@ -109,6 +109,29 @@ layer(Test.layer, { timeout: "60 seconds" })("a signed payment whose money is in
       yield* payments.release(other, "origin_status")
       yield* (yield* Wallets).freeze(buyer, purse, "lost")
       assert.deepStrictEqual(yield* bring(signed), { _tag: "Refused", reason: "wallet_frozen" })
+    })
+  )
+
+  it.effect("is tried again while what was signed is valid, and at most a quarter of an hour", () =>
+    Effect.gen(function* () {
+      const { granted, money, payments, signs, snapshot } = yield* market("sandbox")
+      for (const [validUntil, reason] of [
+        [120_000, "invalid_exact_evm_payload_authorization_valid_before"],
+        [864_000_000, "invalid_exact_evm_nonce_already_used"]
+      ] as const) {
+        const began = yield* Clock.currentTimeMillis
+        const signed = signs({ validUntil: new Date(began + validUntil) })
+        const again = payments.again({ authorization: signed, snapshot, method: "GET", fingerprint: "f" })
+        yield* payments.release(yield* granted(signed), "origin_status")
+        const last = Math.min(validUntil, 900_000)
+        yield* TestClock.adjust(last - 1)
+        const grant = yield* again
+        if (grant?._tag !== "Granted") return assert.fail(grant?._tag)
+        yield* payments.release(grant.payment, "origin_status")
+        yield* TestClock.adjust(1)
+        assert.deepStrictEqual(yield* again, { _tag: "Refused", reason })
+      }
+      assert.deepStrictEqual(yield* money, { held: 0n, posted: funds })
     })
   )
 
