@@ -27,6 +27,23 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
     })
   )
 
+  it.effect("that was given back is tried again by one call of many", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { bring, granted, payments, signs } = yield* market("live")
+      const signed = signs()
+      yield* payments.release(yield* granted(signed), "origin_status")
+      const grants = yield* Effect.all(
+        Array.from({ length: 20 }, () => Effect.result(bring(signed))),
+        { concurrency: 20 }
+      )
+      const won = grants.flatMap((grant) =>
+        grant._tag === "Success" && grant.success._tag === "Granted" ? [grant.success.payment.attempt] : []
+      )
+      assert.deepStrictEqual(won, [2])
+    })
+  )
+
   it.effect("under one identifier is one payment", () =>
     Effect.gen(function* () {
       yield* chain.does("settle")
