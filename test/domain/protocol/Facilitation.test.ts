@@ -1,6 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { authorize, type Facilitation, readFacilitation, supportedOf } from "#domain/protocol/Facilitation.ts"
-import { feePayer, now, offer, payer, recover, signTransfer, stranger } from "./Payers.ts"
+import {
+  authorize,
+  authorizeTaking,
+  type Facilitation,
+  readFacilitation,
+  supportedOf
+} from "#domain/protocol/Facilitation.ts"
+import {
+  facilitator,
+  feePayer,
+  now,
+  offer,
+  payer,
+  recover,
+  signPermit,
+  signTransfer,
+  stranger,
+  usdc
+} from "./Payers.ts"
 
 const [first, second] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`]
 
@@ -36,6 +53,35 @@ describe("what a seller asks a facilitator", () => {
       message: "the payer is the receiver"
     })
     assert.include(await resultOf(stranger.address), { method: "eip3009" })
+  })
+})
+
+describe("what a facilitator takes of a signed maximum", () => {
+  const takenOf = async (amount: string, change: (payload: object) => object = (payload) => payload) => {
+    const { extra, ...wanted } = offer("upto")
+    const payload = await signPermit("upto", { to: wanted.payTo as `0x${string}` })
+    const paymentRequirements = { ...wanted, amount, extra: { ...extra, facilitatorAddress: facilitator } }
+    const paymentPayload = { x402Version: 2, accepted: paymentRequirements, payload: change(payload) as never }
+    const asked = readFacilitation({ paymentPayload, paymentRequirements }, "sandbox", [facilitator])
+    if (asked._tag === "Declined") return asked.reason
+    const taken = authorizeTaking(asked, { now, recover, feePayers: [] })
+    return "_tag" in taken ? taken.reason : `${taken.protocol} ${taken.amount}`
+  }
+
+  it("is any part of it and all of it, however small, and not a unit more", async () => {
+    for (const amount of ["0", "1", "9", "10", "9999", "10000"]) {
+      assert.strictEqual(await takenOf(amount), "x402v2 10000", amount)
+    }
+    assert.strictEqual(await takenOf("10001"), "invalid_upto_evm_payload_settlement_exceeds_amount")
+  })
+
+  it("is nothing where none was signed", async () => {
+    assert.strictEqual(await takenOf("0", () => ({ signature: "0x" })), "invalid_payload")
+    const permitted = { token: usdc, amount: "1e4" }
+    assert.strictEqual(
+      await takenOf("1", (payload) => ({ ...payload, permit2Authorization: { permitted } })),
+      "invalid_payload"
+    )
   })
 })
 
