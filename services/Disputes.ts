@@ -24,11 +24,14 @@ import { DisputePolicy } from "./Disputes/Policy.ts"
 import * as Records from "./Disputes/Records.ts"
 import * as Settling from "./Disputes/Settling.ts"
 import { newUuid } from "./NewId.ts"
-import { deciding, movesNothing, needsNoKey } from "./Refunds/Deciding.ts"
+import { deciding, movesNothing } from "./Refunds/Deciding.ts"
 import * as Turns from "./Turns.ts"
 
 /** Why a dispute is not opened; nothing is stored then. */
 export type OpeningRefused = NotFound | NotDisputable | IdempotencyKeyReused
+
+/** Why a dispute is not changed. */
+export type ChangeRefused = NotFound | StateTransitionInvalid | IdempotencyKeyReused
 
 /** Why a dispute is not resolved; it stays as it was. */
 export type ResolvingRefused =
@@ -60,19 +63,21 @@ export class Disputes extends Context.Service<
     respond(
       caller: Principal,
       id: DisputeId,
-      answer: { readonly response: string; readonly counter_evidence: ReadonlyArray<Evidence> }
-    ): Effect.Effect<Dispute, NotFound | StateTransitionInvalid | ResponseWindowExpired>
+      answer: { readonly response: string; readonly counter_evidence: ReadonlyArray<Evidence> },
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Changing.Disputed, ChangeRefused | ResponseWindowExpired>
     addEvidence(
       caller: Principal,
       id: DisputeId,
       evidence: ReadonlyArray<Evidence>,
       claim?: IdempotencyClaim
-    ): Effect.Effect<Changing.Disputed, NotFound | StateTransitionInvalid | EvidenceLimitReached | IdempotencyKeyReused>
+    ): Effect.Effect<Changing.Disputed, ChangeRefused | EvidenceLimitReached>
     escalate(
       caller: Principal,
       id: DisputeId,
-      reason: string | null
-    ): Effect.Effect<Dispute, NotFound | StateTransitionInvalid>
+      reason: string | null,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Changing.Disputed, ChangeRefused>
     /** Ends the dispute, together with the refund that the verdict awards. */
     resolve(
       caller: Principal,
@@ -120,8 +125,8 @@ export class Disputes extends Context.Service<
       const plain = Effect.fnUntraced(function* <E extends { readonly _tag: string }>(
         { tenant_id }: Principal,
         id: DisputeId,
-        decide: (row: Dispute, now: Date) => Result.Result<Change, E>,
-        claim?: IdempotencyClaim
+        claim: IdempotencyClaim | undefined,
+        decide: (row: Dispute, now: Date) => Result.Result<Change, E>
       ) {
         const changed = changing.change({ tenant_id, id, command_id: newUuid(), claim }, (row) =>
           Effect.flatMap(DateTime.nowAsDate, (now) =>
@@ -131,15 +136,16 @@ export class Disputes extends Context.Service<
         return yield* changed.pipe(movesNothing, deciding, inTurn(id))
       })
       const answer = Effect.fn("Disputes.respond")(
-        (caller: Principal, id: DisputeId, given: Parameters<typeof respond>[1]) =>
-          plain(caller, id, (dispute, now) => respond(dispute, given, now)).pipe(needsNoKey, Effect.map(disputeOf))
+        (caller: Principal, id: DisputeId, given: Parameters<typeof respond>[1], claim?: IdempotencyClaim) =>
+          plain(caller, id, claim, (dispute, now) => respond(dispute, given, now))
       )
       const addEvidence = Effect.fn("Disputes.addEvidence")(
         (caller: Principal, id: DisputeId, evidence: ReadonlyArray<Evidence>, claim?: IdempotencyClaim) =>
-          plain(caller, id, (dispute) => supplement(dispute, evidence), claim)
+          plain(caller, id, claim, (dispute) => supplement(dispute, evidence))
       )
-      const passOn = Effect.fn("Disputes.escalate")((caller: Principal, id: DisputeId, reason: string | null) =>
-        plain(caller, id, (dispute) => escalate(dispute, reason)).pipe(needsNoKey, Effect.map(disputeOf))
+      const passOn = Effect.fn("Disputes.escalate")(
+        (caller: Principal, id: DisputeId, reason: string | null, claim?: IdempotencyClaim) =>
+          plain(caller, id, claim, (dispute) => escalate(dispute, reason))
       )
 
       const resolve = Effect.fn("Disputes.resolve")(function* (
@@ -184,4 +190,3 @@ export class Disputes extends Context.Service<
 }
 
 const batch = 50
-const disputeOf = ({ dispute }: Changing.Disputed): Dispute => dispute

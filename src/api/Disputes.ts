@@ -140,9 +140,17 @@ const get = HttpApiEndpoint.get("get", "/disputes/:id", { params, success: Dispu
 
 const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
   params,
+  headers: idempotencyHeaders,
   payload: RespondToDispute,
   success: Dispute,
-  error: problems(InvalidRequest, NotFound, StateTransitionInvalid, ResponseWindowExpired)
+  error: problems(
+    InvalidRequest,
+    NotFound,
+    StateTransitionInvalid,
+    ResponseWindowExpired,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -152,8 +160,8 @@ const respond = HttpApiEndpoint.post("respond", "/disputes/:id/respond", {
         description:
           "The counterparty's answer to an `open` dispute, which is `under_review` from then on and no longer resolved by itself. When " +
           "`response_window_ends_at` has passed it is too late: 422 `RESPONSE_WINDOW_EXPIRED`. `counterEvidence` is accepted for " +
-          "`counter_evidence`.",
-        body: { response: answered.response, counter_evidence: [log] },
+          "`counter_evidence`. With an idempotency key a repetition answers what the first request answered.",
+        body: { response: answered.response, counter_evidence: [log], idempotency_key: "response-42" },
         answer: answered
       }),
       { others: { counterEvidence: "counter_evidence" } }
@@ -182,9 +190,10 @@ const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
 
 const escalate = HttpApiEndpoint.post("escalate", "/disputes/:id/escalate", {
   params,
+  headers: idempotencyHeaders,
   payload: [EscalateDispute, Schema.Null],
   success: Dispute,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -192,8 +201,8 @@ const escalate = HttpApiEndpoint.post("escalate", "/disputes/:id/escalate", {
       summary: "Escalate a dispute",
       description:
         "Passes a dispute that is `under_review` on to somebody else to decide: it is `escalated` from then on. The body may be left " +
-        "out.",
-      body: { reason: "The parties do not agree" },
+        "out. With an idempotency key a repetition answers what the first request answered.",
+      body: { reason: "The parties do not agree", idempotency_key: "escalation-42" },
       bodyIsOptional: true,
       answer: { ...answered, status: "escalated", escalation_reason: "The parties do not agree" }
     })

@@ -49,7 +49,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
   scheduled_transfers: "$ * executions#/ POST cancel#/ pause#/ resume#/",
   refunds: "$ *",
-  disputes: "$ evidence#/ resolve#/ * POST respond#/ escalate#/",
+  disputes: "$ respond#/ evidence#/ escalate#/ resolve#/ *",
   endpoints: "x402/endpoints ^ test#/ * payments#/ stats#/ !",
   payments: "x402 POST+key pay/ POST verify/",
   discovery:

@@ -65,7 +65,8 @@ export const disputeOrderOf = (body: OpenDispute) =>
 export const RespondToDispute = Schema.Struct({
   response: Filled(2000),
   counter_evidence: Schema.optionalKey(SomeEvidence),
-  counterEvidence: Schema.optionalKey(SomeEvidence)
+  counterEvidence: Schema.optionalKey(SomeEvidence),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 export type RespondToDispute = typeof RespondToDispute.Type
 
@@ -80,7 +81,10 @@ export const AddEvidence = Schema.Struct({
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 
-export const EscalateDispute = Schema.Struct({ reason: Schema.optionalKey(Schema.NullOr(text(1000))) })
+export const EscalateDispute = Schema.Struct({
+  reason: Schema.optionalKey(Schema.NullOr(text(1000))),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
+})
 
 /** `cancel_mandate` is taken because others have it: there are no mandates here that it could cancel. */
 export const ResolveDispute = Schema.Struct({

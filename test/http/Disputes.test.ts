@@ -214,6 +214,32 @@ layer(serverOf("sandbox"), options)("a dispute over HTTP", (it) => {
     })
   )
 
+  it.effect(
+    "is answered and escalated once under a key, and a repetition is told what came of it whatever happened since",
+    () =>
+      Effect.gen(function* () {
+        const { open, step } = yield* purchase
+        const { body } = yield* open()
+        const steps = [
+          ["respond", { response: "It was delivered" }, { response: "It was not" }, "under_review"],
+          ["escalate", { reason: "no agreement" }, {}, "escalated"]
+        ] as const
+        const key = { "Idempotency-Key": "k" }
+        const told = yield* Effect.forEach(steps, ([name, given]) => step(body.id, name, given, key))
+        yield* step(body.id, "resolve", { resolution: "no_refund" })
+        for (const [index, [name, given, other, status]] of steps.entries()) {
+          const first = told[index]!
+          assert.deepStrictEqual([first.status, first.body.status], [200, status])
+          assert.strictEqual(first.headers.get("idempotency-replayed"), null)
+          const again = yield* step(body.id, name, { ...given, idempotency_key: "k" })
+          assert.deepStrictEqual([again.text, again.headers.get("idempotency-replayed")], [first.text, "true"])
+          assert.deepStrictEqual(codeOf(yield* step(body.id, name, other, key)), [409, "IDEMPOTENCY_KEY_REUSED"])
+          const late = yield* step(body.id, name, { ...given, idempotency_key: "l" })
+          assert.deepStrictEqual(codeOf(late), [409, "STATE_TRANSITION_INVALID"])
+        }
+      })
+  )
+
   it.effect("is escalated by a request without a body, for no reason", () =>
     Effect.gen(function* () {
       const { call, open, step } = yield* purchase

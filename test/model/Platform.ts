@@ -161,10 +161,10 @@ export const make = Effect.gen(function* () {
       }
       case "respond": {
         const answer = { response: "no", counter_evidence: [] }
-        return as(disputes.respond(caller, pick(tenant.disputes, -1), answer), ({ status }) => status)
+        return as(disputes.respond(caller, pick(tenant.disputes, -1), answer), ({ dispute }) => dispute.status)
       }
       case "escalate":
-        return as(disputes.escalate(caller, pick(tenant.disputes, -1), null), ({ status }) => status)
+        return as(disputes.escalate(caller, pick(tenant.disputes, -1), null), ({ dispute }) => dispute.status)
       case "resolve": {
         const refund_amount = action.as === "partial_refund" ? BigInt(action.amount) : undefined
         const verdict = { resolution: action.as, refund_amount, notes: null }

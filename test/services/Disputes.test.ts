@@ -151,10 +151,10 @@ layer(platform, { timeout: "60 seconds" })("a dispute", (it) => {
       const { id: dp } = yield* dispute(caller, id)
       const { dispute: supplemented } = yield* disputes.addEvidence(caller, dp, [receipt])
       assert.deepInclude(supplemented, { status: "open" })
-      const answered = yield* disputes.respond(caller, dp, answer)
+      const { dispute: answered } = yield* disputes.respond(caller, dp, answer)
       assert.deepInclude(answered, { status: "under_review", response: answer.response })
       assert.deepStrictEqual([answered.evidence, answered.counter_evidence], [[receipt], [receipt]])
-      const escalated = yield* disputes.escalate(caller, dp, "we do not agree")
+      const { dispute: escalated } = yield* disputes.escalate(caller, dp, "we do not agree")
       assert.deepInclude(escalated, { status: "escalated", escalation_reason: "we do not agree" })
       const last = { resolution: "partial_refund", refund_amount: 40_000_000n, notes: "half of it" } as const
       const { dispute: ended } = yield* disputes.resolve(caller, dp, last)
