@@ -129,7 +129,6 @@ layer(Postgres.layerTest)("migrating", (it) => {
       const [locked, waiting] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const serving = sql.withTransaction(
         Effect.gen(function* () {
-          // Then it is the migrations that Postgres ends.
           yield* sql`set local deadlock_timeout = '1h'`
           yield* sql`select id from busy for update`
           yield* Deferred.succeed(locked, undefined)
@@ -139,7 +138,13 @@ layer(Postgres.layerTest)("migrating", (it) => {
       )
       const server = yield* Effect.forkChild(serving)
       yield* Deferred.await(locked)
-      const column = Effect.andThen(Deferred.succeed(waiting, undefined), sql`alter table busy add column more int`)
+      // Postgres ends whoever comes last to a deadlock: the migration, which first sees the server wait.
+      const blocked = sql`select 1 from pg_locks where relation = 'busy'::regclass and not granted`
+      const column = Effect.gen(function* () {
+        const first = yield* Deferred.succeed(waiting, undefined)
+        if (first) yield* Effect.repeat(blocked, { until: (rows) => rows.length > 0 })
+        yield* sql`alter table busy add column more int`
+      })
       const migrations = Migrator.fromRecord({ "0001_index": sql`create index on busy (id)`, "0002_column": column })
       assert.lengthOf(yield* Migrations.run(migrations), 2)
       yield* Fiber.join(server)
