@@ -4,8 +4,20 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 export interface Statement {
   readonly text: string
   readonly types: ReadonlyArray<number>
-  /** The same for lists of one place, with what is in that place instead of each list; undefined where nothing is read from lists. */
-  readonly alone?: Statement
+  /** The same where some of its lists are one value; undefined where nothing is read from lists. */
+  readonly forms?: Forms
+}
+
+/** The forms of a statement, by which of its lists are one value: a bit for each, from the first one on. */
+interface Forms {
+  /** Where its lists are among its parameters, and how many of them have a bit. */
+  readonly first: number
+  readonly marked: number
+  /** Whether every list has one. */
+  readonly isWhole: boolean
+  /** Those that were asked for. */
+  readonly made: Map<number, Statement>
+  readonly make: (plain: number) => Statement
 }
 
 export const { OID } = PgTypes
@@ -32,6 +44,13 @@ const elementOf = (list: number): number => {
 /** SQL that reads no lists, or reads them in its own way. */
 export const statement = (types: ReadonlyArray<number>, text: string): Statement => ({ text, types })
 
+/** How many forms of a statement a connection may have to prepare. */
+const most = 24
+/** How many lists of a statement may be one value: as many as a small integer has bits. Those behind them stay lists. */
+const bits = 30
+/** From how many places on a list of one value tells that more of its like will come. */
+const telling = 4
+
 /**
  * SQL over lists of one length: `text` gets what to read rows from, one for each place in the lists, with these columns and under this
  * name. Each column has the type of its list. The lists are parameters behind those `before`, and in front of those `after`.
@@ -42,28 +61,71 @@ export const overLists = (
   text: (rows: string) => string,
   { after = [], before = [] }: { readonly before?: ReadonlyArray<number>; readonly after?: ReadonlyArray<number> } = {}
 ): Statement => {
-  const over = (read: (parameter: string) => string, types: ReadonlyArray<number>): Statement => {
-    const values = columns.map(([column], index) => `${read(`$${before.length + 1 + index}`)} AS ${column}`)
+  const first = before.length
+  const marked = Math.min(columns.length, bits)
+  const elements = columns.map(([, type]) => elementOf(type))
+  const make = (plain: number): Statement => {
+    const values = columns.map(([column], list) => {
+      const given = `$${first + 1 + list}`
+      return `${isPlain(plain, list) ? given : `unnest(${given})`} AS ${column}`
+    })
+    const types = columns.map(([, type], list) => (isPlain(plain, list) ? (elements[list] ?? type) : type))
     // In a FROM, `unnest` of several lists would keep a copy of each before the first row is there.
     return { text: text(`(SELECT ${values.join(", ")}) AS ${name}`), types: [...before, ...types, ...after] }
   }
-  const lists = columns.map(([, type]) => type)
-  const alone = over((parameter) => parameter, lists.map(elementOf))
-  return { ...over((parameter) => `unnest(${parameter})`, lists), alone }
+  return { ...make(0), forms: { first, marked, isWhole: marked === columns.length, made: new Map(), make } }
 }
 
-/** The same execution without lists, where each has one place: the server does not take lists apart then. */
+const isPlain = (plain: number, list: number): boolean => list < bits && ((plain >> list) & 1) === 1
+
+/**
+ * The same execution with one value in place of each list that has it in every place: neither we nor the server take that list apart
+ * then. Of rows that are written together most columns are alike.
+ */
 export const withoutLists = (step: Step): Step => {
   const { statement, values } = step
-  const { alone, types } = statement
-  if (alone === undefined) return step
-  const inPlace: Array<unknown> = []
-  for (const [place, value] of values.entries()) {
-    if (alone.types[place] === types[place]) inPlace.push(value)
-    else if (Array.isArray(value) && value.length === 1) inPlace.push(value[0])
-    else return step
+  const { forms } = statement
+  if (forms === undefined) return step
+  const { first, isWhole, marked } = forms
+  const length = placesOf(values[first])
+  if (length !== 1 && length < telling) return step
+  let alike = 0
+  for (let list = 0; list < marked; list++) if (isAlike(values[first + list])) alike |= 1 << list
+  // Without a list there would be one row.
+  if (length > 1 && isWhole && alike === 2 ** marked - 1) alike -= 1
+  const plain = formFor(forms, alike, length === 1)
+  const form = forms.made.get(plain)
+  if (form === undefined) return step
+  const given = (value: unknown, place: number) =>
+    place >= first && isPlain(plain, place - first) && Array.isArray(value) ? value[0] : value
+  return { statement: form, values: values.map(given) }
+}
+
+const placesOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0)
+
+const isAlike = (list: unknown): boolean => {
+  if (!Array.isArray(list)) return false
+  const [value] = list
+  for (let place = 1; place < list.length; place++) if (list[place] !== value) return false
+  return true
+}
+
+/** The form for lists of which these are alike, or else the one that is there with most of them as values. */
+const formFor = ({ made, make }: Forms, alike: number, isNeeded: boolean): number => {
+  if (made.has(alike)) return alike
+  if (isNeeded || made.size < most) {
+    made.set(alike, make(alike))
+    return alike
   }
-  return { statement: alone, values: inPlace }
+  let best = 0
+  for (const plain of made.keys()) if ((plain & alike) === plain && bitsOf(plain) > bitsOf(best)) best = plain
+  return best
+}
+
+const bitsOf = (word: number): number => {
+  let bits = 0
+  for (let rest = word; rest !== 0; rest &= rest - 1) bits++
+  return bits
 }
 
 /** One execution of a statement. */

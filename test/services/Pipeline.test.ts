@@ -78,6 +78,99 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
     }).pipe(Effect.scoped)
   )
 
+  it.effect("gives the same rows for lists that are alike in all places, and takes apart only those that differ", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("alike")
+      const at = new Date("2026-01-02T03:04:05.678Z")
+      const statement = Pipeline.overLists(
+        "r",
+        [
+          ["n", OID.int8Array],
+          ["word", OID.textArray],
+          ["none", OID.uuidArray],
+          ["at", OID.timestamptzArray],
+          ["j", OID.jsonArray]
+        ],
+        (rows) => `SELECT $1 AS first, r.*, cardinality($7) AS all FROM ${rows} ORDER BY n`,
+        { before: [OID.int4], after: [OID.textArray] }
+      )
+      const same = { a: 1 }
+      const rowsOf = (numbers: ReadonlyArray<bigint>, words: ReadonlyArray<string>) => [
+        numbers,
+        words,
+        numbers.map(() => null),
+        numbers.map(() => at),
+        numbers.map(() => same)
+      ]
+      const answered = (numbers: ReadonlyArray<bigint>, words: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          // What stands behind the lists is a list of its own, however alike its places are.
+          const values = [1, ...rowsOf(numbers, words), ["x", "x", "x", "x"]]
+          const [rows] = yield* fly([{ statement, values }])
+          const expected = numbers.map((n, place) => [1, n, words[place], null, at, same, 4])
+          assert.deepStrictEqual(rows, expected)
+        })
+      const forms = fly([
+        run(
+          "SELECT statement FROM pg_prepared_statements WHERE statement LIKE 'SELECT $1 AS first%' ORDER BY prepare_time"
+        )
+      ])
+      yield* answered([1n, 2n, 3n, 4n], ["a", "b", "a", "b"])
+      yield* answered([1n, 2n, 3n, 4n, 5n], ["b", "b", "b", "b", "b"])
+      yield* answered([7n, 7n, 7n, 7n], ["b", "b", "b", "b"])
+      yield* answered([1n, 2n, 3n], ["b", "b", "b"])
+      const [prepared = []] = yield* forms
+      assert.deepStrictEqual(
+        prepared.map(([text]) => [...String(text).matchAll(/unnest\((\$\d)\)/g)].map(([, list]) => list)),
+        [["$2", "$3"], ["$2"], ["$2", "$3", "$4", "$5", "$6"]]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives the same rows of more lists than have a bit in a small integer", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("wide")
+      for (const columns of [29, 30, 31, 32, 33, 40]) {
+        const names = Array.from({ length: columns }, (_, list) => `c${list}`)
+        const statement = Pipeline.overLists(
+          "r",
+          names.map((name) => [name, OID.int4Array]),
+          (rows) => `SELECT r.*, $${columns + 1} AS behind FROM ${rows}`,
+          { after: [OID.int4] }
+        )
+        for (const rows of [1, 5]) {
+          for (const differs of [() => false, () => true, (list: number) => list === 0, (list: number) => list >= 30]) {
+            const lists = names.map((_, list) => Array.from({ length: rows }, (_, n) => list + (differs(list) ? n : 0)))
+            const [found] = yield* fly([{ statement, values: [...lists, 7] }])
+            const expected = Array.from({ length: rows }, (_, place) => [...lists.map((list) => list[place]), 7])
+            assert.deepStrictEqual(found, expected)
+          }
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has no more than so many forms of a statement, and takes the nearest then", () =>
+    Effect.gen(function* () {
+      const { fly } = yield* opened("forms")
+      const names = ["a", "b", "c", "d", "e", "f"]
+      const statement = Pipeline.overLists(
+        "r",
+        names.map((name) => [name, OID.int4Array]),
+        (rows) => `SELECT r.* FROM ${rows}`
+      )
+      for (let alike = 0; alike < 64; alike++) {
+        const lists = names.map((_, list) => [1, 2, 3, 4].map((n) => ((alike >> list) & 1 ? 9 : n)))
+        const [rows] = yield* fly([{ statement, values: lists }])
+        const expected = [0, 1, 2, 3].map((place) => lists.map((list) => list[place]))
+        assert.deepStrictEqual(rows, expected)
+      }
+      const count = run("SELECT count(*)::int4 FROM pg_prepared_statements WHERE statement LIKE 'SELECT r.* FROM%'")
+      const [[[forms] = []] = []] = yield* fly([count])
+      assert.isAtMost(Number(forms), 25)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("does not run what is behind a step that failed, and goes on after it", () =>
     Effect.gen(function* () {
       const { fly } = yield* opened("failures")
