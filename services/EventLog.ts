@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { type EventDraft, RecordedEvent } from "#domain/Event.ts"
+import { type EventDraft, jsonOf, RecordedEvent } from "#domain/Event.ts"
 import * as Pipeline from "./Database/Pipeline.ts"
 import { OID } from "./Database/Pipeline.ts"
 import { Appended } from "./EventLog/Appended.ts"
@@ -15,10 +15,10 @@ const insertEvents = Pipeline.overLists(
     ["id", OID.uuidArray],
     ["tenant_id", OID.uuidArray],
     ["type", OID.textArray],
-    ["data", OID.jsonArray]
+    ["data", OID.textArray]
   ],
   (rows) => `INSERT INTO events (seq, id, tenant_id, type, data, created_at)
-    SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data, $1
+    SELECT (SELECT event_seq FROM ledger_head WHERE log = 1) - behind, id, tenant_id, type, data::json, $1
     FROM ${rows}`,
   { before: [OID.timestamptz] }
 )
@@ -32,7 +32,7 @@ export const insertion = (at: Date, events: ReadonlyArray<EventDraft>): Pipeline
     events.map(() => newUuid()),
     events.map(({ tenant_id }) => tenant_id),
     events.map(({ type }) => type),
-    events.map(({ data }) => data)
+    events.map(jsonOf)
   ]
 })
 

@@ -1,9 +1,10 @@
 import { Effect, type Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import type { EventDraft } from "#domain/Event.ts"
+import { type EventDraft, Written } from "#domain/Event.ts"
 import { type TenantId, TransferId } from "#domain/Ids.ts"
 import type { InsufficientBalance, PostingRefused, Superseded } from "#domain/PostingRefused.ts"
-import { type FailureReason, Transfer, transferOnWire } from "#domain/Transfer.ts"
+import { type FailureReason, Transfer } from "#domain/Transfer.ts"
+import { begunJson, transferJson } from "#domain/TransferJson.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { columnar } from "../Ledger/Companion.ts"
 import type { KnownWallet } from "../Wallets/Known.ts"
@@ -23,6 +24,9 @@ export type NewTransfer = Pick<
 > &
   Partial<Transfer>
 
+// One for all, so that those who are written together are seen to have the same.
+const nothing = {}
+
 /** The record of a new transfer. */
 export const newTransfer = (transfer: NewTransfer): Transfer => ({
   from_wallet_id: null,
@@ -38,7 +42,7 @@ export const newTransfer = (transfer: NewTransfer): Transfer => ({
   stream_id: null,
   scheduled_at: null,
   protocol: "internal",
-  protocol_metadata: {},
+  protocol_metadata: nothing,
   failure_reason: null,
   refunded_amount: 0n,
   updated_at: transfer.created_at,
@@ -109,23 +113,24 @@ export const insertTransfer = (tenant_id: TenantId, transfer: Transfer, batch_in
     initiated_by_id: transfer.initiated_by.id
   })
 
+const eventOf = (tenant_id: TenantId, type: EventDraft["type"], json: string): EventDraft => ({
+  tenant_id,
+  type,
+  data: new Written(`{"transfer":${json}}`)
+})
+
 /** The fact that something happened to a transfer, with the transfer as it is then. */
 export const transferEvent = (
   tenant_id: TenantId,
   happened: "created" | "completed" | "failed" | "cancelled" | "refunded",
   transfer: Transfer
-): EventDraft => ({ tenant_id, type: `transfer.${happened}`, data: { transfer: transferOnWire(transfer) } })
+): EventDraft => eventOf(tenant_id, `transfer.${happened}`, transferJson(transfer))
 
 /** The facts of a transfer that ended as soon as it began. */
-export const endedEvents = (tenant_id: TenantId, transfer: Transfer): ReadonlyArray<EventDraft> => {
-  const data = { transfer: transferOnWire(transfer) }
-  const created = { transfer: { ...data.transfer, status: "pending", failure_reason: null, completed_at: null } }
-  const type = transfer.status === "completed" ? "transfer.completed" : "transfer.failed"
-  return [
-    { tenant_id, type: "transfer.created", data: created },
-    { tenant_id, type, data }
-  ]
-}
+export const endedEvents = (tenant_id: TenantId, transfer: Transfer): ReadonlyArray<EventDraft> => [
+  eventOf(tenant_id, "transfer.created", begunJson(transfer)),
+  transferEvent(tenant_id, transfer.status === "completed" ? "completed" : "failed", transfer)
+]
 
 /** What a refusal of the ledger is called on a transfer that failed by it. */
 export const failureOf = (refusal: PostingRefused | Superseded): FailureReason => {

@@ -45,12 +45,23 @@ export const EventType = Schema.Literals([
 ])
 export type EventType = typeof EventType.Type
 
+/** A thing in its wire form that is JSON already. */
+export class Written {
+  readonly json: string
+  constructor(json: string) {
+    this.json = json
+  }
+}
+
 /** A fact that is about to be recorded; `data` is already in its wire form. */
 export interface EventDraft {
   readonly tenant_id: string
   readonly type: EventType
-  readonly data: { readonly [key: string]: unknown }
+  readonly data: { readonly [key: string]: unknown } | Written
 }
+
+/** What is recorded of a fact. */
+export const jsonOf = ({ data }: EventDraft): string => (data instanceof Written ? data.json : JSON.stringify(data))
 
 /** A recorded fact. `seq` is gapless and in commit order, so it is the cursor of every follower. */
 export const RecordedEvent = Schema.Struct({

@@ -80,19 +80,9 @@ const typeId = (prefix: string, id: string | null) => (id === null ? null : toTy
 const money = (micros: bigint | null) => (micros === null ? null : formatDecimal(micros))
 const iso = (date: Date | null) => (date === null ? null : date.toISOString())
 
-const wires = new WeakMap<Transfer, typeof Transfer.Encoded>()
-
-/** A transfer as callers see it. Kept, because each is said several times when it is made: to the caller and in its events. */
-export const transferOnWire = (transfer: Transfer): typeof Transfer.Encoded => {
-  const known = wires.get(transfer)
-  if (known !== undefined) return known
-  const wire = encode(transfer)
-  wires.set(transfer, wire)
-  return wire
-}
-
+/** A transfer as callers see it. */
 // Written out, because encoding by schema costs several times as much.
-const encode = (transfer: Transfer): typeof Transfer.Encoded => ({
+export const transferOnWire = (transfer: Transfer): typeof Transfer.Encoded => ({
   id: toTypeId("tx", transfer.id),
   type: transfer.type,
   status: transfer.status,

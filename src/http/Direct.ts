@@ -15,9 +15,9 @@ import type * as RawRoutes from "./RawRoutes.ts"
 import * as ReadableBody from "./ReadableBody.ts"
 import * as Uniform from "./Uniform.ts"
 
-/** What the operation makes of a request: the record as it goes out, and whether it is the stored result of an earlier one. */
+/** What the operation makes of a request: the JSON of the record as it goes out, and whether it is the stored result of an earlier one. */
 export interface Made {
-  readonly record: unknown
+  readonly json: string
   readonly replayed: boolean
 }
 
@@ -100,10 +100,12 @@ export const route = <Payload>(operation: {
   readonly path: string
   readonly endpoint: { readonly annotations: Context.Context<never> }
   readonly payload: Schema.Codec<Payload, unknown>
+  /** The same as the payload's decoder makes of the bodies that it knows; undefined of all others. */
+  readonly readPlainly?: (body: unknown) => Payload | undefined
   readonly handle: (principal: Principal, headers: IdempotencyHeaders, payload: Payload) => Effect.Effect<Made, Refusal>
 }): Effect.Effect<RawRoutes.RawRoute, never, Effect.Services<typeof Admission.make> | Deployment | Patience> =>
   Effect.gen(function* () {
-    const { endpoint, handle, path, payload } = operation
+    const { endpoint, handle, path, payload, readPlainly } = operation
     const admit = yield* Admission.make
     const patience = yield* Patience
     const always = Uniform.ofOurAnswers(yield* Deployment)
@@ -118,6 +120,8 @@ export const route = <Payload>(operation: {
     ) {
       const principal = yield* admit(request, endpoint.annotations, notes)
       const json = yield* Effect.fromResult(ReadableBody.parse(yield* bodyOf(request, slowly)))
+      const plain = readPlainly?.(json)
+      if (plain !== undefined) return yield* handle(principal, request.headers as IdempotencyHeaders, plain)
       const decoded = decode(json)
       if (Result.isFailure(decoded)) return yield* bodyRefusal(decoded.failure.issue)
       return yield* handle(principal, request.headers as IdempotencyHeaders, decoded.success)
@@ -158,13 +162,12 @@ export const route = <Payload>(operation: {
               const refusal = exit.cause.reasons.find(Cause.isFailReason)?.error
               return isRefusal(refusal) ? exchange.refuse(refusal, limits()) : exchange.fail(exit.cause, limits())
             }
-            const { record, replayed } = exit.value
-            const body = JSON.stringify(record)
+            const { json, replayed } = exit.value
             const headers = [...always, ...exchange.headers, ...limits(), "Content-Type", "application/json"]
             if (replayed) headers.push("Idempotency-Replayed", "true")
-            headers.push("Content-Length", String(Buffer.byteLength(body)))
+            headers.push("Content-Length", String(Buffer.byteLength(json)))
             response.writeHead(201, headers)
-            response.end(body)
+            response.end(json)
           }
         })
       }

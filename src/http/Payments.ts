@@ -36,7 +36,10 @@ export const layerDirect = RawRoutes.layer(
       endpoint: payOperation,
       payload: Pay,
       handle: (principal, headers, payload) =>
-        Effect.map(pay(principal, headers, payload), ({ paid, replayed }) => ({ record: encode(paid), replayed }))
+        Effect.map(pay(principal, headers, payload), ({ paid, replayed }) => ({
+          json: JSON.stringify(encode(paid)),
+          replayed
+        }))
     })
   })
 )

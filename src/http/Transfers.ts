@@ -4,8 +4,8 @@ import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf } from "#api/Pagination.ts"
 import { createTransfer } from "#api/Transfers.ts"
-import { transferOnWire } from "#domain/Transfer.ts"
-import { CreateTransfer } from "#domain/TransferOrder.ts"
+import { transferJson } from "#domain/TransferJson.ts"
+import { CreateTransfer, readPlainly } from "#domain/TransferOrder.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { Transfers } from "#services/Transfers.ts"
 import * as Direct from "./Direct.ts"
@@ -48,9 +48,10 @@ export const layerDirect = RawRoutes.layer(
       path: "/v1/transfers",
       endpoint: createTransfer,
       payload: CreateTransfer,
+      readPlainly,
       handle: (principal, headers, payload) =>
         Effect.map(create(principal, headers, payload), ({ replayed, transfer }) => ({
-          record: transferOnWire(transfer),
+          json: transferJson(transfer),
           replayed
         }))
     })

@@ -1,3 +1,4 @@
+import { jsonOf } from "#domain/Event.ts"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -119,8 +120,8 @@ layer(Test.layer, { timeout: "120 seconds" })("statistics", (it) => {
   it.effect("know a payer on the chain by its address", () =>
     Effect.gen(function* () {
       const one = yield* shop
-      const { data, ...fact } = ended(one, { charged: 5n })
-      const payment = { ...Object(data["payment"]), payer_wallet_id: null, payer_address: "0xabc" }
+      const fact = ended(one, { charged: 5n })
+      const payment = { ...JSON.parse(jsonOf(fact)).payment, payer_wallet_id: null, payer_address: "0xabc" }
       yield* record([{ ...fact, data: { payment } }])
       assert.deepStrictEqual((yield* read(one, "all")).topPayers, [{ payer: "0xabc", calls: 1n, revenue: 5n }])
     }).pipe(inMarch)
