@@ -30,18 +30,24 @@ const canonical = (value: unknown): string => {
   if (typeof value === "bigint") return `"${value}"`
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`
+  return typeof value === "object" && value !== null ? members(value, undefined) : (JSON.stringify(value) ?? "null")
 }
 
-/** One text for equal decoded parameters, whatever the order of their fields. A parameter that is null is one that was left out. */
-export const fingerprint = (parameters: { readonly [name: string]: unknown }): string => {
-  const given = Object.entries(parameters).filter(([, parameter]) => parameter !== null)
-  return hash("sha256", canonical(Object.fromEntries(given)))
+/** The same of an object, without the members that are as `absent`. */
+const members = (object: object, absent: null | undefined): string => {
+  let text = ""
+  for (const [name, member] of Object.entries(object).sort(byName)) {
+    if (member === undefined || member === absent) continue
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonical(member)}`
+  }
+  return `{${text}}`
 }
+
+const byName = ([left]: readonly [string, unknown], [right]: readonly [string, unknown]) => (left < right ? -1 : 1)
+
+/** One text for equal decoded parameters, whatever the order of their fields. A parameter that is null is one that was left out. */
+export const fingerprint = (parameters: { readonly [name: string]: unknown }): string =>
+  hash("sha256", members(parameters, null))
 
 /**
  * The caller's claim that this request and others under the same key are one, from the headers or from the body's field;
