@@ -13,6 +13,7 @@ import {
   type Standing,
   standing
 } from "#domain/Payment.ts"
+import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { requestOf, sealTerms, tokenKey } from "#domain/PaymentToken.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
@@ -89,7 +90,7 @@ export class Payments extends Context.Service<
     /** Keeps the answer of a charged call, for as long as its signed payment may ask for it again. */
     keep(payment: PaymentRow, answer: Delivery.Answer): Effect.Effect<void>
     /** Gives the money back; the proof may be used again until it expires. */
-    release(payment: PaymentRow, failure: string, answer?: Settling.OriginAnswer): Effect.Effect<void>
+    release(payment: PaymentRow, failure: PaymentFailure, answer?: Settling.OriginAnswer): Effect.Effect<void>
     /** Says that a charged call is over, and whether the last byte of its answer left for the caller; recorded soon, not now. */
     seen(payment: string, delivered: boolean): void
     verify(proof: string): Effect.Effect<Verdict>

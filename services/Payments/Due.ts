@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { PaymentRow } from "#domain/Payment.ts"
+import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import * as EachRow from "../Database/EachRow.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -17,7 +18,7 @@ const putOff = Duration.minutes(1)
  */
 export const make = Effect.fnUntraced(function* (
   ledger: Ledger["Service"],
-  release: (payment: PaymentRow, failure: string) => Effect.Effect<void>
+  release: (payment: PaymentRow, failure: PaymentFailure) => Effect.Effect<void>
 ) {
   const sql = yield* SqlClient.SqlClient
   const read = EachRow.reader("a payment", PaymentRow)

@@ -175,7 +175,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return DateTime.formatIso(DateTime.max(until, DateTime.makeUnsafe(payment.proof_expires_at)))
   }
 
-  const failedEvent = (payment: PaymentRow, failure: string) =>
+  const failedEvent = (payment: PaymentRow, failure: "settlement_refused" | "interrupted") =>
     paymentEvent("x402.payment.failed", payment, {
       status: "released",
       charged: null,

@@ -2,6 +2,7 @@ import type { EventDraft } from "#domain/Event.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
+import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import type { Posted } from "#domain/Command.ts"
 import type { Price } from "#domain/Price.ts"
 import { OID } from "../Database/Pipeline.ts"
@@ -103,7 +104,7 @@ export const releasePayment = companion<{
   readonly attempt: number
   readonly origin_status: number | null
   readonly origin_ms: number | null
-  readonly failure: string
+  readonly failure: PaymentFailure
 }>(`UPDATE payments p SET state = 'released', lease_until = NULL, origin_status = r.origin_status, origin_ms = r.origin_ms,
     failure = r.failure
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, origin_status smallint, origin_ms integer, failure text)
@@ -153,7 +154,7 @@ export const paymentEvent = (
     readonly origin_status: number | null
     readonly origin_ms: number | null
     readonly transaction: string | null
-    readonly failure: string | null
+    readonly failure: PaymentFailure | null
     readonly completed_at: Date | null
   }
 ): EventDraft => ({

@@ -4,6 +4,7 @@ import { cappedAt } from "#domain/EndpointPrice.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
+import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import type { Posted, Step } from "#domain/Command.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
@@ -135,7 +136,7 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
     )
 
   /** Frees the money of a call that failed. A call that was charged meanwhile stays charged. */
-  const release = (payment: PaymentRow, failure: string, answer?: OriginAnswer): Effect.Effect<void> => {
+  const release = (payment: PaymentRow, failure: PaymentFailure, answer?: OriginAnswer): Effect.Effect<void> => {
     const origin_status = answer?.status ?? null
     const origin_ms = answer?.millis ?? null
     const end = { id: payment.id, attempt: payment.attempt, origin_status, origin_ms, failure }

@@ -3,6 +3,7 @@ import { StoredPrice } from "./EndpointPrice.ts"
 import { EndpointId, PaymentId, TenantId, WalletId } from "./Ids.ts"
 import { Amount, Currency, Micros } from "./Money.ts"
 import { Network } from "./Network.ts"
+import { paymentFailuresInWords } from "./PaymentFailure.ts"
 import { ExpectedTerms, PaymentTerms } from "./PaymentTerms.ts"
 import { sandboxTransaction } from "./SandboxTransaction.ts"
 import { IdempotencyKey } from "./Text.ts"
@@ -43,7 +44,9 @@ export const Payment = Schema.Struct({
   origin_status: Schema.NullOr(Schema.Int),
   origin_ms: Schema.NullOr(Schema.Int),
   transaction: Schema.NullOr(Schema.String),
-  failure: Schema.NullOr(Schema.String),
+  failure: Schema.NullOr(Schema.String).annotate({
+    description: `Why the money of the last call was given back, null unless it was: ${paymentFailuresInWords}`
+  }),
   created_at: Schema.DateFromString,
   completed_at: Schema.NullOr(Schema.DateFromString)
 }).annotate({ identifier: "Payment" })

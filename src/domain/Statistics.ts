@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { CountNumber, MoneyNumber } from "./EndpointPrice.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency } from "./Money.ts"
+import { paymentFailuresInWords } from "./PaymentFailure.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -142,6 +143,11 @@ export const EndpointStatistics = Schema.Struct({
   topPayers: Schema.Array(Schema.Struct({ payer: Schema.String, calls: CountNumber, revenue: MoneyNumber })),
   latency: Schema.Struct({ answers: CountNumber, p50: Millis, p90: Millis, p95: Millis, p99: Millis }),
   totalFailures: CountNumber,
-  failures: Schema.Array(Schema.Struct({ reason: Schema.String, calls: CountNumber }))
+  failures: Schema.Array(
+    Schema.Struct({
+      reason: Schema.String.annotate({ description: `The \`failure\` of payments: ${paymentFailuresInWords}` }),
+      calls: CountNumber
+    })
+  )
 }).annotate({ identifier: "EndpointStatistics" })
 export type EndpointStatistics = typeof EndpointStatistics.Type

@@ -172,7 +172,7 @@ layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and w
   it.effect("ends no attempt but its own", () =>
     Effect.gen(function* () {
       const { next, payments, slow } = yield* overtaken
-      yield* payments.release(slow, "too_late")
+      yield* payments.release(slow, "origin_timeout")
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
       // Of the first attempt, when its lease ended.
       assert.strictEqual(yield* failures(next), 1)

@@ -5,6 +5,7 @@ import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { OriginForbiddenAddress } from "#domain/OriginUrl.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
+import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import { receiptHeaders } from "#domain/protocol/Receipt.ts"
 import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
 import type { Charge } from "#services/Payments.ts"
@@ -34,7 +35,7 @@ export const receipt = (payment: PaymentRow, charge: Charge | undefined, now: nu
 /** What goes with an origin's answer that is not charged. */
 export const nothingTaken: ReadonlyArray<string> = ["X-Payment-Amount", "0.00"]
 
-export const failureCodes: Record<ForwardFailure, string> = {
+export const failureCodes: Record<ForwardFailure, PaymentFailure> = {
   ForbiddenAddress: "origin_forbidden_address",
   Unreachable: "origin_unreachable",
   Timeout: "origin_timeout",
