@@ -1,12 +1,10 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Metric } from "effect"
 import { failuresToSlow } from "#domain/DeliverySchedule.ts"
-import { WebhookId } from "#domain/Ids.ts"
-import { WebhookStatus } from "#domain/Webhook.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
-import * as SigningSecrets from "../Webhooks/SigningSecrets.ts"
 import { begin, commit, type Connection } from "./Connection.ts"
 import type { DeliveryPolicy } from "./Policy.ts"
+import * as Receiving from "./Receiving.ts"
 
 /** An attempt that is ours to make until the lease is over. */
 export interface Attempt {
@@ -26,25 +24,17 @@ export interface Attempt {
   readonly event_at: Date | null
   readonly sent_at: Date
   readonly lease_until: Date
-  readonly receiver: Receiver
+  readonly receiver: Receiving.Receiver
 }
 
-/** Where attempts of a subscription go, and what signs them. */
-export interface Receiver {
-  readonly url: string
-  readonly origin: string
-  readonly path: string
-  readonly secrets: ReadonlyArray<string>
-}
+export const unusable = Metric.counter("turnpike_webhook_unusable_total", {
+  description: "How often attempts were put off because their subscription cannot be signed or called",
+  incremental: true
+})
 
-interface Lane {
-  readonly webhook_id: string
+interface Lane extends Receiving.Sealed {
   readonly again: boolean
   readonly status: string | null
-  readonly url: string
-  readonly secret: Uint8Array
-  readonly previous_secret: Uint8Array | null
-  readonly previous_until: Date | null
   readonly failures: number
 }
 
@@ -153,7 +143,7 @@ const take = Pipeline.statement(
 const attemptOf = (
   row: Pipeline.Row,
   times: { readonly sent_at: Date; readonly lease_until: Date },
-  receivers: ReadonlyMap<string, Receiver>
+  receivers: ReadonlyMap<string, Receiving.Receiver>
 ): Attempt => {
   const webhook_id = Pipeline.text(row[0])
   const again = Pipeline.flag(row[2])
@@ -176,9 +166,6 @@ const attemptOf = (
   }
 }
 
-/** A subscription that another version has put into another state is left alone. */
-const knownStatuses: ReadonlySet<string | null> = new Set([...WebhookStatus.literals, null])
-
 /** How many lanes are looked at in one claim. */
 const lanesAtOnce = 128
 
@@ -191,22 +178,13 @@ const share = (places: number, fullness: number): number =>
 
 /** Takes attempts that are due. The transaction is over before any of them is made. */
 export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connection, policy: DeliveryPolicy) {
-  const secrets = yield* SigningSecrets.make
+  const open = yield* Receiving.make
   let isIdle = false
 
-  const receiverOf = Effect.fnUntraced(
-    function* (lane: Lane, now: Date) {
-      const id = WebhookId.to.make(lane.webhook_id)
-      const { origin, pathname, search } = new URL(lane.url)
-      const signing = [yield* secrets.open(id, lane.secret)]
-      const { previous_secret, previous_until } = lane
-      if (previous_secret !== null && previous_until !== null && previous_until > now) {
-        signing.push(yield* secrets.open(id, previous_secret))
-      }
-      return { url: lane.url, origin, path: pathname + search, secrets: signing } satisfies Receiver
-    },
-    Effect.catchDefect((cause) => Effect.as(Effect.logError("A webhook cannot be signed or called", cause), undefined))
-  )
+  const receiverOf = (lane: Lane, now: Date) =>
+    Effect.catchDefect(open(lane, now), (cause) =>
+      Effect.as(Effect.logError("A webhook cannot be signed or called", { id: lane.webhook_id }, cause), undefined)
+    )
 
   /** Ends what is not to be sent any more, some at a time; the lanes in which nothing is left to end. */
   const settled = Effect.fnUntraced(function* (lanes: ReadonlyArray<Lane>) {
@@ -245,8 +223,8 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     const all = rows.map(laneOf)
     isIdle = all.length === 0
     const usable = yield* settled(all)
-    const receivers = new Map<string, Receiver>()
-    const broken = all.filter(({ status }) => !knownStatuses.has(status))
+    const receivers = new Map<string, Receiving.Receiver>()
+    const broken = all.filter(({ status }) => status !== null && !Receiving.isKnown(status))
     for (const lane of usable) {
       if (receivers.has(lane.webhook_id)) continue
       const receiver = yield* receiverOf(lane, at)
@@ -256,6 +234,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     if (broken.length > 0) {
       const lanes = [broken.map(({ webhook_id }) => webhook_id), broken.map(({ again }) => again)]
       yield* fly([{ statement: postpone, values: [...lanes, lease_until] }])
+      yield* Metric.update(unusable, broken.length)
     }
     const lanes = usable.filter(({ webhook_id }) => receivers.has(webhook_id))
     if (lanes.length === 0) {

@@ -1,6 +1,7 @@
-import { DateTime, Effect, Metric, Schema } from "effect"
+import { DateTime, Effect, Exit, Metric, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { retrySchedule } from "#domain/DeliverySchedule.ts"
+import * as Receiving from "./Receiving.ts"
 
 /** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
 export const keptAttempts = 100
@@ -15,9 +16,11 @@ const most = 100
 
 /** Of how many subscriptions, those whose turn is next, the oldest attempt is looked for. */
 const looked = 1_000
+/** How many of the oldest are asked whether they can be made at all. */
+const judged = 100
 
 export const behind = Metric.gauge("turnpike_webhook_behind_seconds", {
-  description: "For how long the oldest first attempt that is due has been due, in all processes"
+  description: "For how long the oldest first attempt that is due and can be made has been due, in all processes"
 })
 
 const Ids = Schema.Struct({ webhook_id: Schema.String })
@@ -159,25 +162,40 @@ export const make = Effect.gen(function* () {
     return shut
   })
 
-  const oldestDue = SqlSchema.findOne({
+  const open = yield* Receiving.make
+  const oldestDue = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date }),
-    Result: Schema.Struct({ due_at: Schema.NullOr(Schema.Date) }),
-    // One step in an index for each of them.
+    Result: Schema.Struct({
+      due_at: Schema.Date,
+      webhook_id: Schema.String,
+      status: Schema.String,
+      url: Schema.String,
+      secret: Schema.Uint8Array,
+      previous_secret: Schema.NullOr(Schema.Uint8Array),
+      previous_until: Schema.NullOr(Schema.Date)
+    }),
+    // One step in an index for each of them. Only what cannot be signed or called is put off while it is due and nothing is in flight.
     execute: ({ now }) =>
-      sql`SELECT min(d.due_at) AS due_at FROM (
-          SELECT webhook_id FROM webhook_lanes WHERE NOT again AND ready_at IS NOT NULL
+      sql`SELECT d.due_at, w.id AS webhook_id, w.status, w.url, w.secret, w.previous_secret,
+          w.previous_secret_until AS previous_until
+        FROM (
+          SELECT webhook_id FROM webhook_lanes WHERE NOT again AND ready_at IS NOT NULL AND (blocked OR ready_at <= ${now})
           ORDER BY ready_at LIMIT ${sql.literal(String(looked))}
-        ) l CROSS JOIN LATERAL (
+        ) l JOIN webhooks w ON w.id = l.webhook_id CROSS JOIN LATERAL (
           SELECT p.due_at FROM webhook_deliveries p
           WHERE p.webhook_id = l.webhook_id AND p.again = false AND p.status = 'pending' AND p.due_at <= ${now}
           ORDER BY p.due_at, p.id LIMIT 1
-        ) d`
+        ) d ORDER BY d.due_at LIMIT ${sql.literal(String(judged))}`
   })
-  /** Says how far behind first attempts are. */
+  /** Says how far behind first attempts are. Those that cannot be made would be further behind for ever, and hide the others. */
   const measure = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
-    const { due_at } = yield* oldestDue({ now })
-    yield* Metric.update(behind, due_at === null ? 0 : (now.getTime() - due_at.getTime()) / 1_000)
+    for (const { due_at, status, ...sealed } of yield* oldestDue({ now })) {
+      // An event that has just come makes such a one look due until somebody finds out.
+      if (!Receiving.isKnown(status) || Exit.isFailure(yield* Effect.exit(open(sealed, now)))) continue
+      return yield* Metric.update(behind, (now.getTime() - due_at.getTime()) / 1_000)
+    }
+    yield* Metric.update(behind, 0)
   })
 
   return {

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Metric } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { ServerResponse } from "node:http"
@@ -7,7 +7,6 @@ import { afterAll } from "vitest"
 import { newUuid } from "#services/NewId.ts"
 import { DeliveryPolicy } from "#services/WebhookDeliveries/Policy.ts"
 import * as Sending from "#services/WebhookDeliveries/Sending.ts"
-import * as Upkeep from "#services/WebhookDeliveries/Upkeep.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { eventually } from "./CredentialsHarness.ts"
@@ -156,27 +155,6 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
       assert.strictEqual(first?.response?.body.slice(0, 3), "{\0\ufffd")
       assert.deepInclude(first?.response?.headers, { "x-one": "\xff\x80", constructor: "a" })
       assert.isNotNull(first?.next_retry_at)
-    })
-  )
-})
-
-layer(testLayer(), { timeout: "60 seconds" })("what is behind", (it) => {
-  it.effect("is for how long the oldest first attempt has been due, and nothing when all were made", () =>
-    Effect.gen(function* () {
-      const { deliverDue, tidy } = yield* WebhookDeliveries
-      const { url } = yield* receiver()
-      const late = yield* subscribe(url)
-      yield* happen(late.caller)
-      yield* expandAll
-      yield* TestClock.adjust("90 seconds")
-      const fresh = yield* subscribe(url)
-      yield* happen(fresh.caller)
-      yield* expandAll
-      yield* tidy
-      assert.strictEqual((yield* Metric.value(Upkeep.behind)).value, 90)
-      yield* deliverDue
-      yield* tidy
-      assert.strictEqual((yield* Metric.value(Upkeep.behind)).value, 0)
     })
   )
 })
