@@ -266,4 +266,25 @@ layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator",
       }
     })
   )
+
+  it.effect("makes no key and no password where standard output is closed, or forgets what it is told", () =>
+    Effect.gen(function* () {
+      const { env, tenant_id } = yield* office
+      const sql = yield* SqlClient.SqlClient
+      const made = sql`SELECT (SELECT count(*)::int FROM credentials WHERE tenant_id = ${tenant_id}) AS keys,
+        (SELECT count(*)::int FROM users WHERE tenant_id = ${tenant_id}) AS people`
+      const before = yield* made
+      const commands = [
+        [`key create "A key" --tenant ${tenant_id} --scope wallets:read`, "key"],
+        [`user create ada@example.com --tenant ${tenant_id} --role member`, "password"]
+      ] as const
+      for (const [words, what] of commands) {
+        for (const where of [">&-", "> /dev/null"]) {
+          const { error } = yield* lost(env, words, where)
+          assert.include(error, `the ${what} is shown once: nobody would see it. Nothing was done.\nexit 1\n`, where)
+        }
+      }
+      assert.deepStrictEqual(yield* made, before)
+    })
+  )
 })

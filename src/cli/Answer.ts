@@ -1,4 +1,7 @@
 import { Effect, Schema } from "effect"
+import { fstatSync, statSync } from "node:fs"
+import { devNull } from "node:os"
+import { Unusable } from "./Unusable.ts"
 
 /** What a command answered did not arrive. `message` is a sentence for the operator. */
 class AnswerLost extends Schema.TaggedError<AnswerLost>()("AnswerLost", { message: Schema.String }) {}
@@ -23,3 +26,25 @@ export const arrived = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect
     })
     return Effect.tap(command, () => flushed)
   })
+
+/** Where standard output is closed, Node has opened the device that forgets all, and every write succeeds. */
+const isForgotten = (): boolean => {
+  try {
+    const out = fstatSync(process.stdout.fd)
+    return out.isCharacterDevice() && out.rdev === statSync(devNull).rdev
+  } catch {
+    return true
+  }
+}
+
+/** Refuses to make what is shown once where nobody would see it: `what` is a key or a password. */
+export const shownOnce = (what: string): Effect.Effect<void, Unusable> =>
+  Effect.suspend(() =>
+    isForgotten()
+      ? Effect.fail(
+          new Unusable({
+            message: `Standard output is closed or ${devNull}, and the ${what} is shown once: nobody would see it. Nothing was done.`
+          })
+        )
+      : Effect.void
+  )

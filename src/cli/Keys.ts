@@ -3,6 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { Scope } from "#domain/Principal.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { administered } from "./Administration.ts"
+import * as Answer from "./Answer.ts"
 import { existing, name, tenant } from "./Tenants.ts"
 
 const scope = Flag.String("scope").pipe(
@@ -13,6 +14,7 @@ const scope = Flag.String("scope").pipe(
 
 const create = Command.make("create", { tenant, name, scope }, ({ name, scope, tenant }) =>
   Effect.gen(function* () {
+    yield* Answer.shownOnce("key")
     yield* existing(tenant)
     const made = yield* Effect.flatMap(Credentials, (credentials) =>
       credentials.issue({ tenant_id: tenant, kind: "api_key", name, scopes: scope })

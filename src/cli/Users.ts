@@ -6,6 +6,7 @@ import { Email, type EmailTaken, NewPassword } from "#domain/User.ts"
 import { randomText } from "#services/RandomText.ts"
 import { Users } from "#services/Users.ts"
 import { administered } from "./Administration.ts"
+import * as Answer from "./Answer.ts"
 import { existing, tenant } from "./Tenants.ts"
 import { Unusable } from "./Unusable.ts"
 
@@ -21,6 +22,7 @@ const fromStdin = Flag.Boolean("password-stdin").pipe(
 /** Never an argument: those are seen by everybody who lists the processes of the machine. */
 const passwordOf = Effect.fnUntraced(function* (given: boolean) {
   if (!given) {
+    yield* Answer.shownOnce("password")
     const password = randomText(24)
     return { password, shown: `password  ${password}` }
   }
