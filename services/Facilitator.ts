@@ -1,7 +1,9 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "#domain/Principal.ts"
-import { reservationOf } from "#domain/protocol/Authorization.ts"
+import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
+import { partiesOf } from "#domain/protocol/FacilitatedParties.ts"
 import {
+  type Asked,
   authorize,
   authorizeTaking,
   declined,
@@ -20,7 +22,7 @@ import {
 import { Deployment } from "./Deployment.ts"
 import * as InLedger from "./Facilitator/InLedger.ts"
 import * as OnChain from "./Facilitator/OnChain.ts"
-import type { Settling } from "./Facilitator/Parties.ts"
+import * as Parties from "./Facilitator/Parties.ts"
 import * as Told from "./Facilitator/Told.ts"
 import { keepForgetting } from "./Forgetting.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
@@ -49,7 +51,8 @@ export class Facilitator extends Context.Service<
       const { recover } = yield* SignatureRecovery
       const told = yield* Told.make
       const { forgetTold, isFirst } = told
-      const settling: Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make(told)
+      const partiesAt = yield* Parties.make
+      const settling: Parties.Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make(told)
 
       const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
         const kinds = yield* settling.kinds
@@ -62,6 +65,10 @@ export class Facilitator extends Context.Service<
         return { asked, facilitating }
       })
 
+      const meet = Effect.fnUntraced(function* (asked: Asked, { payer }: Authorization, caller: Principal | undefined) {
+        return partiesOf(yield* partiesAt(asked, payer), environment, caller)
+      })
+
       const verify = Effect.fn("Facilitator.verify")(function* (
         facilitation: Facilitation,
         caller?: Principal
@@ -71,7 +78,9 @@ export class Facilitator extends Context.Service<
         const authorization = authorize(found.asked, found.facilitating)
         if ("_tag" in authorization) return invalid(authorization)
         const { payer } = authorization
-        const refusal = yield* settling.refusal(found.asked, authorization, caller)
+        const parties = yield* meet(found.asked, authorization, caller)
+        if ("_tag" in parties) return invalid(parties, payer)
+        const refusal = yield* settling.refusal(found.asked, authorization, parties)
         return refusal === undefined ? { isValid: true, payer } : invalid(refusal, payer)
       })
 
@@ -89,7 +98,9 @@ export class Facilitator extends Context.Service<
         const amount = String(asked.amount)
         // Nothing to take is nothing to do.
         if (asked.amount === 0n) return { success: true, payer, transaction: "", network, amount }
-        const taken = yield* settling.take(asked, authorization, caller)
+        const parties = yield* meet(asked, authorization, caller)
+        if ("_tag" in parties) return unsettled(parties, network, payer)
+        const taken = yield* settling.take(asked, authorization, parties)
         if ("_tag" in taken) return unsettled(taken, network, payer)
         const { since, transaction } = taken
         return (yield* isFirst(reservationOf(authorization), since))

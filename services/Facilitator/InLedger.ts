@@ -5,14 +5,13 @@ import { type Asked, declined, sandboxFacilitator, usedBefore } from "#domain/pr
 import { sandboxTransaction } from "#domain/SandboxTransaction.ts"
 import { Ledger } from "../Ledger.ts"
 import { SandboxChain } from "../SandboxChain.ts"
-import * as Parties from "./Parties.ts"
+import type { Parties, Settling } from "./Parties.ts"
 
 /** Settles where the ledger is the chain: from the wallet of the payer's address to the wallet of the receiver's. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* Ledger
   const { feePayer } = yield* SandboxChain
-  const parties = yield* Parties.make
 
   const isPosted = SqlSchema.findOneOption({
     Request: Schema.String,
@@ -20,18 +19,14 @@ export const make = Effect.gen(function* () {
     execute: (id) => sql`SELECT command_id FROM movements WHERE command_id = ${id} LIMIT 1`
   })
 
-  const refusal = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization) {
-    const { payee, payer } = yield* parties(asked, authorization.payer)
-    if (payee === undefined) return Parties.noReceiver
+  const refusal = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization, { payer }: Parties) {
     if (Option.isSome(yield* Effect.orDie(isPosted(reservationOf(authorization))))) return usedBefore(authorization)
     if (payer === undefined) return declined("insufficient_funds")
     if (payer.frozen) return declined("wallet_frozen")
     return payer.available < asked.amount ? declined("insufficient_funds") : undefined
   })
 
-  const take = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization) {
-    const { payee, payer } = yield* parties(asked, authorization.payer)
-    if (payee === undefined) return Parties.noReceiver
+  const take = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization, { payee, payer }: Parties) {
     if (payer === undefined) return declined("insufficient_funds")
     // The id under which a gateway call with the same word would reserve the money: of the two, one can.
     const id = reservationOf(authorization)
@@ -68,5 +63,5 @@ export const make = Effect.gen(function* () {
     ]),
     refusal,
     take
-  } satisfies Parties.Settling
+  } satisfies Settling
 })

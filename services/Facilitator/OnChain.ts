@@ -1,12 +1,11 @@
 import { Effect, Option } from "effect"
 import { moves, outcomeOf } from "#domain/ChainSettlement.ts"
 import { stepId } from "#domain/PaymentToken.ts"
-import type { Principal } from "#domain/Principal.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import { type Asked, type Declined, declined, usedBefore } from "#domain/protocol/Facilitation.ts"
 import { ChainSettlements } from "../ChainSettlements.ts"
 import { Rail } from "../Rail.ts"
-import * as Parties from "./Parties.ts"
+import type { Settling, Taken, Unsettled } from "./Parties.ts"
 import type { Told } from "./Told.ts"
 
 const noRail = "this server has no rail for its networks"
@@ -17,23 +16,12 @@ const mostAttempts = 20
 export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTold">) {
   const rail = Option.getOrUndefined(yield* Effect.serviceOption(Rail))
   const chain = Option.getOrUndefined(yield* Effect.serviceOption(ChainSettlements))
-  const parties = yield* Parties.make
 
   // A rail that does not answer settles nothing, for the moment.
   const kinds =
     rail === undefined || chain === undefined
       ? Effect.succeed([])
       : Effect.catchTag(rail.kinds, "RAIL_UNAVAILABLE", () => Effect.succeed([]))
-
-  /** Whether the money would go to whoever asks. */
-  const isCallers = Effect.fnUntraced(function* (
-    asked: Asked,
-    { payer }: Authorization,
-    caller: Principal | undefined
-  ) {
-    const { payee } = yield* parties(asked, payer)
-    return payee !== undefined && payee.tenant_id === caller?.tenant_id
-  })
 
   // Ids of its own: the same word brought to a gateway endpoint is another settlement, and only one of the two can be.
   const idOf = (authorization: Authorization, attempt: number) =>
@@ -63,11 +51,9 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
 
   const refusal = Effect.fnUntraced(function* (
     asked: Asked,
-    authorization: Authorization,
-    caller: Principal | undefined
+    authorization: Authorization
   ): Effect.fn.Return<Declined | undefined> {
     if (rail === undefined) return declined("unexpected_verify_error", noRail)
-    if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
     return yield* rail.verify(authorization).pipe(
       Effect.as(undefined),
       Effect.catchTags({
@@ -87,11 +73,9 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
    */
   const take = Effect.fnUntraced(function* (
     asked: Asked,
-    authorization: Authorization,
-    caller: Principal | undefined
-  ): Effect.fn.Return<Parties.Taken | Parties.Unsettled> {
+    authorization: Authorization
+  ): Effect.fn.Return<Taken | Unsettled> {
     if (chain === undefined) return declined("unexpected_settle_error", noRail)
-    if (!(yield* isCallers(asked, authorization, caller))) return Parties.noReceiver
     const { id, known, refusedFor } = yield* unrefused(chain, authorization)
     if (known === undefined && refusedFor !== undefined && !(yield* wouldGo(authorization))) return declined(refusedFor)
     const outcome = yield* chain
@@ -111,5 +95,5 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     }
   })
 
-  return { kinds, refusal, take } satisfies Parties.Settling
+  return { kinds, refusal, take } satisfies Settling
 })

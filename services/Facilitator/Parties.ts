@@ -2,9 +2,9 @@ import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
-import type { Principal } from "#domain/Principal.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
-import { type Asked, type Declined, declined } from "#domain/protocol/Facilitation.ts"
+import type { FacilitatedParties } from "#domain/protocol/FacilitatedParties.ts"
+import type { Asked, Declined } from "#domain/protocol/Facilitation.ts"
 import type { Kind } from "../Rail.ts"
 
 /** Money that did not move, or of which nobody knows yet whether it did; then perhaps with the transaction that will tell. */
@@ -22,19 +22,10 @@ export interface Taken {
 export interface Settling {
   readonly kinds: Effect.Effect<ReadonlyArray<Kind>>
   /** Why this would not go through now; undefined when it would. */
-  refusal(
-    asked: Asked,
-    authorization: Authorization,
-    caller: Principal | undefined
-  ): Effect.Effect<Declined | undefined>
+  refusal(asked: Asked, authorization: Authorization, parties: Parties): Effect.Effect<Declined | undefined>
   /** Takes what is asked. Taking again is taking once. */
-  take(asked: Asked, authorization: Authorization, caller: Principal | undefined): Effect.Effect<Taken | Unsettled>
+  take(asked: Asked, authorization: Authorization, parties: Parties): Effect.Effect<Taken | Unsettled>
 }
-
-export const noReceiver = declined(
-  "invalid_payment_requirements",
-  "payTo is the address of no wallet that may be paid here"
-)
 
 const Party = Schema.Struct({
   id: Schema.String,
@@ -44,6 +35,7 @@ const Party = Schema.Struct({
   available: Schema.BigInt,
   frozen: Schema.Boolean
 })
+export type Parties = FacilitatedParties<typeof Party.Type>
 
 /** Finds the wallets of the two addresses of a payment. */
 export const make = Effect.gen(function* () {
