@@ -101,7 +101,6 @@ export class Schedules extends Context.Service<
           id: yield* newId(ScheduleId),
           tenant_id: caller.tenant_id,
           version: 0n,
-          changed_by: null,
           status: "scheduled",
           type: order.type ?? scheduleDefaults.type,
           amount,
@@ -193,7 +192,7 @@ export class Schedules extends Context.Service<
               id: command_id,
               steps: [],
               fences: [{ scope: id, expected: schedule.version }],
-              rows: () => [Records.updateSchedule(advanced.schedule, command_id)],
+              rows: () => [Records.updateSchedule(advanced.schedule)],
               events: () => Records.scheduleEvents(advanced)
             })
           )

@@ -64,7 +64,6 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
         ...change,
         refund_id: refund?.id ?? null,
         version: row.version + 1n,
-        command_id,
         updated_at: at,
         resolved_at: change.status === "resolved" ? at : null
       })

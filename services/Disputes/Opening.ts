@@ -59,7 +59,6 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
           id,
           tenant_id,
           transfer_id,
-          command_id,
           promised_before,
           amount_disputed: judged.success,
           currency: transfer.currency,

@@ -6,44 +6,38 @@ import type { EventDraft } from "#domain/Event.ts"
 import { DisputeId, TenantId, TransferId } from "#domain/Ids.ts"
 import { companion } from "../Ledger/Companion.ts"
 
-/**
- * A dispute with what only we need: its version, the command that made it so, and what refunds of its transfer were for when it was
- * filed, however they ended.
- */
+/** A dispute with what only we need: its version, and what refunds of its transfer were for when it was filed, however they ended. */
 export const DisputeRow = Schema.toType(
   Schema.Struct({
     ...Dispute.fields,
     tenant_id: TenantId,
     version: Schema.BigInt,
-    command_id: Schema.String,
     promised_before: Schema.BigInt
   })
 )
 export type DisputeRow = typeof DisputeRow.Type
 
 /** The dispute as callers know it. */
-export const shown = (row: DisputeRow): Dispute =>
-  Struct.omit(row, ["command_id", "promised_before", "tenant_id", "version"])
+export const shown = (row: DisputeRow): Dispute => Struct.omit(row, ["promised_before", "tenant_id", "version"])
 
-const disputeColumns = `d.id, d.tenant_id, d.transfer_id, d.version, d.command_id, d.status, d.reason, d.description,
+const disputeColumns = `d.id, d.tenant_id, d.transfer_id, d.version, d.status, d.reason, d.description,
   d.amount_disputed, d.currency, d.filed_by, d.filer_account_id, d.respondent_account_id, d.requested_resolution,
   d.evidence, d.response, d.counter_evidence, d.escalation_reason, d.response_window_ends_at, d.resolution, d.refund_id,
   d.notes, d.created_at, d.updated_at, d.resolved_at, d.promised_before`
 
 const columns = disputeColumns.replaceAll("d.", "")
 
+// `command_id` is a column that wants something and that nobody reads.
 const write = companion<object>(
-  `INSERT INTO disputes (${columns}, due_at)
-  SELECT ${columns}, CASE status WHEN 'open' THEN response_window_ends_at END
-  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, transfer_id uuid, version bigint, command_id uuid,
-    status text, reason text, description text, amount_disputed bigint, currency text, filed_by jsonb,
-    filer_account_id uuid, respondent_account_id uuid, requested_resolution text, evidence jsonb, response text,
-    counter_evidence jsonb, escalation_reason text, response_window_ends_at timestamptz, resolution text, refund_id uuid,
-    notes text, created_at timestamptz, updated_at timestamptz, resolved_at timestamptz,
-    promised_before bigint)
-  ON CONFLICT (id) DO UPDATE SET version = EXCLUDED.version, command_id = EXCLUDED.command_id,
-    status = EXCLUDED.status, evidence = EXCLUDED.evidence, response = EXCLUDED.response,
-    counter_evidence = EXCLUDED.counter_evidence, escalation_reason = EXCLUDED.escalation_reason,
+  `INSERT INTO disputes (${columns}, command_id, due_at)
+  SELECT ${columns}, id, CASE status WHEN 'open' THEN response_window_ends_at END
+  FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, tenant_id uuid, transfer_id uuid, version bigint, status text,
+    reason text, description text, amount_disputed bigint, currency text, filed_by jsonb, filer_account_id uuid,
+    respondent_account_id uuid, requested_resolution text, evidence jsonb, response text, counter_evidence jsonb,
+    escalation_reason text, response_window_ends_at timestamptz, resolution text, refund_id uuid, notes text,
+    created_at timestamptz, updated_at timestamptz, resolved_at timestamptz, promised_before bigint)
+  ON CONFLICT (id) DO UPDATE SET version = EXCLUDED.version, status = EXCLUDED.status, evidence = EXCLUDED.evidence,
+    response = EXCLUDED.response, counter_evidence = EXCLUDED.counter_evidence, escalation_reason = EXCLUDED.escalation_reason,
     due_at = EXCLUDED.due_at, resolution = EXCLUDED.resolution, refund_id = EXCLUDED.refund_id, notes = EXCLUDED.notes,
     updated_at = EXCLUDED.updated_at, resolved_at = EXCLUDED.resolved_at`
 )

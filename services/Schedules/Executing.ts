@@ -65,7 +65,7 @@ export const make = Effect.gen(function* () {
           const { attempt, occurrence } = origin
           return [
             Transfers.insertTransfer(tenant_id, transfer),
-            Records.updateSchedule(advanced.schedule, id),
+            Records.updateSchedule(advanced.schedule),
             Records.insertExecution.of({ transfer_id: id, schedule_id: schedule.id, occurrence, attempt })
           ]
         },

@@ -55,8 +55,7 @@ const progress = [
   ["occurrences", OID.int4Array],
   ["first_attempt_at", OID.timestamptzArray],
   ["due_at", OID.timestamptzArray],
-  ["updated_at", OID.timestamptzArray],
-  ["changed_by", OID.uuidArray]
+  ["updated_at", OID.timestamptzArray]
 ] as const
 
 type Stored = Omit<Schedule, "initiated_by"> & {
@@ -87,8 +86,8 @@ const update = columnar<Stored>(
   FROM ${rows} WHERE s.id = r.id`
 )
 
-/** Writes how far a schedule has come by this command, and the end of whatever lease there was. */
-export const updateSchedule = (schedule: Schedule, changed_by: string) => update.of(stored({ ...schedule, changed_by }))
+/** Writes how far a schedule has come, and the end of whatever lease there was. */
+export const updateSchedule = (schedule: Schedule) => update.of(stored(schedule))
 
 /** Notes which transfer was which attempt at which occurrence. */
 export const insertExecution = columnar<{

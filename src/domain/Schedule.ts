@@ -58,8 +58,6 @@ export const Schedule = Schema.Struct({
   tenant_id: TenantId,
   /** Raised by every change; only one change can come from each version. */
   version: Schema.BigInt,
-  /** The command that made it so; null where none has, or did not say so. */
-  changed_by: Schema.NullOr(Schema.String),
   /** The occurrence that is due next, or tried again; what is shown as next execution may be a retry of it. */
   occurrence_at: moment,
   /** How many occurrences are over, in whatever way. */
@@ -81,14 +79,7 @@ const remaining = ({ max_occurrences, occurrences, scheduled_at, status }: Sched
 export const shown = (schedule: Schedule): ScheduledTransfer => {
   const { next_execution_at, status } = schedule
   return {
-    ...Struct.omit(schedule, [
-      "changed_by",
-      "first_attempt_at",
-      "occurrence_at",
-      "occurrences",
-      "tenant_id",
-      "version"
-    ]),
+    ...Struct.omit(schedule, ["first_attempt_at", "occurrence_at", "occurrences", "tenant_id", "version"]),
     next_execution_at: status === "scheduled" ? next_execution_at : null,
     executions_remaining: remaining(schedule)
   }

@@ -25,7 +25,6 @@ const scheduleOf = (given: Partial<CreateScheduledTransfer>, changed: Partial<Sc
     id: ScheduleId.make(uuid(3)),
     tenant_id: TenantId.make(uuid(4)),
     version: 0n,
-    changed_by: null,
     status: "scheduled",
     type: "internal",
     amount: 10n,
