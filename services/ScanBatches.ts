@@ -1,9 +1,18 @@
-import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import { fromTypeId, type TenantId } from "#domain/Ids.ts"
 import { DomainNotAllowed, merchantDomain } from "#domain/MerchantDomain.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import { batchCredits, type BatchNames, maxBatchTargets, progressed, type ScanBatch } from "#domain/ScanBatch.ts"
+import {
+  batchCredits,
+  type BatchNames,
+  maxBatchTargets,
+  orderedBatch,
+  progressed,
+  ScanBatch
+} from "#domain/ScanBatch.ts"
 import type { InsufficientCredits } from "#domain/ScannerRefusal.ts"
 import * as DueWork from "./DueWork.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
@@ -25,8 +34,12 @@ export class ScanBatches extends Context.Service<
       tenant_id: TenantId,
       source: string,
       orders: ReadonlyArray<ScanOrder>,
-      names?: BatchNames
-    ): Effect.Effect<Billed<ScanBatch>, InsufficientCredits | DomainNotAllowed>
+      names?: BatchNames,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<
+      Billed<ScanBatch> & { readonly replayed: boolean },
+      InsufficientCredits | DomainNotAllowed | IdempotencyKeyReused
+    >
     get(tenant_id: TenantId, id: string): Effect.Effect<ScanBatch, NotFound>
     /**
      * What has not begun is not done, and what it would have cost is returned as soon as nothing of the batch is under way any more.
@@ -84,19 +97,27 @@ export class ScanBatches extends Context.Service<
         tenant_id: TenantId,
         source: string,
         orders: ReadonlyArray<ScanOrder>,
-        names: BatchNames = nameless
+        names: BatchNames = nameless,
+        claim?: IdempotencyClaim
       ) {
         const wanted = yield* distinct(orders)
         if (wanted.length > maxBatchTargets) return yield* Effect.die(new RangeError(`${wanted.length} targets`))
         const credits_charged = batchCredits(wanted.length)
         const metadata = { targets: String(wanted.length) }
         const turn = Duration.toMillis(policy.turn)
-        const { id, remaining } = yield* credits.charge(
+        const domains = wanted.map(({ domain }) => domain)
+        const { at, id, kept, remaining, replayed } = yield* credits.chargeBatch(
           { tenant_id, operation: "batch", credits: credits_charged, source, metadata },
-          ({ at, id }) => Records.insertBatch({ id, tenant_id, source, ...names, credits_charged, at }, wanted, turn)
+          {
+            rows: (made) =>
+              Records.insertBatch({ ...made, ...names, tenant_id, source, credits_charged }, wanted, turn),
+            record: (made) => encodeBatch(orderedBatch({ ...made, ...names }, domains))
+          },
+          claim
         )
         yield* woken.open
-        return { record: yield* Effect.orDie(get(tenant_id, id)), charged: credits_charged, remaining }
+        const record = kept === undefined ? orderedBatch({ id, at, ...names }, domains) : yield* decodeBatch(kept)
+        return { record, charged: replayed ? 0 : credits_charged, remaining, replayed }
       })
 
       const cancelled = Effect.fnUntraced(function* (tenant_id: TenantId, id: string) {
@@ -151,3 +172,6 @@ export class ScanBatches extends Context.Service<
 }
 
 const nameless: BatchNames = { name: null, description: null }
+
+const encodeBatch = Schema.encodeSync(ScanBatch)
+const decodeBatch = (kept: unknown) => Effect.orDie(Schema.decodeUnknownEffect(ScanBatch)(kept))

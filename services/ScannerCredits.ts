@@ -1,7 +1,9 @@
 import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule } from "effect"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { TenantId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { parseDecimal, unit } from "#domain/Money.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { InsufficientCredits } from "#domain/ScannerRefusal.ts"
 import { Ledger } from "./Ledger.ts"
 import type { CompanionRow } from "./Ledger/Companion.ts"
@@ -34,18 +36,38 @@ export interface OpenCharge extends Charge {
   readonly remaining: number
 }
 
+/** What commits with a charge, and what a repetition under its claim is to find. */
+interface Beside {
+  readonly rows: (charge: Ordered) => ReadonlyArray<CompanionRow>
+  readonly record: (charge: Ordered) => unknown
+}
+interface Ordered {
+  readonly id: string
+  readonly at: Date
+}
+
+/** `kept` is the record that is kept under the claim, of this charge or, if it is `replayed`, of an earlier one. */
+export interface ChargedBatch extends OpenCharge {
+  readonly at: Date
+  readonly kept: unknown
+  readonly replayed: boolean
+}
+
 /** The credits that pay for the scanner: taken before the work, given back when it could not be done. */
 export class ScannerCredits extends Context.Service<
   ScannerCredits,
   {
+    /** Takes the credits. The charge has to be ended within the lease, or prolonged. */
+    charge(order: CreditOrder): Effect.Effect<OpenCharge, InsufficientCredits>
     /**
-     * Takes the credits, with the rows `beside` in one transaction. A scan or a test has to end its charge within the lease, or to
-     * prolong it; whoever makes a batch keeps its charge until the batch is over.
+     * The same of a batch, with what is `beside` in one transaction, and once under a claim. Whoever makes a batch keeps its charge until
+     * the batch is over.
      */
-    charge(
+    chargeBatch(
       order: CreditOrder,
-      beside?: (charge: { readonly id: string; readonly at: Date }) => ReadonlyArray<CompanionRow>
-    ): Effect.Effect<OpenCharge, InsufficientCredits>
+      beside: Beside,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<ChargedBatch, InsufficientCredits | IdempotencyKeyReused>
     /** The work is done. Joins the caller's transaction, together with what the work gave. False when the charge was returned before. */
     earn(charge: Charge): Effect.Effect<boolean>
     /** Says how much will be given back, while the rest is earned. Joins the caller's transaction; `giveBack` after its commit gives it. */
@@ -80,10 +102,7 @@ export class ScannerCredits extends Context.Service<
       const charges = yield* Charges.make
       const { balance, ledger: lines } = yield* CreditLedger.make
 
-      const charge = Effect.fn("ScannerCredits.charge")(function* (
-        order: CreditOrder,
-        beside: Parameters<ScannerCredits["Service"]["charge"]>[1] = () => []
-      ) {
+      const take = Effect.fnUntraced(function* (order: CreditOrder, beside?: Beside, claim?: IdempotencyClaim) {
         const { credits, metadata, operation, source, tenant_id } = order
         yield* wholeAndSome(credits)
         const id = newUuid()
@@ -98,9 +117,10 @@ export class ScannerCredits extends Context.Service<
             due_at: operation === "batch" ? null : isoAfter(at, lease),
             created_at: at.toISOString()
           })
-        const { movements } = yield* ledger
+        const posted = yield* ledger
           .post({
             id,
+            ...(claim !== undefined && { idempotency: claim, result: ({ at }) => beside?.record({ id, at }) }),
             steps: [
               {
                 kind: "transfer",
@@ -112,25 +132,30 @@ export class ScannerCredits extends Context.Service<
                 tally: Charges.chargedTally(tenant_id)
               }
             ],
-            rows: ({ at }) => [row(at), ...beside({ id, at })]
+            rows: ({ at }) => [row(at), ...(beside?.rows({ id, at }) ?? [])]
           })
           .pipe(
-            Effect.catch((refused) =>
-              refused._tag === "INSUFFICIENT_BALANCE"
-                ? Effect.fail(
-                    new InsufficientCredits({
-                      balance: CreditLedger.wholeCredits(parseDecimal(refused.available) ?? 0n),
-                      required: credits
-                    })
-                  )
-                : Effect.die(refused)
-            )
+            Effect.catch((refused): Effect.Effect<never, InsufficientCredits | IdempotencyKeyReused> => {
+              if (refused._tag === "IDEMPOTENCY_KEY_REUSED") return Effect.fail(refused)
+              if (refused._tag !== "INSUFFICIENT_BALANCE") return Effect.die(refused)
+              const available = CreditLedger.wholeCredits(parseDecimal(refused.available) ?? 0n)
+              return Effect.fail(new InsufficientCredits({ balance: available, required: credits }))
+            })
           )
+        const { at, command_id, movements, result: kept } = posted
         const [taken] = movements
-        if (taken === undefined) return yield* Effect.die("A charge without a movement")
-        const remaining = CreditLedger.wholeCredits(taken.debit_posted - taken.debit_held)
-        return { id, tenant_id, credits, remaining }
+        // What is found by its key is found without its movements.
+        const remaining =
+          taken === undefined
+            ? (yield* balance(tenant_id)).balance
+            : CreditLedger.wholeCredits(taken.debit_posted - taken.debit_held)
+        // Under its own id it was this very call, whose first answer was lost on the way from the database.
+        return { id: command_id, tenant_id, credits, remaining, at, kept, replayed: command_id !== id }
       })
+      const charge = Effect.fn("ScannerCredits.charge")((order: CreditOrder) =>
+        Effect.catchTag(take(order), "IDEMPOTENCY_KEY_REUSED", Effect.die)
+      )
+      const chargeBatch = Effect.fn("ScannerCredits.chargeBatch")(take)
 
       const earn = Effect.fn("ScannerCredits.earn")(function* (earned: Charge) {
         return yield* charges.earn(earned, yield* DateTime.nowAsDate)
@@ -201,6 +226,7 @@ export class ScannerCredits extends Context.Service<
 
       return ScannerCredits.of({
         charge,
+        chargeBatch,
         earn,
         promiseBack,
         giveBack,

@@ -1,14 +1,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
 import { maxBatchTargets, ScanBatch } from "#domain/ScanBatch.ts"
 import { InsufficientCredits } from "#domain/ScannerRefusal.ts"
-import { name, text } from "#domain/Text.ts"
+import { IdempotencyKey, name, text } from "#domain/Text.ts"
 import { Authorization, Requires, scanning } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 import { CreateScan } from "./Scans.ts"
 import { spellings } from "./Spelling.ts"
 
@@ -47,16 +50,18 @@ export const CreateScanBatch = Schema.Struct({
   domains: targets,
   name: Schema.optionalKey(Schema.NullOr(name(255))),
   description: Schema.optionalKey(Schema.NullOr(text(1000))),
-  skip_if_fresh: Schema.optionalKey(Schema.Boolean)
+  skip_if_fresh: Schema.optionalKey(Schema.Boolean),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 export type CreateScanBatch = typeof CreateScanBatch.Type
 
 const params = { id: ScanId }
 
 const create = HttpApiEndpoint.post("create", "/scan/batch", {
+  headers: idempotencyHeaders,
   payload: CreateScanBatch,
   success: ScanBatch.pipe(HttpApiSchema.status(202)),
-  error: problems(InvalidRequest, InsufficientCredits, DomainNotAllowed)
+  error: problems(InvalidRequest, InsufficientCredits, DomainNotAllowed, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, scanning("batch"))
   .annotateMerge(
@@ -67,7 +72,8 @@ const create = HttpApiEndpoint.post("create", "/scan/batch", {
           "Takes 1 to 500 targets at half a credit each, rounded up in sum and charged before; the scans run in the background, about ten " +
           "at a time. If one of the domains is none, the whole batch is refused and nothing is charged. What could not be scanned costs " +
           "nothing: it is returned when the batch ends. `skip_if_fresh` is of all targets that do not say it themselves. `name` and " +
-          "`description` are kept and shown. `domains` is accepted for `targets`.",
+          "`description` are kept and shown. `domains` is accepted for `targets`. " +
+          createdOnce,
         body: {
           name: "Prospects",
           targets: [{ domain: "shop.example.com", merchant_category: "retail" }, { domain: "store.example.org" }],

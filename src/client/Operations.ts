@@ -34,7 +34,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   scans:
     "scanner POST scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
   shopping_tests: "scanner POST run/tests GET recent/tests/:domain get/test#",
-  scan_batches: "scanner/scan/batch ^ cancel#/ GET get#",
+  scan_batches: "scanner/scan/batch $ GET get# POST cancel#/",
   scanner_keys: "scanner/keys ^ GET list DELETE revoke#",
   scanner_credits: "scanner/credits GET balance/ ledger/",
   scanner_reports: "scanner GET+text scan/scan#/report test/test#/report",

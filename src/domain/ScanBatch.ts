@@ -37,6 +37,25 @@ export interface BatchNames {
   readonly description: string | null
 }
 
+/** A batch as it is ordered: nothing of it is done yet. */
+export const orderedBatch = (
+  { at, id, ...named }: BatchNames & { readonly id: string; readonly at: Date },
+  domains: ReadonlyArray<string>
+): ScanBatch => ({
+  id,
+  ...named,
+  status: "processing",
+  total: domains.length,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  credits_charged: batchCredits(domains.length),
+  credits_returned: 0,
+  targets: domains.map((domain) => ({ domain, status: "pending", scan_id: null, readiness_score: null, error: null })),
+  created_at: at,
+  completed_at: null
+})
+
 /** Most targets of one batch. */
 export const maxBatchTargets = 500
 

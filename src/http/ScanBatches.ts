@@ -6,6 +6,7 @@ import { eitherNeeded } from "#domain/Spelling.ts"
 import { ScanBatches } from "#services/ScanBatches.ts"
 import { billed } from "./Billing.ts"
 import { CurrentExchange } from "./Exchange.ts"
+import { claim, markReplayed } from "./Idempotency.ts"
 import { scanOrderOf } from "./Scans.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -14,15 +15,24 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const batches = yield* ScanBatches
     return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant_id } = yield* CurrentPrincipal
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
+        const principal = yield* CurrentPrincipal
         const source = (yield* CurrentExchange)?.requestId ?? ""
         const { description = null, name = null, skip_if_fresh = false } = payload
         const targets = yield* Effect.fromResult(
           eitherNeeded(["targets", payload.targets], ["domains", payload.domains])
         )
         const orders = targets.map((target) => scanOrderOf({ skip_if_fresh, ...target }))
-        return yield* billed(yield* batches.create(tenant_id, source, orders, { name, description }))
+        const claimed = yield* claim({
+          operation: "scan_batches.create",
+          principal,
+          headers,
+          bodyKey: payload.idempotency_key,
+          parameters: { orders, name, description }
+        })
+        const made = yield* batches.create(principal.tenant_id, source, orders, { name, description }, claimed)
+        yield* markReplayed(made.replayed)
+        return yield* billed(made)
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { tenant_id } = yield* CurrentPrincipal

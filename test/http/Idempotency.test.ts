@@ -37,7 +37,7 @@ const varied = (operation: Operation, body: Record<string, unknown> | undefined)
   const items = body?.["transfers"]
   if (Array.isArray(items)) return { ...body, transfers: items.map((item) => ({ ...item, amount: "1.25" })) }
   const varying = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "memo"]
-  const field = [...varying, "response", "reason"].find((name) => name in fieldsOf(operation))
+  const field = [...varying, "response", "reason", "name"].find((name) => name in fieldsOf(operation))
   if (field !== undefined) return { ...body, [field]: "1.25" }
   const pieces = body?.["evidence"]
   if (Array.isArray(pieces)) return { ...body, evidence: pieces.map((piece) => ({ ...piece, description: "1.25" })) }
@@ -88,7 +88,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
     Effect.sync(() =>
       assert.includeMembers(
         moving.map(({ id }) => id),
-        ["wallets.fund", "payments.pay"]
+        ["wallets.fund", "payments.pay", "scan_batches.create"]
       )
     )
   )

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { ScanBatches } from "#services/ScanBatches.ts"
 import { ScannerCredits } from "#services/ScannerCredits.ts"
 import {
+  another,
   asked,
   batchOf,
   broken,
@@ -109,6 +110,28 @@ layer(platform, { timeout: "60 seconds" })("a batch of scans", (it) => {
       yield* scanAll
       assert.deepInclude(yield* batchOf(tenant_id, record.id), { status: "completed", completed: 500 })
       assert.strictEqual((yield* balance(tenant_id)).balance, 0)
+      yield* sound
+    })
+  )
+
+  it.effect("is ordered and charged once under a key, by any process, and tells what is left now", () =>
+    Effect.gen(function* () {
+      yield* scannerWorks
+      const tenant_id = yield* tenantWith(10)
+      const claim = { tenant_id, operation: "scan_batches.create", key: "k", fingerprint: "f" }
+      const { create } = yield* ScanBatches
+      const names = { name: "Prospects", description: null }
+      const first = yield* create(tenant_id, "req_1", shops(4), names, claim)
+      assert.deepStrictEqual([first.charged, first.remaining, first.replayed], [2, 8, false])
+      assert.deepStrictEqual(yield* batchOf(tenant_id, first.record.id), first.record)
+      yield* created(tenant_id, shops(6))
+      yield* scanAll
+      for (const process of [create, (yield* another).create]) {
+        const again = yield* process(tenant_id, "req_2", shops(4), names, claim)
+        assert.deepStrictEqual(again, { record: first.record, charged: 0, remaining: 5, replayed: true })
+      }
+      const other = create(tenant_id, "req_3", shops(1), names, { ...claim, fingerprint: "g" })
+      assert.strictEqual((yield* Effect.flip(other))._tag, "IDEMPOTENCY_KEY_REUSED")
       yield* sound
     })
   )
