@@ -1,10 +1,17 @@
 import { Context, DateTime, Effect, Layer, Option, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Endpoint, type EndpointChange, mayBecome, type NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
-import { defaultBasePrice, priceOf } from "#domain/EndpointPrice.ts"
+import {
+  Endpoint,
+  type EndpointChange,
+  endpointDefaults,
+  mayBecome,
+  type NewEndpoint,
+  NoReceivingWallet
+} from "#domain/Endpoint.ts"
+import { priceOf } from "#domain/EndpointPrice.ts"
 import { OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
-import { assetOf, networksOf } from "#domain/Network.ts"
+import { assetOf, networksOf, usualMoney } from "#domain/Network.ts"
 import {
   OriginForbiddenAddress,
   type OriginNotAllowed,
@@ -17,7 +24,7 @@ import type { Price } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import type { NetworkMismatch } from "#domain/Transfer.ts"
-import { NetworkNotAvailable, type Wallet } from "#domain/Wallet.ts"
+import { NetworkNotAvailable } from "#domain/Wallet.ts"
 import { Accounts } from "./Accounts.ts"
 import { Deployment } from "./Deployment.ts"
 import * as Directory from "./Endpoints/Directory.ts"
@@ -55,7 +62,10 @@ type AddressRefused = OriginNotAllowed | InvalidRequest
 export class Endpoints extends Context.Service<
   Endpoints,
   {
-    /** `own` is sold by us at a path of ours, where nothing is forwarded to: made once, however often, and changed like any other. */
+    /**
+     * `own` is sold by us at a path of ours, where nothing is forwarded to: made once, however often, and changed like any other. Joins
+     * the caller's transaction.
+     */
     create(
       caller: Principal,
       endpoint: NewEndpoint,
@@ -129,56 +139,49 @@ export class Endpoints extends Context.Service<
           yield* sameAs(wallet, wanted)
           return { account_id, wallet }
         }
-        const currency = wanted.currency ?? "USDC"
         const available = networksOf(environment)
-        const network = wanted.network ?? available[0]
+        const { currency, network } = { ...usualMoney(environment), ...wanted }
         if (!available.includes(network)) return yield* new NetworkNotAvailable({ network, available })
         const found = yield* wallets.byAccount(account_id, currency, network)
         if (Option.isNone(found)) return yield* new NoReceivingWallet({ account_id, currency, network })
         return { account_id, wallet: found.value }
       })
 
-      const insert = Effect.fnUntraced(function* (
-        row: {
-          readonly id: EndpointId
-          readonly tenant_id: TenantId
-          readonly account_id: string
-          readonly wallet: Wallet
-          readonly own_path: string | undefined
-        },
-        wanted: NewEndpoint
-      ) {
-        const { account_id, id, own_path, tenant_id, wallet } = row
-        // An address of ours is never called as an origin; it says that there is something to buy.
-        const origin_url = own_path === undefined ? yield* originBase(wanted.originUrl ?? null) : scannerUrl + own_path
-        const webhook_url = yield* checkedWebhook(wanted.webhookUrl ?? null)
-        const at = yield* DateTime.nowAsDate
-        yield* Effect.orDie(sql`INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, description, path, method,
-            origin_url, base_price, currency, network, asset_address, status, volume_discounts, webhook_url, timeout_ms,
-            rate_limit, charge_on, schemes, mpp, forward_headers, own_path, created_at, updated_at)
-          VALUES (${id}, ${tenant_id}, ${account_id}, ${wallet.id}, ${wanted.name}, ${wanted.description ?? null},
-            ${wanted.path}, ${wanted.method}, ${origin_url}, ${wanted.basePrice ?? defaultBasePrice}, ${wallet.currency},
-            ${wallet.network}, ${assetOf(wallet.network, wallet.currency).address}, 'active',
-            ${yield* discountsText(wanted.volumeDiscounts ?? [])}::jsonb, ${webhook_url}, ${wanted.timeoutMs ?? 30_000},
-            ${wanted.rateLimit ?? null}, ${wanted.chargeOn ?? "success"},
-            ${yield* checkedSchemes(wanted.schemes ?? ["exact"], wallet.network)}::text[], ${wanted.mpp ?? true},
-            ${yield* headersText(wanted.forwardHeaders ?? {})}::jsonb, ${own_path ?? null}, ${at}, ${at})
-          ON CONFLICT (own_path) DO NOTHING`)
-        if (webhook_url !== null) yield* tellPayments({ id, tenantId: tenant_id, webhookUrl: webhook_url })
-      }, inTransaction)
       const told = (id: EndpointId) =>
         Effect.andThen(
           Effect.sync(() => directory.forget(id)),
           bus.publish(changedSubject, id)
         )
-      const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (caller, wanted, own) {
+      const create = Effect.fn("Endpoints.create")(function* (
+        caller: Principal,
+        wanted: NewEndpoint,
+        own?: { readonly id: EndpointId; readonly path: string }
+      ) {
+        const { tenant_id } = caller
         const { account_id, wallet } = yield* receiver(caller, wanted)
         const id = own?.id ?? (yield* newId(EndpointId))
-        yield* insert({ id, tenant_id: caller.tenant_id, account_id, wallet, own_path: own?.path }, wanted)
+        const all = { ...endpointDefaults, ...wanted }
+        // An address of ours is never called as an origin; it says that there is something to buy.
+        const origin_url = own === undefined ? yield* originBase(all.originUrl) : scannerUrl + own.path
+        const webhook_url = yield* checkedWebhook(all.webhookUrl)
+        const at = yield* DateTime.nowAsDate
+        yield* Effect.orDie(sql`INSERT INTO endpoints (id, tenant_id, account_id, wallet_id, name, description, path, method,
+            origin_url, base_price, currency, network, asset_address, status, volume_discounts, webhook_url, timeout_ms,
+            rate_limit, charge_on, schemes, mpp, forward_headers, own_path, created_at, updated_at)
+          VALUES (${id}, ${tenant_id}, ${account_id}, ${wallet.id}, ${all.name}, ${all.description}, ${all.path},
+            ${all.method}, ${origin_url}, ${all.basePrice}, ${wallet.currency}, ${wallet.network},
+            ${assetOf(wallet.network, wallet.currency).address}, 'active',
+            ${yield* discountsText(all.volumeDiscounts)}::jsonb, ${webhook_url}, ${all.timeoutMs}, ${all.rateLimit},
+            ${all.chargeOn}, ${yield* checkedSchemes(all.schemes, wallet.network)}::text[], ${all.mpp},
+            ${yield* headersText(all.forwardHeaders)}::jsonb, ${own?.path ?? null}, ${at}, ${at})
+          ON CONFLICT (own_path) DO NOTHING`)
+        const made = yield* find(tenant_id, id)
+        // Last, because everybody waits for whoever holds the head of the log.
+        if (webhook_url !== null) yield* tellPayments({ id, tenantId: tenant_id, webhookUrl: webhook_url })
         // Somebody may have asked for this id a moment ago, here or elsewhere, and lists of endpoints have one more.
-        yield* told(id)
-        return yield* get(caller, id)
-      })
+        yield* sql.afterCommit(told(id))
+        return made
+      }, inTransaction)
 
       const listPage = SqlSchema.findAll({
         Request: Schema.Struct({ tenant_id: Schema.String, limit: Schema.Int, offset: Schema.Int }),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { BasePrice, CountNumber, MoneyNumber, VolumeDiscounts } from "./EndpointPrice.ts"
+import { BasePrice, CountNumber, defaultBasePrice, MoneyNumber, VolumeDiscounts } from "./EndpointPrice.ts"
 import { isPlain } from "./GatewayPath.ts"
 import { AccountUuid, EndpointId, TenantId, WalletId } from "./Ids.ts"
 import { Currency } from "./Money.ts"
@@ -115,6 +115,21 @@ export const NewEndpoint = Schema.Struct({
   forwardHeaders: Schema.optionalKey(ForwardHeaders)
 }).annotate({ identifier: "NewEndpoint" })
 export type NewEndpoint = typeof NewEndpoint.Type
+
+/** What is meant by what a new endpoint leaves out, wherever it receives. */
+export const endpointDefaults = {
+  description: null,
+  basePrice: defaultBasePrice,
+  volumeDiscounts: [],
+  webhookUrl: null,
+  originUrl: null,
+  timeoutMs: 30_000,
+  rateLimit: null,
+  chargeOn: "success",
+  schemes: ["exact"],
+  mpp: true,
+  forwardHeaders: {}
+} as const
 
 /** The fields that may change. What is left out stays; null clears. */
 export const EndpointChange = Schema.Struct({

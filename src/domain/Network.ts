@@ -47,6 +47,10 @@ export type Network = typeof Network.Type
 export const networksOf = (environment: Environment): readonly [Network, Network] =>
   environment === "sandbox" ? ["solana-devnet", "base-sepolia"] : ["solana-mainnet", "base-mainnet"]
 
+/** The money that is meant where nobody names one. */
+export const usualMoney = (environment: Environment) =>
+  ({ currency: "USDC", network: networksOf(environment)[0] }) as const
+
 /** A token contract or mint; `name` and `version` are what its EIP-712 signatures are bound to. */
 export interface Asset {
   readonly address: string

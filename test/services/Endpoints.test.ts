@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { NewEndpoint } from "#domain/Endpoint.ts"
+import { EndpointId } from "#domain/Ids.ts"
 import * as Test from "#layers/Test.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import * as Directory from "#services/Endpoints/Directory.ts"
 import { EventLog } from "#services/EventLog.ts"
+import { newId } from "#services/NewId.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "../http/GatewayHarness.ts"
 import { slowBus } from "./CredentialsHarness.ts"
@@ -179,6 +182,23 @@ layer(Test.layer, { timeout: "60 seconds" })("an endpoint", (it) => {
       assert.strictEqual(yield* price, 10_000n)
       yield* endpoints.update(principal, id, { basePrice: 30_000n })
       assert.strictEqual(yield* price, 30_000n)
+    })
+  )
+
+  it.effect("is served as soon as the transaction that makes it commits, whoever asked for it before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { endpoints, principal } = yield* seller
+      const id = yield* newId(EndpointId)
+      const written = yield* Deferred.make<void>()
+      const early = yield* Effect.forkChild(Effect.andThen(Deferred.await(written), endpoints.directory.load(id)))
+      yield* endpoints.create(principal, weather, { id, path: `/${id}` }).pipe(
+        Effect.andThen(Deferred.succeed(written, undefined)),
+        Effect.andThen(Fiber.join(early)),
+        Effect.tap((snapshot) => Effect.sync(() => assert.isNull(snapshot))),
+        sql.withTransaction
+      )
+      assert.strictEqual((yield* endpoints.directory.load(id))?.endpoint.id, id)
     })
   )
 })
