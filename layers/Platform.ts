@@ -17,6 +17,7 @@ import * as Appended from "#services/EventLog/Appended.ts"
 import { Facilitator } from "#services/Facilitator.ts"
 import { Gateway } from "#services/Gateway.ts"
 import { Health } from "#services/Health.ts"
+import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Payments } from "#services/Payments.ts"
@@ -60,7 +61,8 @@ const scanner = ScanBatches.layer.pipe(
   Layer.provide(PageReading.layer)
 )
 
-const books = Layer.mergeAll(EventLog.layer, Ledger.layer, Secrets.layer, Doctor.layer, Health.layer).pipe(
+const books = Layer.mergeAll(IdempotencyKeys.layer, EventLog.layer, Secrets.layer, Doctor.layer, Health.layer).pipe(
+  Layer.provideMerge(Ledger.layer),
   Layer.provideMerge(Appended.layer)
 )
 

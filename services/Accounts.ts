@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Account, type CreateAccount } from "#domain/Account.ts"
+import { Account, accountDefaults, type CreateAccount } from "#domain/Account.ts"
 import { AccountId, type TenantId, toTypeId } from "#domain/Ids.ts"
 import { Metadata } from "#domain/Metadata.ts"
 import { NotFound } from "#domain/Refusal.ts"
@@ -13,6 +13,7 @@ const metadataText = Schema.encodeEffect(Schema.fromJsonString(Metadata))
 export class Accounts extends Context.Service<
   Accounts,
   {
+    /** Joins the caller's transaction. */
     create(tenant_id: TenantId, account: CreateAccount): Effect.Effect<Account>
     get(tenant_id: TenantId, id: AccountId): Effect.Effect<Account, NotFound>
     /** A page of the tenant's accounts, newest first, and how many there are. */
@@ -46,14 +47,15 @@ export class Accounts extends Context.Service<
               (SELECT t.environment FROM tenants t WHERE t.id = accounts.tenant_id) AS environment`
       })
       const create = Effect.fn("Accounts.create")(function* (tenant_id: TenantId, account: CreateAccount) {
+        const { country, email, metadata, name, type } = { ...accountDefaults, ...account }
         return yield* insert({
           id: yield* newId(AccountId),
           tenant_id,
-          name: account.name,
-          type: account.type ?? "business",
-          email: account.email ?? null,
-          country: account.country ?? null,
-          metadata: yield* metadataText(account.metadata ?? {}),
+          name,
+          type,
+          email,
+          country,
+          metadata: yield* metadataText(metadata),
           at: yield* DateTime.nowAsDate
         })
       }, Effect.orDie)

@@ -10,6 +10,7 @@ import {
   Quote,
   type QuoteAlreadyUsed,
   type QuoteAmountTooSmall,
+  quoteDefaults,
   type QuoteExpired,
   redemption,
   shownTerms
@@ -21,15 +22,17 @@ import { newId } from "./NewId.ts"
 import { QuotePolicy } from "./Quotes/Policy.ts"
 import { RateSource } from "./RateSource.ts"
 
+/** Why nothing is promised. */
+export type QuoteRefused = QuoteAmountTooSmall | AmountTooLarge | RateUnavailable | RatesNotConfigured
+
 /** Promised conversions. Every method sees what was promised to whom the caller reaches; all else is `NotFound`. */
 export class Quotes extends Context.Service<
   Quotes,
   {
     /** Promises amounts at the rate of now. Moves nothing and reserves nothing. */
-    create(
-      caller: Principal,
-      quote: CreateQuote
-    ): Effect.Effect<Quote, QuoteAmountTooSmall | AmountTooLarge | RateUnavailable | RatesNotConfigured>
+    create(caller: Principal, quote: CreateQuote): Effect.Effect<Quote, QuoteRefused>
+    /** The same in two steps: others may be asked for the rate, and what this gives writes the promise and joins a transaction. */
+    prepare(caller: Principal, quote: CreateQuote): Effect.Effect<Effect.Effect<Quote>, QuoteRefused>
     get(caller: Principal, id: QuoteId): Effect.Effect<Quote, NotFound>
     /** The quote, if a transfer may be made with it now; `useQuote` and its fence decide between several. */
     redeemable(caller: Principal, id: QuoteId): Effect.Effect<Quote, NotFound | QuoteExpired | QuoteAlreadyUsed>
@@ -48,10 +51,8 @@ export class Quotes extends Context.Service<
         Request: NewQuote,
         execute: (row) => sql`INSERT INTO quotes ${sql.insert(row)}`
       })
-      const create = Effect.fn("Quotes.create")(function* (
-        caller: Principal,
-        { amount, amount_side = "send", from_currency, to_currency }: CreateQuote
-      ) {
+      const prepare = Effect.fn("Quotes.prepare")(function* (caller: Principal, wanted: CreateQuote) {
+        const { amount, amount_side, from_currency, to_currency } = { ...quoteDefaults, ...wanted }
         const mid = from_currency === to_currency ? rateUnit : yield* rates.mid(from_currency, to_currency)
         const { feeBasisPoints: fee, spreadBasisPoints: spread, timeToLive } = policy
         const terms = { from_currency, to_currency, mid, spread, fee }
@@ -67,9 +68,12 @@ export class Quotes extends Context.Service<
           created_at: DateTime.toDate(now)
         }
         const { tenant_id } = caller
-        yield* Effect.orDie(insert({ ...row, tenant_id, agent_id: agentOf(caller) ?? null }))
-        return shown(row)
+        const written = Effect.orDie(insert({ ...row, tenant_id, agent_id: agentOf(caller) ?? null }))
+        return Effect.as(written, shown(row))
       })
+      const create = Effect.fn("Quotes.create")((caller: Principal, wanted: CreateQuote) =>
+        Effect.flatten(prepare(caller, wanted))
+      )
 
       const byId = SqlSchema.findOneOption({
         Request: Schema.Struct({ tenant_id: Schema.toType(TenantId), id: Schema.toType(QuoteId) }),
@@ -111,7 +115,7 @@ export class Quotes extends Context.Service<
         return dropped
       }).pipe(Effect.withSpan("Quotes.forgetExpired"))
 
-      return Quotes.of({ create, get, redeemable, forgetExpired })
+      return Quotes.of({ create, prepare, get, redeemable, forgetExpired })
     })
   )
 

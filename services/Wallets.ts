@@ -19,6 +19,7 @@ import {
   NetworkNotAvailable,
   ownerOnWire,
   type Wallet,
+  walletDefaults,
   type WalletFilter
 } from "#domain/Wallet.ts"
 import { Ledger } from "./Ledger.ts"
@@ -151,7 +152,7 @@ export class Wallets extends Context.Service<
       }, sql.withTransaction)
       const create = Effect.fn("Wallets.create")(function* (caller: Principal, input: CreateWallet, given?: WalletId) {
         const available = networksOf(caller.environment)
-        const network = input.network ?? available[0]
+        const { currency, metadata, name, network, owner_id, owner_type } = { ...walletDefaults(caller), ...input }
         if (!available.includes(network)) return yield* new NetworkNotAvailable({ network, available })
         const id = given ?? (yield* newId(WalletId))
         const asked = input.address ?? (caller.environment === "sandbox" ? sandboxAddress(network, id) : "")
@@ -160,17 +161,16 @@ export class Wallets extends Context.Service<
           const reason = input.address === undefined ? "missing" : "malformed"
           return yield* new InvalidAddress({ network, reason, expected: addressForm(network) })
         }
-        const currency = input.currency ?? "USDC"
         return yield* insertOpened(caller, {
           id,
           tenant_id: caller.tenant_id,
-          owner_type: input.owner_type ?? "account",
-          owner_id: input.owner_id ?? caller.account_id,
+          owner_type,
+          owner_id,
           currency,
           network,
           address,
-          name: input.name ?? null,
-          metadata: input.metadata ?? {},
+          name,
+          metadata,
           at: yield* DateTime.nowAsDate
         }).pipe(
           Effect.catchReason("SqlError", "UniqueViolation", () => new AddressTaken({ network, currency, address })),

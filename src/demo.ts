@@ -126,13 +126,14 @@ const paidCycle = Effect.gen(function* () {
   const owner = { owner_type: "account", owner_id: server.account_id, currency: "USDC", network } as const
   const revenue = yield* step(
     "The customer opens a receiving wallet",
-    api.wallets.create({ payload: { ...owner, name: "Demo revenue" } }),
+    api.wallets.create({ headers: {}, payload: { ...owner, name: "Demo revenue" } }),
     ({ id }) => toTypeId("wal", id)
   )
   const endpoint = yield* step(
     "and puts a price on GET /weather",
     api.endpoints
       .create({
+        headers: {},
         payload: {
           name: "Weather",
           path: "/weather",
@@ -160,7 +161,7 @@ const paidCycle = Effect.gen(function* () {
   )
   const wallet = yield* step(
     "An agent gets a wallet",
-    api.wallets.create({ payload: { ...owner, name: "Demo agent" } }),
+    api.wallets.create({ headers: {}, payload: { ...owner, name: "Demo agent" } }),
     ({ id }) => toTypeId("wal", id)
   )
   yield* step(
@@ -206,13 +207,17 @@ const paidCycle = Effect.gen(function* () {
   const abroad = yield* step(
     "A partner in Europe opens a wallet for EURC",
     api.wallets.create({
+      headers: {},
       payload: { ...owner, currency: "EURC", network: "solana-devnet", name: "Demo partner" }
     }),
     ({ id }) => toTypeId("wal", id)
   )
   const offer = yield* step(
     "The agent asks what half a dollar is there",
-    api.quotes.create({ payload: { from_currency: "USDC", to_currency: "EURC", amount: unit / 2n } }),
+    api.quotes.create({
+      headers: {},
+      payload: { from_currency: "USDC", to_currency: "EURC", amount: unit / 2n }
+    }),
     ({ expires_in, fee, rate, receive_amount }) =>
       `${formatDecimal(receive_amount)} EURC at ${rate}, fee ${usdc(fee)}, for ${expires_in} s`
   )

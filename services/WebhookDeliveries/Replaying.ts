@@ -1,6 +1,13 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { maxReplayedAtOnce, maxReplaysWaiting, replayedOf, type Replaying, TooManyReplays } from "#domain/Delivery.ts"
+import {
+  maxReplayedAtOnce,
+  maxReplaysWaiting,
+  replayDefaults,
+  replayedOf,
+  type Replaying,
+  TooManyReplays
+} from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
 import { DeliveryId, EventId, type TenantId, WebhookId } from "#domain/Ids.ts"
 import { newId } from "../NewId.ts"
@@ -160,8 +167,9 @@ export const make = Effect.gen(function* () {
   const replayAll = Effect.fnUntraced(function* (
     webhook_id: WebhookId,
     tenant_id: TenantId,
-    { cursor = 0n, only_failed = false, since, types = ["*"], until: wantedUntil }: Replaying
+    { cursor = 0n, since, until: wantedUntil, ...which }: Replaying
   ) {
+    const { only_failed = replayDefaults.only_failed, types = replayDefaults.types } = which
     // One call after the other, or all of them would find that there is room.
     yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('turnpike.replay', hashtext(${webhook_id})))`
     yield* refuseTooMany(webhook_id)

@@ -1,11 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Account, CreateAccount } from "#domain/Account.ts"
 import { AccountId } from "#domain/Ids.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Authorization, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { page, pageQuery } from "./Pagination.ts"
-import { problem } from "./Problems.ts"
+import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 const account = {
   id: "acc_01h455vb4pex5vsknk084sn02r",
@@ -21,8 +24,10 @@ const account = {
 } as const
 
 const create = HttpApiEndpoint.post("create", "/accounts", {
+  headers: idempotencyHeaders,
   payload: CreateAccount,
-  success: Account.pipe(HttpApiSchema.status(201))
+  success: Account.pipe(HttpApiSchema.status(201)),
+  error: problems(IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, { resource: "accounts", action: "write" })
   .annotateMerge(
@@ -30,7 +35,8 @@ const create = HttpApiEndpoint.post("create", "/accounts", {
       summary: "Create an account",
       description:
         "An account owns wallets and priced endpoints. Only `name` (1 to 255 characters) is needed; `type` is `business` when left " +
-        "out, `country` is an assigned code of ISO 3166-1 alpha-2 in upper case, and `metadata` is a JSON object of at most 16 KiB.",
+        "out, `country` is an assigned code of ISO 3166-1 alpha-2 in upper case, and `metadata` is a JSON object of at most 16 KiB. " +
+        createdOnce,
       body: { name: account.name, type: "business", email: account.email, country: "DE", metadata: account.metadata },
       answer: account
     })

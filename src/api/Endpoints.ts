@@ -5,14 +5,16 @@ import { EndpointTest } from "#domain/EndpointTest.ts"
 import { EndpointId, PaymentId } from "#domain/Ids.ts"
 import { OriginNotAllowed } from "#domain/OriginUrl.ts"
 import { Payment } from "#domain/Payment.ts"
-import { CurrencyMismatch } from "#domain/PostingRefused.ts"
+import { CurrencyMismatch, IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { NetworkMismatch } from "#domain/Transfer.ts"
 import { NetworkNotAvailable } from "#domain/Wallet.ts"
 import { Authorization, Requires, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 import { statistics } from "./Statistics.ts"
 
 const params = { id: EndpointId }
@@ -50,9 +52,19 @@ const endpoint = {
 } as const
 
 const create = HttpApiEndpoint.post("create", "/endpoints", {
+  headers: idempotencyHeaders,
   payload: NewEndpoint,
   success: Endpoint.pipe(HttpApiSchema.status(201)),
-  error: problems(NotFound, NoReceivingWallet, NetworkNotAvailable, NetworkMismatch, CurrencyMismatch, OriginNotAllowed)
+  error: problems(
+    NotFound,
+    NoReceivingWallet,
+    NetworkNotAvailable,
+    NetworkMismatch,
+    CurrencyMismatch,
+    OriginNotAllowed,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, { resource: "x402", action: "write" })
   .annotateMerge(
@@ -76,7 +88,8 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "taken, at most the payer's own price after `volumeDiscounts`; such a call reaches it with `X-Payment-Scheme: upto`. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
         "gateway; events leave them out, and who may not write sees their names with the value `[redacted]`. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +
         "is a subscription of its own, found by `GET /v1/webhooks?endpoint_id=`, whose secret " +
-        "`POST /v1/webhooks/{id}/rotate-secret` shows.",
+        "`POST /v1/webhooks/{id}/rotate-secret` shows.\n\n" +
+        createdOnce,
       body: {
         name: "Weather",
         path: "/v1/forecast",

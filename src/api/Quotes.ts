@@ -1,12 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { QuoteId } from "#domain/Ids.ts"
-import { AmountTooLarge } from "#domain/PostingRefused.ts"
+import { AmountTooLarge, IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { CreateQuote, Quote, QuoteAmountTooSmall } from "#domain/Quote.ts"
 import { RatesNotConfigured, RateUnavailable, sandboxPerDollar } from "#domain/Rate.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 const quote = {
   id: "qt_01h455vb4pex5vsknk084sn02q",
@@ -30,9 +32,17 @@ const table = `| Currency | One USD is worth |\n|---|---|\n${Object.entries(sand
   .join("\n")}`
 
 const create = HttpApiEndpoint.post("create", "/quotes", {
+  headers: idempotencyHeaders,
   payload: CreateQuote,
   success: Quote.pipe(HttpApiSchema.status(201)),
-  error: problems(QuoteAmountTooSmall, AmountTooLarge, RateUnavailable, RatesNotConfigured)
+  error: problems(
+    QuoteAmountTooSmall,
+    AmountTooLarge,
+    RateUnavailable,
+    RatesNotConfigured,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, { resource: "transfers", action: "write", kinds: movers })
   .annotateMerge(
@@ -51,7 +61,8 @@ const create = HttpApiEndpoint.post("create", "/quotes", {
         "In the sandbox rates never change. `mid_rate` is what one USD is worth in `to_currency` divided by what it is worth in " +
         `\`from_currency\`, and the spread is 0.5 %:\n\n${table}\n\n` +
         "Live rates come from the operator's source. Without recent ones a quote is refused with 503 `RATE_UNAVAILABLE` and " +
-        "`Retry-After`; a server without a source answers 422 `RATES_NOT_CONFIGURED`.",
+        "`Retry-After`; a server without a source answers 422 `RATES_NOT_CONFIGURED`.\n\n" +
+        `${createdOnce} That quote may have expired since: who wants another price names another key.`,
       body: { from_currency: "USDC", to_currency: "EURC", amount: "100.00" },
       answer: quote
     })

@@ -18,7 +18,7 @@ import {
 } from "#domain/Wallet.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { idempotencyHeaders } from "./Idempotency.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { cursorPage, cursorQuery, page, pageQuery, Position } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
@@ -44,9 +44,17 @@ const wallet = {
 } as const
 
 const create = HttpApiEndpoint.post("create", "/wallets", {
+  headers: idempotencyHeaders,
   payload: [CreateWallet, Schema.Null],
   success: Wallet.pipe(HttpApiSchema.status(201)),
-  error: problems(NotFound, NetworkNotAvailable, InvalidAddress, AddressTaken)
+  error: problems(
+    NotFound,
+    NetworkNotAvailable,
+    InvalidAddress,
+    AddressTaken,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, { resource: "wallets", action: "write" })
   .annotateMerge(
@@ -58,7 +66,8 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
         "`solana-devnet` in sandbox and `solana-mainnet` live (the other choice is `base-sepolia` or `base-mainnet`; CAIP-2 names " +
         "are accepted). `address` is one whose key the owner holds; without it the sandbox derives one, live it is required. " +
         "Addresses on Base are kept in lower case. One address serves one wallet per currency and network. " +
-        "`balance_available` may be spent; `balance_pending` is held for payments under way.",
+        "`balance_available` may be spent; `balance_pending` is held for payments under way. " +
+        createdOnce,
       body: {
         owner_type: "account",
         owner_id: wallet.owner_id,

@@ -5,12 +5,15 @@ import { EventType } from "#domain/Event.ts"
 import { catalogue } from "#domain/EventExamples.ts"
 import { DeliveryId, EventId, WebhookId } from "#domain/Ids.ts"
 import { Instant } from "#domain/Instant.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { ReplayDeliveries } from "#domain/Webhook.ts"
 import { Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { createdOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { cursor, cursorPage, cursorQuery, Position } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 const read = { resource: "webhooks", action: "read" } as const
 const write = { resource: "webhooks", action: "write" } as const
@@ -117,20 +120,24 @@ export const replay = HttpApiEndpoint.post("replay", "/webhooks/:id/deliveries/:
 
 const place = cursor(Position)
 
+/** How much of the past is sent again, and where the rest begins. */
+export const Replayed = Schema.Struct({
+  queued: Schema.Int,
+  until: Schema.DateFromString,
+  next_cursor: Schema.NullOr(place)
+})
+
 export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay", {
   params,
+  headers: idempotencyHeaders,
   payload: Schema.Struct({
     ...ReplayDeliveries.fields,
     cursor: Schema.optionalKey(
       place.annotate({ description: "`next_cursor` of the answer after which this call goes on" })
     )
   }),
-  success: Schema.Struct({
-    queued: Schema.Int,
-    until: Schema.DateFromString,
-    next_cursor: Schema.NullOr(place)
-  }).pipe(HttpApiSchema.status(202)),
-  error: problems(NotFound, StateTransitionInvalid, TooManyReplays)
+  success: Replayed.pipe(HttpApiSchema.status(202)),
+  error: problems(NotFound, StateTransitionInvalid, TooManyReplays, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -144,7 +151,8 @@ export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay
         "take fewer, also none, where others lie between. Ask again with the same body and `next_cursor` as `cursor` until that is null. " +
         "`until` in the answer is the moment from which on the rest happened: who goes on with it as `since`, and no cursor, may have " +
         "events of one instant twice, and of an instant with more than 5,000 not all. Only while the webhook is `active`, else 409 `STATE_TRANSITION_INVALID`; while 10,000 " +
-        "replays of the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.",
+        "replays of the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.\n\n" +
+        `${createdOnce} A call that goes on with a cursor has a key of its own.`,
       body: { since: "2026-01-01T00:00:00Z", types: ["transfer.*"], only_failed: true },
       answer: { queued: 12, until: "2026-01-02T03:04:05.678Z", next_cursor: null }
     })

@@ -22,7 +22,7 @@ export const nameOfPath = (group: string): string => group.replace("_", "-")
  */
 export const operations: { readonly [Group in keyof Turnpike]: string } = {
   context: "GET get",
-  accounts: "^ *",
+  accounts: "$ *",
   agents:
     "^ suspend#/ activate#/ rotateToken#/rotate-token createKey#/auth-keys * sessions#/ ! revokeKey#/auth-keys endSession#/sessions/:sessionId",
   agent_sessions: "agents# POST challenge/ authenticate/ rotateKey/auth-keys/rotate",
@@ -40,17 +40,17 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   scanner_reports: "scanner GET+text scan/scan#/report test/test#/report",
   badges: "scanner/badge/:domain GET+text badge",
   scanner_rubric: "scanner/rubric GET get",
-  wallets: "^ freeze#/ unfreeze#/ * entries#/ POST+key fund#/",
+  wallets: "$ fund#/ * entries#/ POST freeze#/ unfreeze#/",
   webhooks:
-    "^ rotateSecret#/rotate-secret test#/ replay#/deliveries/:deliveryId/ replayAll#/replay GET list eventTypes/event-types get# deliveries#/ delivery#/deliveries/:deliveryId !",
-  quotes: "^ GET get#",
+    "^ rotateSecret#/rotate-secret test#/ replay#/deliveries/:deliveryId/ GET list eventTypes/event-types get# deliveries#/ delivery#/deliveries/:deliveryId ! POST+key replayAll#/replay",
+  quotes: "$ GET get#",
   transfers: "$ * POST cancel#/",
   batches: "transfers/batch $ GET get#",
   streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
   scheduled_transfers: "$ * executions#/ POST cancel#/ pause#/ resume#/",
   refunds: "$ *",
   disputes: "$ respond#/ evidence#/ escalate#/ resolve#/ *",
-  endpoints: "x402/endpoints ^ test#/ * payments#/ stats#/ !",
+  endpoints: "x402/endpoints $ * payments#/ stats#/ ! POST test#/",
   payments: "x402 POST+key pay/ POST verify/",
   discovery:
     " GET resources/v1/x402/discovery manifest/.well-known/x402 well_known/.well-known/x402.json openapi/v1/x402/discovery/openapi.json",

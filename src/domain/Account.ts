@@ -3,7 +3,7 @@ import { isCountry } from "./Country.ts"
 import { EnvironmentWord } from "./Credential.ts"
 import { AccountId, TenantTypeId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
-import { name, text } from "./Text.ts"
+import { IdempotencyKey, name, text } from "./Text.ts"
 
 /** A company or a human being. */
 export const AccountType = Schema.Literals(["business", "person"])
@@ -32,12 +32,16 @@ export const Account = Schema.Struct({
 }).annotate({ identifier: "Account" })
 export type Account = typeof Account.Type
 
-/** What an account is made from; `type` is `business` when left out. */
+/** What an account is made from. */
 export const CreateAccount = Schema.Struct({
   name: name(255),
   type: Schema.optionalKey(AccountType),
   email: Schema.optionalKey(Schema.NullOr(Email)),
   country: Schema.optionalKey(Schema.NullOr(Country)),
-  metadata: Schema.optionalKey(Metadata)
+  metadata: Schema.optionalKey(Metadata),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 }).annotate({ identifier: "CreateAccount" })
 export type CreateAccount = typeof CreateAccount.Type
+
+/** What is meant by what a new account leaves out. */
+export const accountDefaults = { type: "business", email: null, country: null, metadata: {} } as const

@@ -89,6 +89,9 @@ export interface Replaying {
   readonly cursor?: bigint | undefined
 }
 
+/** What is meant by what a replay leaves out. */
+export const replayDefaults = { types: ["*"], only_failed: false } as const
+
 /** How many events one call replays, and how many at most: those of one instant are not parted, and a batch makes thousands. */
 export const maxReplayed = 1000
 export const maxReplayedAtOnce = 5 * maxReplayed

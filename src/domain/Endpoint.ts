@@ -3,10 +3,10 @@ import { BasePrice, CountNumber, defaultBasePrice, MoneyNumber, VolumeDiscounts 
 import { isPlain } from "./GatewayPath.ts"
 import { AccountUuid, EndpointId, TenantId, WalletId } from "./Ids.ts"
 import { Currency } from "./Money.ts"
-import { Network } from "./Network.ts"
+import { Network, usualMoney } from "./Network.ts"
 import { maxOriginUrlLength } from "./OriginUrl.ts"
-import { grants } from "./Principal.ts"
-import { name, text } from "./Text.ts"
+import { grants, type Principal } from "./Principal.ts"
+import { IdempotencyKey, name, text } from "./Text.ts"
 
 export const EndpointMethod = Schema.Literals(["GET", "POST", "PUT", "DELETE", "PATCH", "ANY"])
 export type EndpointMethod = typeof EndpointMethod.Type
@@ -112,7 +112,8 @@ export const NewEndpoint = Schema.Struct({
   chargeOn: Schema.optionalKey(ChargeOn),
   schemes: Schema.optionalKey(Schemes),
   mpp: Schema.optionalKey(Schema.Boolean),
-  forwardHeaders: Schema.optionalKey(ForwardHeaders)
+  forwardHeaders: Schema.optionalKey(ForwardHeaders),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 }).annotate({ identifier: "NewEndpoint" })
 export type NewEndpoint = typeof NewEndpoint.Type
 
@@ -130,6 +131,14 @@ export const endpointDefaults = {
   mpp: true,
   forwardHeaders: {}
 } as const
+
+/** All that decides what endpoint is made. A wallet that is named says its money itself. */
+export const endpointMeant = ({ account_id, environment }: Principal, wanted: NewEndpoint) => ({
+  ...endpointDefaults,
+  accountId: account_id,
+  ...(wanted.walletId === undefined && usualMoney(environment)),
+  ...wanted
+})
 
 /** The fields that may change. What is left out stays; null clears. */
 export const EndpointChange = Schema.Struct({

@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import { QuoteId, toTypeId, TransferId } from "./Ids.ts"
 import { Amount, formatDecimal, maxMicros, Micros } from "./Money.ts"
 import { AmountTooLarge } from "./PostingRefused.ts"
+import { IdempotencyKey } from "./Text.ts"
 import { afterSpread, formatRate, QuoteCurrency, quantumOf, rateUnit, wholeBasisPoints } from "./Rate.ts"
 
 export { QuoteCurrency } from "./Rate.ts"
@@ -40,7 +41,8 @@ export const CreateQuote = Schema.Struct({
   from_currency: QuoteCurrency,
   to_currency: QuoteCurrency,
   amount: Amount,
-  amount_side: Schema.optionalKey(AmountSide)
+  amount_side: Schema.optionalKey(AmountSide),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
   .check(
     Schema.makeFilter(({ amount, amount_side, from_currency, to_currency }) =>
@@ -51,6 +53,9 @@ export const CreateQuote = Schema.Struct({
   )
   .annotate({ identifier: "CreateQuote" })
 export type CreateQuote = typeof CreateQuote.Type
+
+/** What is meant by what a request for a quote leaves out. */
+export const quoteDefaults = { amount_side: "send" } as const
 
 export class QuoteExpired extends Schema.TaggedError<QuoteExpired>()(
   "QUOTE_EXPIRED",

@@ -3,8 +3,9 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { EntryId, fromTypeId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, Currency, Micros, unit } from "./Money.ts"
-import { Network } from "./Network.ts"
-import { name, text } from "./Text.ts"
+import { Network, usualMoney } from "./Network.ts"
+import type { Principal } from "./Principal.ts"
+import { IdempotencyKey, name, text } from "./Text.ts"
 
 export const OwnerType = Schema.Literals(["account", "agent"])
 export type OwnerType = typeof OwnerType.Type
@@ -79,7 +80,8 @@ export const CreateWallet = Schema.Struct({
   network: Schema.optionalKey(Network),
   name: Schema.optionalKey(Schema.NullOr(name(255))),
   metadata: Schema.optionalKey(Metadata),
-  address: Schema.optionalKey(text(100))
+  address: Schema.optionalKey(text(100)),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
   .check(
     Schema.makeFilter(({ owner_id, owner_type }) =>
@@ -90,6 +92,10 @@ export const CreateWallet = Schema.Struct({
   )
   .annotate({ identifier: "CreateWallet" })
 export type CreateWallet = typeof CreateWallet.Type
+
+/** What is meant by what a new wallet leaves out. */
+export const walletDefaults = ({ account_id, environment }: Principal) =>
+  ({ owner_type: "account", owner_id: account_id, ...usualMoney(environment), name: null, metadata: {} }) as const
 
 /** What narrows a list of wallets; every field given must match. */
 export const WalletFilter = {

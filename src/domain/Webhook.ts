@@ -5,7 +5,7 @@ import { EndpointId, WebhookId } from "./Ids.ts"
 import { Instant } from "./Instant.ts"
 import { isListed, maxOriginUrlLength, type OriginRefusal, type OriginRules, parseOriginUrl } from "./OriginUrl.ts"
 import { StateTransitionInvalid } from "./Refusal.ts"
-import { text } from "./Text.ts"
+import { IdempotencyKey, text } from "./Text.ts"
 
 export const WebhookStatus = Schema.Literals(["active", "paused", "disabled"])
 export type WebhookStatus = typeof WebhookStatus.Type
@@ -134,7 +134,8 @@ export const ReplayDeliveries = Schema.Struct({
   since: Instant,
   until: Schema.optionalKey(Instant),
   types: Schema.optionalKey(EventPatterns),
-  only_failed: Schema.optionalKey(Schema.Boolean)
+  only_failed: Schema.optionalKey(Schema.Boolean),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 export type ReplayDeliveries = typeof ReplayDeliveries.Type
 

@@ -3,11 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
-import { shownTo } from "#domain/Endpoint.ts"
+import { Endpoint, endpointMeant, shownTo } from "#domain/Endpoint.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
 import { Statistics } from "#services/Statistics.ts"
 import * as SimulatedAgent from "./Gateway/SimulatedAgent.ts"
+import { once } from "./Idempotency.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -17,9 +18,15 @@ export const layer = HttpApiBuilder.group(
     const payments = yield* Payments
     const statistics = yield* Statistics
     const tryEndpoint = yield* SimulatedAgent.make
+    const createOnce = yield* once
     return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        return yield* endpoints.create(yield* CurrentPrincipal, payload)
+      create: Effect.fnUntraced(function* ({ headers, payload: { idempotency_key: bodyKey, ...wanted } }) {
+        const caller = yield* CurrentPrincipal
+        return yield* createOnce(
+          { operation: "endpoints.create", headers, bodyKey, parameters: endpointMeant(caller, wanted) },
+          Endpoint,
+          Effect.succeed(endpoints.create(caller, wanted))
+        )
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const range = { limit: query.limit, offset: offsetOf(query) }

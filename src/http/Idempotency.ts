@@ -1,12 +1,14 @@
 import { isUtf8 } from "node:buffer"
 import { hash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { CurrentPrincipal } from "#api/Authorization.ts"
 import { IdempotencyKeysDiffer } from "#api/Refusals.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
+import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
 
 /** Both headers that may carry a key. */
 export const keyHeaders = ["idempotency-key", "x-idempotency-key"] as const
@@ -81,3 +83,17 @@ export const markReplayed = (replayed: boolean): Effect.Effect<void, never, Http
         Effect.succeed(HttpServerResponse.setHeader(response, "idempotency-replayed", "true"))
       )
     : Effect.void
+
+/** Makes what a request asks for, once if it names a key: what `decide` gives is written together with the key. */
+export const once = Effect.map(IdempotencyKeys, (keys) =>
+  Effect.fnUntraced(function* <A, I, E, E2>(
+    request: Omit<Parameters<typeof claim>[0], "principal">,
+    schema: Schema.Codec<A, I>,
+    decide: Effect.Effect<Effect.Effect<A, E>, E2>
+  ) {
+    const claimed = yield* claim({ ...request, principal: yield* CurrentPrincipal })
+    const { record, replayed } = yield* keys.once(claimed, schema, decide)
+    yield* markReplayed(replayed)
+    return record
+  })
+)

@@ -3,17 +3,26 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { cursorPageOf, offsetOf, pageOf } from "#api/Pagination.ts"
+import { Wallet, walletDefaults } from "#domain/Wallet.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { claim, markReplayed } from "./Idempotency.ts"
+import { claim, markReplayed, once } from "./Idempotency.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
   "wallets",
   Effect.fnUntraced(function* (handlers) {
     const wallets = yield* Wallets
+    const createOnce = yield* once
     return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        return yield* wallets.create(yield* CurrentPrincipal, payload ?? {})
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
+        const principal = yield* CurrentPrincipal
+        const { idempotency_key: bodyKey, ...wanted } = payload ?? {}
+        const parameters = { ...walletDefaults(principal), ...wanted }
+        return yield* createOnce(
+          { operation: "wallets.create", headers, bodyKey, parameters },
+          Wallet,
+          Effect.succeed(wallets.create(principal, wanted))
+        )
       }),
       list: Effect.fnUntraced(function* ({ query: { page, limit, ...filter } }) {
         const range = { limit, offset: offsetOf({ page, limit }) }

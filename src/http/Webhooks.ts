@@ -3,9 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { offsetOf, pageOf } from "#api/Pagination.ts"
+import { Replayed } from "#api/WebhookDeliveries.ts"
+import { replayDefaults } from "#domain/Delivery.ts"
 import { catalogue } from "#domain/EventExamples.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
+import { once } from "./Idempotency.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -13,6 +16,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const webhooks = yield* Webhooks
     const deliveries = yield* WebhookDeliveries
+    const replayOnce = yield* once
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         return yield* webhooks.create(yield* CurrentPrincipal, payload)
@@ -51,9 +55,13 @@ export const layer = HttpApiBuilder.group(
       replay: Effect.fnUntraced(function* ({ params }) {
         return yield* deliveries.replay(yield* CurrentPrincipal, params.id, params.deliveryId)
       }),
-      replayAll: Effect.fnUntraced(function* ({ params, payload }) {
-        const { next, ...replayed } = yield* deliveries.replayAll(yield* CurrentPrincipal, params.id, payload)
-        return { ...replayed, next_cursor: next }
+      replayAll: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, ...which } }) {
+        const queued = deliveries.replayAll(yield* CurrentPrincipal, params.id, which)
+        return yield* replayOnce(
+          { operation: "webhooks.replayAll", headers, bodyKey, parameters: { ...params, ...replayDefaults, ...which } },
+          Replayed,
+          Effect.succeed(Effect.map(queued, ({ next, ...replayed }) => ({ ...replayed, next_cursor: next })))
+        )
       })
     })
   })

@@ -153,7 +153,7 @@ describe("a call of the API", () => {
 
   it("is not repeated where it might do twice what was meant once", async () => {
     const server = await busy(503)
-    await failure(quick(server.url).wallets.create({ payload: {} }))
+    await failure(quick(server.url).api_keys.create({ payload: { name: "a", scopes: [] } }))
     await failure(quick(server.url).wallets.freeze({ ...wallet, payload: { reason: "lost" } }))
     assert.lengthOf(server.seen, 2)
   })

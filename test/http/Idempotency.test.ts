@@ -4,20 +4,25 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Deployment } from "#services/Deployment.ts"
-import { fieldsOf, type Operation, operations } from "./Description.ts"
+import { fieldsOf, type Operation, operationOf, operations } from "./Description.ts"
 import { fingerprint } from "#http/Idempotency.ts"
 import { type Answer, server } from "./GatewayHarness.ts"
 import { noise } from "./Nonsense.ts"
-import { world } from "./World.ts"
+import { type World, world } from "./World.ts"
 
 /** Every operation that takes an idempotency key: new ones are covered by being described. */
-const moving = operations.filter(({ headers }) => headers.includes("idempotency-key"))
+const keyed = operations.filter(({ headers }) => headers.includes("idempotency-key"))
 
-/** How many movements of money there have been, promises of some, and changes of disputes that moved none. */
-const movements = Effect.gen(function* () {
+/**
+ * How many movements of money there have been, promises of some, and changes of disputes that moved none; and how many things there are
+ * that can be made under a key. A batch of scans is counted by the movement of its credits.
+ */
+const deeds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT ((SELECT count(*) FROM movements) + (SELECT count(*) FROM scheduled_transfers)
-      + (SELECT coalesce(sum(1 + version - num_nonnulls(refund_id)), 0) FROM disputes))::int AS count`
+      + (SELECT coalesce(sum(1 + version - num_nonnulls(refund_id)), 0) FROM disputes) + (SELECT count(*) FROM wallets)
+      + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM endpoints) + (SELECT count(*) FROM quotes)
+      + (SELECT count(DISTINCT (webhook_id, created_at)) FROM webhook_deliveries WHERE cause = 'replay'))::int AS count`
   return Number(row?.["count"])
 })
 
@@ -32,6 +37,12 @@ const made = (body: Record<string, unknown> | undefined): number => {
   return Array.isArray(items) ? items.length : 1
 }
 
+/** The body that the description shows, but for a replay, where that asks for what failed: nothing did. */
+const good = (teller: World, operation: Operation) =>
+  Effect.map(teller.bodyOf(operation), (body) =>
+    body !== undefined && "only_failed" in body ? { ...body, only_failed: false } : body
+  )
+
 /** The same request with another amount, which is as good. */
 const varied = (operation: Operation, body: Record<string, unknown> | undefined) => {
   const items = body?.["transfers"]
@@ -41,6 +52,7 @@ const varied = (operation: Operation, body: Record<string, unknown> | undefined)
   if (field !== undefined) return { ...body, [field]: "1.25" }
   const pieces = body?.["evidence"]
   if (Array.isArray(pieces)) return { ...body, evidence: pieces.map((piece) => ({ ...piece, description: "1.25" })) }
+  if (Array.isArray(body?.["types"])) return { ...body, types: ["*"] }
   return assert.fail(`say here how a body of ${operation.id} can differ and still be good`)
 }
 
@@ -84,24 +96,57 @@ describe("what a key is for", () => {
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempotency key", (it) => {
-  it.effect("is taken by the operations that move money", () =>
-    Effect.sync(() =>
+  it.effect("is taken by the operations that move money, and by those that make what no secret is shown of", () =>
+    Effect.sync(() => {
+      const things = ["wallets", "accounts", "endpoints", "quotes", "scan_batches"].map((group) => `${group}.create`)
       assert.includeMembers(
-        moving.map(({ id }) => id),
-        ["wallets.fund", "payments.pay", "scan_batches.create"]
+        keyed.map(({ id }) => id),
+        ["wallets.fund", "payments.pay", ...things, "webhooks.replayAll"]
       )
-    )
+    })
   )
 
-  for (const operation of moving) {
+  it.effect("is of the same thing, whether its defaults are written out or left out", () =>
+    Effect.gen(function* () {
+      const teller = yield* world
+      const endpoint = { name: "Weather", path: "/a", method: "GET" }
+      const defaults = { basePrice: 0.01, currency: "USDC", volumeDiscounts: [], timeoutMs: 30_000, schemes: ["exact"] }
+      const quote = { from_currency: "USDC", to_currency: "EURC", amount: "1.00" }
+      const [since, domain] = ["2026-01-01T00:00:00Z", "shop.example.com"]
+      const pairs: ReadonlyArray<[id: string, short: object, long: object]> = [
+        [
+          "wallets.create",
+          {},
+          { owner_id: teller.own["owner_id"], network: "solana-devnet", name: null, metadata: {} }
+        ],
+        ["accounts.create", { name: "A" }, { name: "A", type: "business", country: null, metadata: {} }],
+        [
+          "endpoints.create",
+          endpoint,
+          { ...endpoint, ...defaults, chargeOn: "success", mpp: true, forwardHeaders: {} }
+        ],
+        ["quotes.create", quote, { ...quote, amount_side: "send" }],
+        ["scan_batches.create", { targets: [{ domain }] }, { domains: [{ domain, skip_if_fresh: false }], name: null }],
+        ["webhooks.replayAll", { since }, { since, types: ["*"], only_failed: false }]
+      ]
+      for (const [id, short, long] of pairs) {
+        const operation = operationOf(id)
+        const first = yield* teller.call(operation, { body: short, headers: { "idempotency-key": "once" } })
+        const again = yield* teller.call(operation, { body: long, headers: { "idempotency-key": "once" } })
+        assert.deepStrictEqual([first.status, again.body, replayed(again)], [done(operation), first.body, true], id)
+      }
+    })
+  )
+
+  for (const operation of keyed) {
     const { id } = operation
     const headers = { "idempotency-key": "once" }
 
-    it.effect(`${id}: under 100 requests at once moves money once, and every answer is the first one's`, () =>
+    it.effect(`${id}: under 100 requests at once is done once, and every answer is the first one's`, () =>
       Effect.gen(function* () {
         const teller = yield* world
-        const body = yield* teller.bodyOf(operation)
-        const before = yield* movements
+        const body = yield* good(teller, operation)
+        const before = yield* deeds
         const answers = yield* Effect.all(
           Array.from({ length: 100 }, () => teller.call(operation, { body, headers })),
           { concurrency: 100 }
@@ -109,16 +154,16 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [done(operation)])
         assert.strictEqual(new Set(answers.map((answer) => answer.body)).size, 1)
         assert.strictEqual(answers.filter(replayed).length, 99)
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* deeds) - before, made(body))
       })
     )
 
     it.effect(`${id}: under two requests that differ, at once, does one of them; the other is 409`, () =>
       Effect.gen(function* () {
         const teller = yield* world
-        const body = yield* teller.bodyOf(operation)
+        const body = yield* good(teller, operation)
         const other = varied(operation, body)
-        const before = yield* movements
+        const before = yield* deeds
         const answers = yield* Effect.all(
           Array.from({ length: 40 }, (_, index) => teller.call(operation, { body: index % 2 ? body : other, headers })),
           { concurrency: 40 }
@@ -129,31 +174,31 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         ])
         const refusals = answers.filter(({ status }) => status === 409)
         assert.deepStrictEqual([...new Set(refusals.map(({ json }) => json.code))], ["IDEMPOTENCY_KEY_REUSED"])
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* deeds) - before, made(body))
       })
     )
 
-    it.effect(`${id}: whose callers hang up right after sending, 50 times, moves money once`, () =>
+    it.effect(`${id}: whose callers hang up right after sending, 50 times, is done once`, () =>
       Effect.gen(function* () {
         const teller = yield* world
-        const body = yield* teller.bodyOf(operation)
+        const body = yield* good(teller, operation)
         const path = operation.path.replace("{id}", () => teller.idOf(operation))
-        const before = yield* movements
+        const before = yield* deeds
         const lines = `Authorization: Bearer ${teller.key}\r\nIdempotency-Key: once\r\n`
         yield* dropped(50, operation, path, lines, JSON.stringify(body))
         const last = yield* teller.call(operation, { body, headers })
         assert.strictEqual(last.status, done(operation))
         const again = yield* teller.call(operation, { body, headers })
         assert.deepStrictEqual([again.body, replayed(again)], [last.body, true])
-        assert.strictEqual((yield* movements) - before, made(body))
+        assert.strictEqual((yield* deeds) - before, made(body))
       })
     )
 
     it.effect(`${id}: is another key for another tenant and for another operation`, () =>
       Effect.gen(function* () {
         for (const teller of [yield* world, yield* world]) {
-          for (const each of moving) {
-            const answer = yield* teller.call(each, { headers })
+          for (const each of keyed) {
+            const answer = yield* teller.call(each, { body: yield* good(teller, each), headers })
             assert.deepStrictEqual([answer.status, replayed(answer)], [done(each), false], each.id)
           }
         }
@@ -163,7 +208,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
     it.effect(`${id}: of a request that was refused is free`, () =>
       Effect.gen(function* () {
         const teller = yield* world
-        const body = yield* teller.bodyOf(operation)
+        const body = yield* good(teller, operation)
         const refused = [
           yield* teller.call(operation, { body: "{", headers }),
           yield* teller.call(operation, { body: { ...body, "no such field": 1 }, headers }),
@@ -183,8 +228,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
       () =>
         Effect.gen(function* () {
           const teller = yield* world
-          const body = yield* teller.bodyOf(operation)
-          const before = yield* movements
+          const body = yield* good(teller, operation)
+          const before = yield* deeds
           const key = `ß 🔑 ${"ключ".repeat(60)}`
           const sent = Buffer.from(key).toString("latin1")
           const [origin, named] = [{ origin: "https://a.test" }, { ...body, idempotency_key: key }]
@@ -202,15 +247,15 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
             const refused = yield* teller.call(operation, { body, headers })
             assert.deepStrictEqual([refused.status, refused.json.code], [400, "INVALID_REQUEST"])
           }
-          assert.strictEqual((yield* movements) - before, made(body))
+          assert.strictEqual((yield* deeds) - before, made(body))
         })
     )
 
     it.effect(`${id}: has 1 to 255 printable characters, wherever it stands`, () =>
       Effect.gen(function* () {
         const teller = yield* world
-        const body = yield* teller.bodyOf(operation)
-        const before = yield* movements
+        const body = yield* good(teller, operation)
+        const before = yield* deeds
         for (const key of ["k".repeat(256), noise.slice(0, 9_000)]) {
           for (const name of ["idempotency-key", "x-idempotency-key"]) {
             const answer = yield* teller.call(operation, { body, headers: { [name]: key } })
@@ -225,7 +270,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
             JSON.stringify(key).slice(0, 20)
           )
         }
-        assert.strictEqual(yield* movements, before)
+        assert.strictEqual(yield* deeds, before)
         assert.strictEqual(
           (yield* teller.call(operation, { body, headers: { "idempotency-key": "k".repeat(255) } })).status,
           done(operation)

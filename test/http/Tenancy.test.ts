@@ -21,6 +21,7 @@ import { Accounts } from "#services/Accounts.ts"
 import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Secrets } from "#services/Secrets.ts"
@@ -50,6 +51,7 @@ const Test = HttpRouter.serve(
       Accounts.layer,
       BoughtCalls.layer,
       Credentials.layer,
+      IdempotencyKeys.layer,
       UserSessions.layer,
       Tenants.layer,
       Wallets.layer
