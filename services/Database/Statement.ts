@@ -123,9 +123,9 @@ const formFor = ({ made, make }: Forms, alike: number, isNeeded: boolean): numbe
 }
 
 const bitsOf = (word: number): number => {
-  let bits = 0
-  for (let rest = word; rest !== 0; rest &= rest - 1) bits++
-  return bits
+  let count = 0
+  for (let rest = word; rest !== 0; rest &= rest - 1) count++
+  return count
 }
 
 /** One execution of a statement. */

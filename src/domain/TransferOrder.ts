@@ -24,28 +24,34 @@ export const CreateTransfer = Schema.Struct({
 export type CreateTransfer = typeof CreateTransfer.Type
 
 /**
- * What the schema makes of the body of nearly every transfer: an internal one in a plain key and the fields it needs. Undefined of any
- * other body, and of a wrong one. Written out, because the schema takes several times as long, which is much of a small request.
+ * What the schema makes of the body of nearly every transfer: an internal one of the fields it needs, and perhaps a plain key. Undefined of
+ * any other body, and of a wrong one. Written out, because the schema takes several times as long, which is much of a small request.
  */
 export const readPlainly = (body: unknown): CreateTransfer | undefined => {
   if (!isRecord(body)) return undefined
-  const given = body
-  const { type, idempotency_key: key } = given
-  const from_wallet_id = walletIn(given["from_wallet_id"])
-  const to_wallet_id = walletIn(given["to_wallet_id"])
-  const amount = parseAmount(given["amount"])
-  const currency = Currency.literals.find((known) => known === given["currency"])
+  const { idempotency_key, type } = body
+  const from_wallet_id = walletIn(body["from_wallet_id"])
+  const to_wallet_id = walletIn(body["to_wallet_id"])
+  const amount = parseAmount(body["amount"])
+  const currency = Currency.literals.find((known) => known === body["currency"])
   if (from_wallet_id === undefined || to_wallet_id === undefined || currency === undefined) return undefined
-  if (typeof amount !== "bigint" || typeof key !== "string" || !plainKey.test(key)) return undefined
-  const order = { from_wallet_id, to_wallet_id, amount, currency, idempotency_key: key }
-  const fields = Object.keys(given).length
-  if (type === undefined) return fields === 5 ? order : undefined
-  return type === "internal" && fields === 6 ? { type, ...order } : undefined
+  if (typeof amount !== "bigint" || (type !== undefined && type !== "internal")) return undefined
+  if (idempotency_key !== undefined && !isPlainKey(idempotency_key)) return undefined
+  const order = {
+    from_wallet_id,
+    to_wallet_id,
+    amount,
+    currency,
+    ...(type !== undefined && { type: "internal" as const }),
+    ...(idempotency_key !== undefined && { idempotency_key })
+  }
+  // With another field it is none of these.
+  return Object.keys(body).length === Object.keys(order).length ? order : undefined
 }
 
 const isRecord = (body: unknown): body is { readonly [field: string]: unknown } =>
   typeof body === "object" && body !== null
-const plainKey = /^[!-~]{1,255}$/
+const isPlainKey = (key: unknown): key is string => typeof key === "string" && /^[!-~]{1,255}$/.test(key)
 const walletIn = (value: unknown): WalletId | undefined =>
   typeof value === "string" ? (fromTypeId("wal", value) as WalletId | undefined) : undefined
 

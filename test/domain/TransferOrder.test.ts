@@ -15,7 +15,7 @@ const plain = fc.record(
     currency: fc.constantFrom("USDC", "EURC"),
     idempotency_key: fc.constantFrom("k", "order-17", "~")
   },
-  { requiredKeys: ["from_wallet_id", "to_wallet_id", "amount", "currency", "idempotency_key"] }
+  { requiredKeys: ["from_wallet_id", "to_wallet_id", "amount", "currency"] }
 )
 
 const anything = fc.oneof(
