@@ -18,12 +18,18 @@ const StoredAnswer = Schema.Struct({
   body: Schema.Uint8Array
 })
 
+/** That a charged call is over, and whether the last byte of its answer left for the caller. */
+interface Mark {
+  readonly payment: string
+  readonly delivered: boolean
+}
+
 /** Knows which answers reached their callers, and has those that may not have. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   const mark = Effect.fnUntraced(
-    function* (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) {
+    function* (seen: ReadonlyArray<Mark>) {
       const now = yield* DateTime.nowAsDate
       // Of a caller that was lost and came back in one batch the delivery counts.
       // Not worth a disk write of its own: a mark that is lost only means that the answer is kept for its whole life.
@@ -44,13 +50,14 @@ export const make = Effect.gen(function* () {
     Effect.orDie
   )
   // Nobody waits for a mark, and this process knows what it has not written yet: many marks share a statement.
-  const unwritten = new Map<string, boolean>()
+  const unwritten = new Map<string, Mark>()
   const { tell } = yield* Batch.make(
-    (seen: ReadonlyArray<{ readonly payment: string; readonly delivered: boolean }>) =>
+    (seen: ReadonlyArray<Mark>) =>
       Effect.ensuring(
         mark(seen),
         Effect.sync(() => {
-          for (const { payment } of seen) unwritten.delete(payment)
+          // Another call may have been told the answer meanwhile: its mark is the next batch's.
+          for (const one of seen) if (unwritten.get(one.payment) === one) unwritten.delete(one.payment)
         })
       ),
     gathering
@@ -77,10 +84,11 @@ export const make = Effect.gen(function* () {
     /** Says that a charged call is over, and whether the last byte of its answer left for the caller. */
     seen: (payment: string, delivered: boolean) => {
       // What there is no room for is written by nobody, and so never taken out again.
-      if (tell({ payment, delivered })) unwritten.set(payment, delivered)
+      const one: Mark = { payment, delivered }
+      if (tell(one)) unwritten.set(payment, one)
     },
     /** Whether the answer was delivered or its caller lost, where this process has yet to write that down. */
-    seenHere: (payment: string) => unwritten.get(payment),
+    seenHere: (payment: string) => unwritten.get(payment)?.delivered,
     stored,
     dropOld
   }

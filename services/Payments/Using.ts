@@ -122,25 +122,50 @@ export const make = Effect.fnUntraced(function* (options: {
     )
 
   /** Nobody knows when a call will end: whoever waits for it looks again after as long as it has gone on, and at its end. */
-  const underWay = (id: string, leasedMillis: number, call: Use) => {
+  const underWay = ({ id, lease_until }: PaymentRow, at: Date, call: Use) => {
+    const leasedMillis = Math.max(0, (lease_until ?? at).getTime() - at.getTime())
     const goneOn = Duration.toMillis(leaseOf(call)) - leasedMillis
     return inProgress(id, Math.min(goneOn, leasedMillis))
   }
 
   /**
-   * The answer to a call that was charged, to the same request. One that was charged before it was whole may be kept yet, for as long
-   * as its call has the payment and does not say that it is over.
+   * The answer to a call that was charged, to the same request; undefined while it may be kept yet, which one that was charged before
+   * it was whole is for as long as its call has the payment and does not say that it is over.
    */
-  const storedFor = Effect.fnUntraced(function* (row: PaymentRow, call: Use, at: Date) {
+  const storedFor = Effect.fnUntraced(function* (row: PaymentRow, at: Date) {
     const answer = yield* delivery.stored(row.id)
     if (Option.isSome(answer)) return { _tag: "Answered", payment: row, answer: answer.value } satisfies Grant
-    const leasedMillis = (row.lease_until?.getTime() ?? 0) - at.getTime()
-    const isOver = leasedMillis <= 0 || delivery.seenHere(row.id) !== undefined
-    return yield* isOver ? used(row) : underWay(row.id, leasedMillis, call)
+    const isOver = (row.lease_until ?? at) <= at || delivery.seenHere(row.id) !== undefined
+    return isOver ? yield* used(row) : undefined
   })
 
   const standingFor = (row: PaymentRow, { fingerprint, method, snapshot }: Use, at: Date) =>
     standing(row, { endpoint: snapshot.endpoint.id, method, fingerprint }, at)
+
+  /** What an earlier call did with the payment; undefined where it may be at it still, as far as the row says. */
+  const doneBefore = Effect.fnUntraced(function* (
+    row: PaymentRow,
+    at: Date,
+    now: Standing
+  ): Effect.fn.Return<Grant | undefined, UseRefused> {
+    // Whose answer arrived, or whose connection broke, is back before the mark is written.
+    const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
+    switch (now._tag) {
+      case "InProgress":
+        if (delivered === undefined || row.state !== "captured") return undefined
+        return yield* delivered ? used(row) : storedFor(row, at)
+      case "Settling":
+        return yield* settlementPending(row)
+      case "Used":
+        return yield* used(row)
+      case "Answerable":
+        return yield* delivered === true ? used(row) : storedFor(row, at)
+      case "Refused":
+      case "Usable":
+      case "Reusable":
+        return yield* refused("proof_unknown")
+    }
+  })
 
   /** What an earlier call did with the payment, or is doing; `proof_unknown` when it did nothing with it. Nothing is taken. */
   const told = Effect.fnUntraced(function* (
@@ -149,25 +174,13 @@ export const make = Effect.fnUntraced(function* (options: {
     at: Date,
     now: Standing = standingFor(row, call, at)
   ): Effect.fn.Return<Grant, UseRefused> {
-    switch (now._tag) {
-      case "InProgress": {
-        const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
-        if (delivered === true) return yield* used(row)
-        // Whose connection broke is back before the mark is written.
-        if (delivered === false && row.state === "captured") return yield* storedFor(row, call, at)
-        return yield* underWay(row.id, now.leasedMillis, call)
-      }
-      case "Settling":
-        return yield* settlementPending(row)
-      case "Used":
-        return yield* used(row)
-      case "Answerable":
-        return yield* storedFor(row, call, at)
-      case "Refused":
-      case "Usable":
-      case "Reusable":
-        return yield* refused("proof_unknown")
-    }
+    const done = yield* doneBefore(row, at, now)
+    if (done !== undefined) return done
+    // That the call is over may have been written since the row was read: then it is neither in the row nor among what is unwritten.
+    const later = row.state === "captured" ? Option.getOrElse(yield* Effect.orDie(rowById(row.id)), () => row) : row
+    const since = yield* DateTime.nowAsDate
+    const doneSince = later === row ? undefined : yield* doneBefore(later, since, standingFor(later, call, since))
+    return doneSince ?? (yield* underWay(later, since, call))
   })
 
   /** What becomes of a call whose payment was there before it; `signed` where its payer signed it. */

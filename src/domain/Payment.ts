@@ -177,8 +177,8 @@ export type Standing =
   | { readonly _tag: "Usable" }
   | { readonly _tag: "Reusable" }
   | { readonly _tag: "Refused"; readonly reason: ProofRefusal }
-  /** A call has it, for so long at most. */
-  | { readonly _tag: "InProgress"; readonly leasedMillis: number }
+  /** A call has it, until its lease ends at most. */
+  | { readonly _tag: "InProgress" }
   | { readonly _tag: "Used" }
   /** The chain decides; nothing is known yet. */
   | { readonly _tag: "Settling" }
@@ -196,18 +196,17 @@ export const standing = (
   if (payment.method !== "ANY" && payment.method !== call.method) {
     return { _tag: "Refused", reason: "proof_for_another_method" }
   }
-  const leased = Math.max(0, (payment.lease_until?.getTime() ?? 0) - now.getTime())
   switch (payment.state) {
     case "captured":
       if (payment.request_fingerprint !== call.fingerprint) return { _tag: "Used" }
       // What was signed for one request may ask for its answer again; a proof of ours only until the answer arrived.
       if (payment.protocol !== "native") return { _tag: "Answerable" }
       if (payment.delivered_at !== null) return { _tag: "Used" }
-      return leased > 0 ? { _tag: "InProgress", leasedMillis: leased } : { _tag: "Answerable" }
+      return { _tag: payment.lease_until !== null && payment.lease_until > now ? "InProgress" : "Answerable" }
     case "settling":
       return payment.request_fingerprint === call.fingerprint ? { _tag: "Settling" } : { _tag: "Used" }
     case "in_flight":
-      return { _tag: "InProgress", leasedMillis: leased }
+      return { _tag: "InProgress" }
     case "expired":
       return { _tag: "Refused", reason: "proof_expired" }
     case "authorized":

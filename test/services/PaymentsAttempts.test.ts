@@ -153,6 +153,34 @@ layer(Test.layer, { timeout: "60 seconds" })("a caller whose connection broke wi
       assert.strictEqual(again._tag === "Answered" && Buffer.from(again.answer.body).toString(), "the answer")
     })
   )
+
+  it.effect("and has it, while it is written down that the first one did not arrive, has used its payment", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { claim, granted, payments, reserve } = yield* Paid.market()
+      const { proof } = yield* reserve
+      const payment = yield* granted(proof)
+      yield* payments.capture(payment, kept("the answer"))
+      payments.seen(payment.id, false)
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT 1 FROM payments WHERE id = ${payment.id} FOR UPDATE`
+          yield* TestClock.adjust("1 second")
+          yield* Effect.repeat(
+            sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
+            {
+              until: (waiting) => waiting.length > 0
+            }
+          )
+          payments.seen(payment.id, true)
+        })
+      )
+      const told = yield* Effect.repeat(Effect.flip(claim(proof)), {
+        until: ({ _tag }) => _tag !== "PAYMENT_IN_PROGRESS"
+      })
+      assert.strictEqual(told._tag, "PAYMENT_ALREADY_USED")
+    })
+  )
 })
 
 layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and whose lease has ended", (it) => {

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
@@ -96,6 +96,33 @@ layer(Test.layer, { timeout: "60 seconds" })("a signed payment whose money is in
         until: ({ _tag }) => _tag !== "PAYMENT_IN_PROGRESS"
       })
       assert.strictEqual(told._tag, "PAYMENT_ALREADY_USED")
+    })
+  )
+
+  it.effect("and whose call is over by the time its answer was looked for is not waited for", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { bring, granted, payments, signs } = yield* market("sandbox")
+      const signed = signs()
+      const payment = yield* granted(signed)
+      yield* payments.capture(payment, streamed)
+      const locked = Latch.makeUnsafe()
+      const asking = yield* Effect.forkChild(Effect.andThen(locked.await, Effect.flip(bring(signed))))
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`LOCK TABLE payment_answers`
+          yield* locked.open
+          // It has read the payment, of a call that goes on.
+          yield* Effect.repeat(
+            sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
+            {
+              until: (waiting) => waiting.length > 0
+            }
+          )
+          yield* sql`UPDATE payments SET lease_until = created_at WHERE id = ${payment.id}`
+        })
+      )
+      assert.strictEqual((yield* Fiber.join(asking))._tag, "PAYMENT_ALREADY_USED")
     })
   )
 
