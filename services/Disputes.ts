@@ -6,12 +6,11 @@ import {
   escalate,
   type EvidenceLimitReached,
   type NotDisputable,
-  type NotResolvable,
   respond,
   type ResponseWindowExpired,
-  supplement,
-  type Verdict
+  supplement
 } from "#domain/Dispute.ts"
+import type { NotDecidable, Verdict } from "#domain/DisputeEnd.ts"
 import type { DisputeFilter, DisputeOrder } from "#domain/DisputeOrder.ts"
 import type { Evidence } from "#domain/DisputeEvidence.ts"
 import type { DisputeId } from "#domain/Ids.ts"
@@ -36,7 +35,7 @@ export type ChangeRefused = NotFound | StateTransitionInvalid | IdempotencyKeyRe
 /** Why a dispute is not resolved; it stays as it was. */
 export type ResolvingRefused =
   | NotFound
-  | NotResolvable
+  | NotDecidable
   | InsufficientBalance
   | WalletFrozen
   | AmountTooLarge

@@ -1,7 +1,7 @@
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { type Actor, actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
-import { refundReasonOf, type Resolved, resolve, resolveByDefault, type Verdict } from "#domain/Dispute.ts"
+import { decide, refundReasonOf, type Resolved, resolveByDefault, type Verdict } from "#domain/DisputeEnd.ts"
 import { type DisputeId, RefundId, type TenantId, TransferId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type Refundable, retryRefundAt } from "#domain/Refund.ts"
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* ({ change }: Changing) {
         { tenant_id: caller.tenant_id, id, command_id, claim },
         Effect.fnUntraced(function* (row) {
           const of = yield* disputed(row)
-          const resolved = yield* Effect.fromResult(resolve(row, verdict, of))
+          const resolved = yield* Effect.fromResult(decide(row, verdict, of, yield* DateTime.nowAsDate))
           return ended(row, of, resolved, refund_id, (wanted) => paying(wanted, command_id, actorOf(caller)))
         })
       )

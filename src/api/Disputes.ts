@@ -219,6 +219,7 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
     StateTransitionInvalid,
     NotRefundable,
     AmountExceedsRemaining,
+    ResponseWindowExpired,
     InsufficientBalance,
     WalletFrozen,
     AmountTooLarge,
@@ -236,7 +237,8 @@ const resolve = HttpApiEndpoint.post("resolve", "/disputes/:id/resolve", {
           "opened, and `partial_refund` `refund_amount` of that, at once and whatever the age of the transfer: `refund_id` names the " +
           "refund. When less than that, or nothing, is left to refund: 422 `AMOUNT_EXCEEDS_REMAINING`. When the respondent's wallet " +
           "has too little (422 `INSUFFICIENT_BALANCE`) or is frozen (403 `WALLET_FROZEN`) nothing happens and the dispute " +
-          "stays as it was. `credit`, `no_refund` and `other` move no money. With an idempotency key the dispute is resolved once, " +
+          "stays as it was. `credit`, `no_refund` and `other` move no money. One that nobody responded to before " +
+          "`response_window_ends_at` is resolved in the filer's favour and by nobody else: 422 `RESPONSE_WINDOW_EXPIRED`. With an idempotency key the dispute is resolved once, " +
           "and a repetition answers what the first request answered. `refundAmount` is accepted for `refund_amount`. " +
           "`cancel_mandate` (or `cancelMandate`) is accepted and changes nothing: disputes here have no mandates.",
         body: { resolution: "partial_refund", refund_amount: "1.50", notes: "Half of it was delivered" },

@@ -48,13 +48,15 @@ export const audience: ReadonlyArray<{
   readonly path: readonly [string, ...ReadonlyArray<string>]
   readonly unless?: TransferType
 }> = [
+  // What goes into a stream leaves the payer's wallet and has not arrived: the payer may cancel, and the recipient withdraws what is
+  // its own by another transfer, of which nothing leaves the wallet that it names again.
   {
     type: "transfer.completed",
     name: "transfer_completed",
     holder: "wallet",
-    path: ["transfer", "from_wallet_id"]
+    path: ["transfer", "from_wallet_id"],
+    unless: "stream_withdraw"
   },
-  // What goes into a stream has not arrived: the payer may cancel, and the recipient withdraws what is its own by another transfer.
   {
     type: "transfer.completed",
     name: "transfer_completed",

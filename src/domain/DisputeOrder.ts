@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
-import { DisputeReason, DisputeStatus, Resolution, type Verdict } from "./Dispute.ts"
+import { DisputeReason, DisputeStatus, Resolution } from "./Dispute.ts"
+import type { Verdict } from "./DisputeEnd.ts"
 import { Evidence, evidenceLimits, isTooMuch } from "./DisputeEvidence.ts"
 import { TransferId } from "./Ids.ts"
 import { Amount } from "./Money.ts"

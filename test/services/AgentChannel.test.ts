@@ -97,7 +97,8 @@ layer(Test, { timeout: "60 seconds" })("an event channel", (it) => {
         completed("stream_start", nobody, wallet),
         completed("stream_start", wallet, nobody),
         completed("stream_start", wallet, wallet),
-        completed("stream_withdraw", nobody, wallet)
+        completed("stream_withdraw", nobody, wallet),
+        completed("stream_withdraw", wallet, nobody)
       ])
       yield* tell(one, "last")
       yield* until(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { Verdict } from "#domain/Dispute.ts"
+import type { Verdict } from "#domain/DisputeEnd.ts"
 import { Disputes } from "#services/Disputes.ts"
 import { dispute, paid, platform } from "./RefundsHarness.ts"
 
