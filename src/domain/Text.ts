@@ -1,8 +1,17 @@
 import { Schema } from "effect"
 
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
+
 const storable = Schema.makeFilter<string>((value) =>
-  value.isWellFormed() && !value.includes("\u0000") ? undefined : "must be Unicode text without NUL characters"
+  isStorable(value) ? undefined : "must be Unicode text without NUL characters"
 )
+
+/** Whether all texts in a document of somebody else are such that a database keeps them. */
+export const isStorableJson = (value: unknown): boolean => {
+  if (typeof value === "string") return isStorable(value)
+  if (typeof value !== "object" || value === null) return true
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorableJson(member))
+}
 
 /** Text that is kept as it came: at most `longest` characters, and possibly empty. A character is a code point, as in JSON Schema. */
 export const text = (longest: number) => Schema.String.check(Schema.isMaxCodePoints(longest), storable)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { Schema } from "effect"
-import { name, text } from "#domain/Text.ts"
+import { isStorableJson, name, text } from "#domain/Text.ts"
 
 describe("text of a bounded length", () => {
   const accepts = (schema: Schema.Schema<string>, value: string) => Schema.is(schema)(value)
@@ -18,6 +18,10 @@ describe("text of a bounded length", () => {
   })
 
   it("is Unicode that can be stored", () => {
-    for (const bad of ["a\u0000b", "\ud800", "\udc00\ud800"]) assert.isFalse(accepts(text(1000), bad))
+    for (const bad of ["a\u0000b", "\ud800", "\udc00\ud800"]) {
+      assert.isFalse(accepts(text(1000), bad))
+      for (const within of [bad, { a: [1, null, { b: bad }] }, { [bad]: true }]) assert.isFalse(isStorableJson(within))
+    }
+    assert.isTrue(isStorableJson({ a: [1, null, { "🔑": "🔑" }], b: false }))
   })
 })

@@ -180,7 +180,8 @@ const acceptMpp = (credential: MppCredential, ground: Judging): Acceptance => {
 const judge = (quote: SealedQuote | undefined, { endpoint, method, now }: Judging) =>
   judgeQuote(quote, { endpoint: endpoint.id, method }, now)
 
-const saltOf = (memo: string): string => memo.slice(quoteOfMemo(memo).length + 1)
+/** The salt in a memo; undefined when it is none that we make: what a payer wrote instead may not even be text that can be kept. */
+const saltOf = (memo: string): string | undefined => /^ ([\w-]{1,64})$/.exec(memo.slice(quoteOfMemo(memo).length))?.[1]
 
 interface Origin extends Pick<Authorization, "protocol" | "identifier"> {
   readonly quote?: SealedQuote

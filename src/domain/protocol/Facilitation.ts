@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Currency, maxMicros } from "../Money.ts"
 import { assetOf, caip2, type Network, networksOf, parseAddress, sandboxAddress } from "../Network.ts"
 import type { Environment } from "../Principal.ts"
+import { isStorableJson } from "../Text.ts"
 import type { Authorization, Offer } from "./Authorization.ts"
 import type { Recover } from "./Eip712.ts"
 import { verifySvmExact } from "./SvmExact.ts"
@@ -128,6 +129,7 @@ export const readFacilitation = (
     return { ...isRequirement, message: "maxTimeoutSeconds must be a number of seconds, at most a year" }
   }
   const extra = asFields(wanted["extra"]) ?? {}
+  if (!isStorableJson(extra)) return { ...isRequirement, message: "extra must be Unicode text without NUL characters" }
   return {
     _tag: "Asked",
     version,

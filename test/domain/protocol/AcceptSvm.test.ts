@@ -90,6 +90,16 @@ describe("a payment on Solana", () => {
     }
   })
 
+  it("has a memo that we made, to the last character: another could not be kept, or would be the same one again", () => {
+    for (const salt of ["AAAA\u0000", "AAAA\ud800", "AAAA BBBB", "AAAA\n", "é", "A".repeat(65)]) {
+      const other = svmMemo(Payers.quote, salt)
+      const accepted = { ...offer, extra: { ...offer.extra, memo: other } }
+      assert.strictEqual(Payers.reasonOf(paid(transactionOf(other), accepted)), "invalid_payment_requirements")
+      const reason = "invalid_exact_svm_payload_memo_mismatch"
+      assert.strictEqual(Payers.reasonOf(paidV1(transactionOf(other))), reason)
+    }
+  })
+
   it("is bound to the endpoint, the method and the time of its quote in both versions", () => {
     const elsewhere = { ...endpoint, id: Payers.otherId }
     for (const pay of [

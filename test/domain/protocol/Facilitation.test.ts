@@ -35,6 +35,21 @@ describe("what a seller asks a facilitator", () => {
     assert.strictEqual(reasonOf(2, "exact"), "Asked")
   })
 
+  it("is refused where what it says besides is no text that can be kept until it is settled", () => {
+    const reasonOf = (extra: Facilitation["paymentRequirements"]) => {
+      const paymentRequirements = { ...offer("exact"), extra }
+      const paymentPayload = { x402Version: 2, accepted: paymentRequirements, payload: {} }
+      const asked = readFacilitation({ paymentPayload, paymentRequirements }, "sandbox", [first])
+      return asked._tag === "Declined" ? asked.reason : asked._tag
+    }
+    assert.strictEqual(reasonOf({ name: "USDC", note: ["é🔑", { a: "b" }] }), "Asked")
+    for (const bad of ["a\u0000b", "\ud800"]) {
+      for (const extra of [{ note: bad }, { note: ["a", { [bad]: 1 }] }]) {
+        assert.strictEqual(reasonOf(extra), "invalid_payment_requirements")
+      }
+    }
+  })
+
   it("is refused where its payer is the receiver, whom a chain would let pay himself", async () => {
     const resultOf = async (payTo: `0x${string}`) => {
       const paymentRequirements = { ...offer("exact"), payTo, extra: { name: "USDC", version: "2" } }
