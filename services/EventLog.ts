@@ -4,6 +4,7 @@ import { type EventDraft, jsonOf, RecordedEvent } from "#domain/Event.ts"
 import * as Pipeline from "./Database/Pipeline.ts"
 import { OID } from "./Database/Pipeline.ts"
 import { Appended } from "./EventLog/Appended.ts"
+import { notForLong } from "./EventLog/Head.ts"
 import { newUuid } from "./NewId.ts"
 
 const Recorded = Schema.toType(RecordedEvent)
@@ -36,7 +37,10 @@ export const insertion = (at: Date, events: ReadonlyArray<EventDraft>): Pipeline
   ]
 })
 
-const moveHead = Pipeline.statement([OID.int8], "UPDATE ledger_head SET event_seq = event_seq + $1 WHERE log = 1")
+const moveHead = Pipeline.statement(
+  [OID.int8],
+  `UPDATE ledger_head SET event_seq = event_seq + $1 FROM ${notForLong} WHERE log = 1`
+)
 
 /** Makes room for facts at the end of the log, and writes them there. Until the commit nobody else can. */
 export const appending = (at: Date, events: ReadonlyArray<EventDraft>): ReadonlyArray<Pipeline.Step> => [
@@ -50,6 +54,11 @@ export class EventLog extends Context.Service<
   {
     /** Joins the caller's transaction, so a fact and its cause commit together. Call it last: it serialises writers until the commit. */
     append(events: ReadonlyArray<EventDraft>): Effect.Effect<void>
+    /**
+     * Waits for its turn with the log before the caller's transaction locks rows that ledger commands change as well: those come to
+     * rows with the head in their hands, and two who wait for each other stop all money for a second.
+     */
+    readonly enter: Effect.Effect<void>
     /** The facts after `seq`, oldest first, at most `limit`. */
     after(seq: bigint, limit: number): Effect.Effect<ReadonlyArray<RecordedEvent>>
   }
@@ -75,6 +84,11 @@ export class EventLog extends Context.Service<
         Effect.orDie
       )
 
+      const enter = sql`SELECT ${sql.literal(notForLong)} FROM ledger_head WHERE log = 1 FOR NO KEY UPDATE`.pipe(
+        Effect.orDie,
+        Effect.asVoid
+      )
+
       const listAfter = SqlSchema.findAll({
         Request: Schema.Struct({ seq: Schema.BigInt, limit: Schema.Int }),
         Result: Recorded,
@@ -84,7 +98,7 @@ export class EventLog extends Context.Service<
       })
       const after = Effect.fn("EventLog.after")((seq: bigint, limit: number) => listAfter({ seq, limit }), Effect.orDie)
 
-      return EventLog.of({ append, after })
+      return EventLog.of({ append, enter, after })
     })
   )
 }

@@ -7,6 +7,7 @@ import { IdempotencyKeyReused, type PostingRefused, type Superseded } from "#dom
 import { NotFound } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
 import { Appended } from "./EventLog/Appended.ts"
+import { notForLong } from "./EventLog/Head.ts"
 import type { LedgerCommand } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { newUuid } from "./NewId.ts"
@@ -105,7 +106,7 @@ export class Ledger extends Context.Service<
         Request: Schema.Struct({ id: Schema.String, frozen: Schema.Boolean }),
         Result: Schema.Struct({ key: Schema.BigInt }),
         execute: ({ id, frozen }) =>
-          sql`WITH head AS MATERIALIZED (SELECT log FROM ledger_head WHERE log = 1 FOR UPDATE)
+          sql`WITH head AS MATERIALIZED (SELECT log, ${sql.literal(notForLong)} FROM ledger_head WHERE log = 1 FOR UPDATE)
             UPDATE ledger_accounts a SET frozen = ${frozen} FROM head WHERE a.id = ${id} AND a.log = head.log
             RETURNING a.key`
       })

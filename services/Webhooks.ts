@@ -21,6 +21,7 @@ import {
   WebhookStatus,
   type WebhookWithSecret
 } from "#domain/Webhook.ts"
+import { notForLong } from "./EventLog/Head.ts"
 import { newId } from "./NewId.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
@@ -124,7 +125,7 @@ export class Webhooks extends Context.Service<
         sql`INSERT INTO webhooks (id, tenant_id, url, events, description, status, secret, since, created_at, updated_at)
           SELECT ${id}, ${tenant_id}, ${url}, ${events}::text[], ${description}, ${status}, ${secret}, event_seq,
             ${created_at}, ${created_at}
-          FROM ledger_head WHERE log = 1 FOR UPDATE`
+          FROM ledger_head, ${sql.literal(notForLong)} WHERE log = 1 FOR UPDATE OF ledger_head`
       const store = Effect.fnUntraced(function* (tenant_id: TenantId, webhook: Webhook, secret: Uint8Array) {
         // One at a time for a tenant, so that the limit holds.
         yield* Effect.orDie(sql`SELECT id FROM tenants WHERE id = ${tenant_id} FOR NO KEY UPDATE`)
@@ -187,7 +188,7 @@ export class Webhooks extends Context.Service<
           failing_since = ${webhook.failing_since}, updated_at = ${webhook.updated_at} WHERE id = ${webhook.id}`
       /** What happened while nothing was sent is not made up for: replaying is. */
       const beginHere = (id: WebhookId) =>
-        sql`WITH head AS MATERIALIZED (SELECT event_seq FROM ledger_head WHERE log = 1 FOR UPDATE)
+        sql`WITH head AS MATERIALIZED (SELECT event_seq, ${sql.literal(notForLong)} FROM ledger_head WHERE log = 1 FOR UPDATE)
           UPDATE webhooks SET since = head.event_seq FROM head WHERE id = ${id}`
       const update = Effect.fn("Webhooks.update")(function* (caller: Principal, id: WebhookId, wanted: ChangeWebhook) {
         const current = yield* locked(caller, id)

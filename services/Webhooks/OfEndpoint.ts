@@ -2,6 +2,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type EndpointId, type TenantId, WebhookId } from "#domain/Ids.ts"
 import { eventsOfEndpoint } from "#domain/Webhook.ts"
+import { notForLong } from "../EventLog/Head.ts"
 import { newId } from "../NewId.ts"
 import { WebhookDeliveries } from "../WebhookDeliveries.ts"
 import * as SigningSecrets from "./SigningSecrets.ts"
@@ -39,14 +40,14 @@ export const make = Effect.gen(function* () {
       SELECT ${id}, ${tenantId}, e.id, ${webhookUrl}, ${eventsOfEndpoint}::text[],
         CASE WHEN e.webhook_paused THEN 'paused' ELSE 'active' END, CASE WHEN e.webhook_paused THEN 'requested' END,
         ${secret}, h.event_seq, ${at}, ${at}
-      FROM endpoints e, ledger_head h WHERE e.id = ${endpoint} AND h.log = 1 FOR UPDATE OF h`
+      FROM endpoints e, ledger_head h, ${sql.literal(notForLong)} WHERE e.id = ${endpoint} AND h.log = 1 FOR UPDATE OF h`
   })
   /**
    * Another receiver has not failed yet, so what was shut because one did is open again. One that was active misses nothing; others
    * begin here. Who paused it may do so, and whoever changes an endpoint may not undo that.
    */
   const redirect = (id: WebhookId, url: string, at: Date) =>
-    sql`WITH head AS MATERIALIZED (SELECT event_seq FROM ledger_head WHERE log = 1 FOR UPDATE)
+    sql`WITH head AS MATERIALIZED (SELECT event_seq, ${sql.literal(notForLong)} FROM ledger_head WHERE log = 1 FOR UPDATE)
       UPDATE webhooks SET url = ${url}, failures = 0, failing_since = NULL, failed_at = NULL, updated_at = ${at},
         status = CASE status_reason WHEN 'requested' THEN status ELSE 'active' END,
         status_reason = CASE status_reason WHEN 'requested' THEN status_reason END,

@@ -47,7 +47,9 @@ export interface IdempotencyClaim {
   readonly fingerprint: string
 }
 
-export const idempotencyName = (claim: IdempotencyClaim): string => `${claim.tenant_id} ${claim.operation} ${claim.key}`
+/** One text for each claim. Operations may have spaces in them, and so may keys; a NUL has neither. */
+export const idempotencyName = (claim: IdempotencyClaim): string =>
+  `${claim.tenant_id}\u0000${claim.operation}\u0000${claim.key}`
 
 /** The version of a thing from which only one of several commands may take it to the next, and the moment at which none may any more. */
 export interface Fence {

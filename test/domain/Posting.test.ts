@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { available, type Hold, type LedgerAccount } from "#domain/LedgerAccount.ts"
 import { maxMicros } from "#domain/Money.ts"
-import type { Command, Step } from "#domain/Command.ts"
+import { type Command, idempotencyName, type Step } from "#domain/Command.ts"
 import { decide } from "#domain/Posting.ts"
 import { flat } from "#domain/Price.ts"
 import { account, at, between, later, reserve, run, transfer } from "./PostingHarness.ts"
@@ -49,6 +49,23 @@ describe("a refusal", () => {
     const capture: Step = { kind: "capture", ...between(0, 2), hold: "h" }
     const [answer] = run([rich, poor, account(2)], [{ id: "c", steps: [capture] }], { holds: [hold] }).answers
     assert.isTrue(answer !== undefined && Result.isFailure(answer) && answer.failure._tag === "NOT_FOUND")
+  })
+})
+
+describe("an idempotency claim", () => {
+  it("of an operation is none of a longer one with a shorter key", () => {
+    const claim = { tenant_id: "t", fingerprint: "f" }
+    const program = { ...claim, operation: "transfers.create", key: "agent k" }
+    const agent = { ...claim, operation: "transfers.create agent", key: "k" }
+    assert.notStrictEqual(idempotencyName(program), idempotencyName(agent))
+    const claims = [program, agent].map(
+      (idempotency, index): Command => ({ id: `c${index}`, steps: [transfer(0, 1, 1n)], idempotency })
+    )
+    const { answers } = run([account(0), account(1)], claims)
+    assert.deepStrictEqual(
+      answers.map((answer) => Result.isSuccess(answer) && answer.success.replayed),
+      [false, false]
+    )
   })
 })
 

@@ -2,9 +2,12 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Latch, Result } from "effect"
 import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
 import { Database } from "#services/Database.ts"
+import { EventLog } from "#services/EventLog.ts"
 import { Ledger } from "#services/Ledger.ts"
 import * as Presence from "#services/Ledger/Presence.ts"
+import { newUuid } from "#services/NewId.ts"
 import { Test, transfer, wallet } from "./LedgerHarness.ts"
 
 layer(Test, { timeout: "60 seconds" })("a process that stands still", (it) => {
@@ -19,6 +22,25 @@ layer(Test, { timeout: "60 seconds" })("a process that stands still", (it) => {
         Effect.andThen(held.open),
         Effect.andThen(Effect.never),
         frozen.withTransaction,
+        Effect.ignore,
+        Effect.forkScoped
+      )
+      yield* held.await
+      assert.isTrue(Result.isSuccess(yield* Effect.result(post(transfer(payer, payee, 1n)))))
+    })
+  )
+
+  it.effect("with a fact that it has not committed does not, either", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const { append } = yield* EventLog
+      const sql = yield* SqlClient.SqlClient
+      const [payer, payee] = [yield* wallet(10n), yield* wallet(1n)]
+      const held = yield* Latch.make(false)
+      yield* append([{ tenant_id: newUuid(), type: "agent.key_rotated", data: {} }]).pipe(
+        Effect.andThen(held.open),
+        Effect.andThen(Effect.never),
+        sql.withTransaction,
         Effect.ignore,
         Effect.forkScoped
       )
