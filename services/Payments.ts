@@ -211,7 +211,8 @@ export class Payments extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { dropOldAnswers, resolveDue } = yield* Payments
-      yield* resolveDue.pipe(
+      // Some that cannot be ended must not keep it from waiting.
+      yield* Effect.repeat(resolveDue, { while: (ended) => ended >= Due.batch, times: 9 }).pipe(
         Effect.catchCause((cause) => Effect.logError("Due payments could not be resolved", cause)),
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped

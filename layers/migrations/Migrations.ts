@@ -38,7 +38,8 @@ export const all = Migrator.fromGlob({
   "0031_told_settlements.ts": () => import("./0031_told_settlements.ts"),
   "0032_revoked_keys.ts": () => import("./0032_revoked_keys.ts"),
   "0033_paused_endpoints.ts": () => import("./0033_paused_endpoints.ts"),
-  "0034_relayer_nonces.ts": () => import("./0034_relayer_nonces.ts")
+  "0034_relayer_nonces.ts": () => import("./0034_relayer_nonces.ts"),
+  "0035_signed_schemes.ts": () => import("./0035_signed_schemes.ts")
 })
 
 /**

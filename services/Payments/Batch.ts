@@ -17,7 +17,7 @@ export interface Batch<A, B> {
 
 /**
  * One fiber that takes whatever waits and runs it as one batch while the next one collects. It adds no delay unless it is told
- * to `gather`. `run` answers in the order of its items, and whoever it has no answer for is told to come again; it may call
+ * to `gather`, which it does while there is room in the batch. `run` answers in the order of its items, and whoever it has no answer for is told to come again; it may call
  * `meanwhile` when it has nothing to do but wait: those who asked before are told then, which takes time. What waits when the scope
  * ends is run before it does.
  */
@@ -25,7 +25,9 @@ export const make = Effect.fnUntraced(function* <A, B>(
   run: (items: ReadonlyArray<A>, meanwhile: () => void) => Effect.Effect<ReadonlyArray<B | undefined>>,
   gather: Duration.Duration = Duration.zero
 ): Effect.fn.Return<Batch<A, B>, never, Scope.Scope> {
-  const pause = Duration.isZero(gather) ? Effect.void : Effect.sleep(gather)
+  const pause = Duration.isZero(gather)
+    ? Effect.void
+    : Effect.suspend(() => (waiting.length < batchPolicy.size ? Effect.sleep(gather) : Effect.void))
   const arrived = Latch.makeUnsafe(false)
   const waiting: Array<Job<A, B>> = []
   const unavailable = (why: string) => Exit.die(ServiceUnavailable.because(why))

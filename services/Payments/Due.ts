@@ -8,7 +8,8 @@ import type { Ledger } from "../Ledger.ts"
 import { eachDue } from "./EachDue.ts"
 import { paymentColumns } from "./Row.ts"
 
-const batch = 200
+/** How many of a kind are ended at once. */
+export const batch = 200
 /** How long a payment that cannot be read lets others go first. */
 const putOff = Duration.minutes(1)
 

@@ -1,4 +1,4 @@
-import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import type { Posted, Step } from "#domain/Command.ts"
@@ -8,19 +8,18 @@ import { systemAccount } from "#domain/LedgerAccount.ts"
 import { priceAt } from "#domain/Price.ts"
 import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
-import type { PostingRefused } from "#domain/PostingRefused.ts"
+import { HoldNotOpen, type PostingRefused } from "#domain/PostingRefused.ts"
 import { type Authorization, settlingSeconds } from "#domain/protocol/Authorization.ts"
 import { uuidFrom } from "#domain/Uuid.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "../ChainSettlements.ts"
-import * as EachRow from "../Database/EachRow.ts"
-import { EventLog } from "../EventLog.ts"
 import { companion } from "../Ledger/Companion.ts"
 import type { Ledger } from "../Ledger.ts"
 import { Rail } from "../Rail.ts"
+import * as Abandoned from "./Abandoned.ts"
 import { eachDue } from "./EachDue.ts"
 import { paymentColumns } from "./Row.ts"
 import type { PaymentPolicy } from "./Policy.ts"
-import { capturePayment, paymentEvent, refusePayment } from "./Records.ts"
+import { capturePayment, failedOnChain, paymentEvent, refusePayment } from "./Records.ts"
 import type { Charge, OriginAnswer } from "./Settling.ts"
 
 /** The id under which a payer who has an address and no wallet here is counted: the same each time. */
@@ -35,9 +34,6 @@ export const endsTooSoon: Record<Authorization["method"], string> = {
   permit2: "permit2_deadline_expired",
   svm: "invalid_exact_svm_transaction_simulation_failed"
 }
-
-/** How long a payment whose lease has ended may still be on its way to the chain before it is given back. */
-const grace = Duration.minutes(1)
 
 /** Ends the time of a kept answer, at the latest then. */
 const keepAnswerUntil = companion<{ readonly payment_id: string; readonly until: string }>(
@@ -56,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { ledger, policy } = options
   const sql = yield* SqlClient.SqlClient
-  const events = yield* EventLog
+  const giveBackAbandoned = yield* Abandoned.make
   const rail = yield* Effect.serviceOption(Rail)
   const settlements = yield* Effect.serviceOption(ChainSettlements)
   if (Option.isNone(rail) || Option.isNone(settlements)) return undefined
@@ -175,16 +171,6 @@ export const make = Effect.fnUntraced(function* (options: {
     return DateTime.formatIso(DateTime.max(until, DateTime.makeUnsafe(payment.proof_expires_at)))
   }
 
-  const failedEvent = (payment: PaymentRow, failure: "settlement_refused" | "interrupted") =>
-    paymentEvent("x402.payment.failed", payment, {
-      status: "released",
-      charged: null,
-      origin_status: payment.origin_status,
-      origin_ms: payment.origin_ms,
-      transaction: null,
-      failure,
-      completed_at: null
-    })
   // A refusal moves nothing, so the ledger would not know it the second time, after a lost connection: its key does.
   const refuse = (payment: PaymentRow) => {
     const id = stepId(payment.id, payment.attempt, "refuse")
@@ -198,7 +184,7 @@ export const make = Effect.fnUntraced(function* (options: {
         booked(payment, posted),
         keepAnswerUntil.of({ payment_id: payment.id, until: posted.at.toISOString() })
       ],
-      events: () => [failedEvent(payment, "settlement_refused")]
+      events: () => [failedOnChain(payment, "settlement_refused")]
     })
   }
 
@@ -217,7 +203,7 @@ export const make = Effect.fnUntraced(function* (options: {
   }
 
   /**
-   * Takes the money. Refused when the lease had ended, or when the chain did not give it. Whoever asks again has the answer that was
+   * Takes the money. `HOLD_NOT_OPEN` when the lease had ended, refused when the chain did not give it. Whoever asks again has the answer that was
    * kept; one that was not is in its call's hands only, so that call waits. Where a chain takes longer than `holdLife` as well, that
    * answer is lost, and its payer may yet be charged: what is kept has no such end.
    */
@@ -236,8 +222,8 @@ export const make = Effect.fnUntraced(function* (options: {
         )
       )
       .pipe(Effect.orDie)
-    // The lease had ended, and the payment was given back: nothing was taken.
-    if (Option.isNone(settling)) return yield* new SettlementRefused({ reason: "invalid_transaction_state" })
+    // The lease had ended, and the payment was given back: another call may have it, and be charged.
+    if (Option.isNone(settling)) return yield* new HoldNotOpen({ hold_id: id, state: "released" })
     const row = settling.value
     if (amount === 0n) {
       yield* charge(row, 0n, null, true)
@@ -270,31 +256,8 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* conclude({ ...payment, attempt }, amount, outcome, false)
   }, Effect.orDie)
 
-  const abandoned = SqlSchema.findAll({
-    Request: Schema.Date,
-    Result: EachRow.Raw,
-    execute: (before) =>
-      sql`SELECT ${sql.literal(paymentColumns)} FROM payments p WHERE p.state = 'settling' AND p.lease_until < ${before}
-          AND NOT EXISTS (SELECT 1 FROM chain_settlements c
-            WHERE c.payment_id = p.id AND (c.state <> 'refused' OR c.booked_at IS NULL))
-        ORDER BY p.lease_until LIMIT 200 FOR NO KEY UPDATE OF p SKIP LOCKED`
-  })
-  const read = EachRow.reader("a payment", PaymentRow)
-  const giveBackAbandoned = Effect.fnUntraced(function* () {
-    const now = yield* DateTime.now
-    const found = yield* abandoned(DateTime.toDate(DateTime.subtractDuration(now, grace)))
-    if (found.length === 0) return 0
-    const { rows: dead, unreadable } = yield* read(found)
-    // Whose failure cannot be told is not given back. Later than the others, so that it does not stand before them every time.
-    if (unreadable.length > 0)
-      yield* sql`UPDATE payments SET lease_until = ${DateTime.toDate(now)} WHERE id = ANY(${EachRow.idsOf(unreadable)}::uuid[])`
-    yield* sql`UPDATE payments SET state = 'released', lease_until = NULL, failure = 'interrupted'
-      WHERE id = ANY(${dead.map(({ id }) => id)}::uuid[])`
-    yield* events.append(dead.map((payment) => failedEvent(payment, "interrupted")))
-    return dead.length
-  }, sql.withTransaction)
   /** Books outcomes that came late, and gives back payments whose process died before it asked for their money. */
-  const resolveDue = eachDue([deliverDue(book), Effect.orDie(giveBackAbandoned())])
+  const resolveDue = eachDue([deliverDue(book), giveBackAbandoned])
 
   return { refusal, retake, capture, resolveDue }
 })

@@ -217,7 +217,8 @@ export const make = Effect.fnUntraced(function* (options: {
               lease_until: null,
               proof_expires_at: expiry(posted.at),
               request_fingerprint: null,
-              created_at: posted.at
+              created_at: posted.at,
+              scheme: null
             })
           )
         ]

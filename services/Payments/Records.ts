@@ -38,7 +38,8 @@ const newColumns = [
   ["lease_until", OID.timestamptzArray],
   ["proof_expires_at", OID.timestamptzArray],
   ["request_fingerprint", OID.textArray],
-  ["created_at", OID.timestamptzArray]
+  ["created_at", OID.timestamptzArray],
+  ["scheme", OID.textArray]
 ] as const satisfies ReadonlyArray<readonly [keyof NewPayment, number]>
 
 /** Writes a payment when its money is reserved. Paying the same request again changes nothing. */
@@ -183,3 +184,15 @@ export const paymentEvent = (
     }
   }
 })
+
+/** The fact that a payment was given back whose money a chain did not give, or was not asked for. */
+export const failedOnChain = (payment: PaymentRow, failure: "settlement_refused" | "interrupted"): EventDraft =>
+  paymentEvent("x402.payment.failed", payment, {
+    status: "released",
+    charged: null,
+    origin_status: payment.origin_status,
+    origin_ms: payment.origin_ms,
+    transaction: null,
+    failure,
+    completed_at: null
+  })

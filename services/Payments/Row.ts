@@ -1,7 +1,7 @@
 import { TenantId } from "#domain/Ids.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
-import { PaymentProtocol, PaymentRail, PaymentRow, PaymentState } from "#domain/Payment.ts"
+import { PaymentProtocol, PaymentRail, PaymentRow, PaymentScheme, PaymentState } from "#domain/Payment.ts"
 import type { Price } from "#domain/Price.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 
@@ -12,6 +12,7 @@ const asCurrency = Pipeline.oneOf(...Currency.literals)
 const asNetwork = Pipeline.oneOf(...Network.to.literals)
 const asTenant = (value: unknown) => TenantId.make(Pipeline.text(value), { disableChecks: true })
 const textOrNull = Pipeline.nullable(Pipeline.text)
+const schemeOrNull = Pipeline.nullable(Pipeline.oneOf(...PaymentScheme.literals))
 const dateOrNull = Pipeline.nullable(Pipeline.date)
 const intOrNull = Pipeline.nullable(Pipeline.int)
 const bigintOrNull = Pipeline.nullable(Pipeline.bigint)
@@ -66,5 +67,6 @@ export const paymentOf = (row: Pipeline.Row): PaymentRow => ({
   request_fingerprint: textOrNull(row[24]),
   delivered_at: dateOrNull(row[25]),
   created_at: Pipeline.date(row[26]),
-  completed_at: dateOrNull(row[27])
+  completed_at: dateOrNull(row[27]),
+  scheme: schemeOrNull(row[28])
 })

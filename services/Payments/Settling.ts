@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
   })
   /** Ends a call that holds no money: no movement tells whether it has ended before, so the row does. */
   const endUnheld = (end: Parameters<typeof endRow>[0], failed: EventDraft): Effect.Effect<void> =>
-    endRow(end).pipe(
+    Effect.andThen(events.enter, endRow(end)).pipe(
       Effect.flatMap((row) => (Option.isSome(row) ? events.append([failed]) : Effect.void)),
       sql.withTransaction,
       Effect.orDie

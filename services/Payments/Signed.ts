@@ -88,13 +88,19 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Whether this is the payment that has the reservation. Where nothing is held the ledger cannot tell, and the row can. */
+  /**
+   * Whether this is the payment that has the reservation, and its call still has it. Where nothing is held, or the ledger posted it
+   * twice because its first answer was lost, the ledger cannot tell, and the row can.
+   */
   const isKept = ({ id, reservation }: NewPayment) =>
-    Effect.map(Effect.orDie(byReservation(reservation ?? "")), (row) => Option.isSome(row) && row.value.id === id)
+    Effect.map(
+      Effect.orDie(byReservation(reservation ?? "")),
+      Option.exists((row) => row.id === id && row.attempt === 1 && row.state === "in_flight")
+    )
 
   /** Reserves for one call, where no money can be held; false when it was brought before. */
   const reserve = Effect.fnUntraced(function* (payment: NewPayment, idempotency: IdempotencyClaim | undefined) {
-    const posted = yield* ledger
+    yield* ledger
       .post({
         id: payment.id,
         idempotency,
@@ -103,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options: {
         rows: () => [insertPayment.of(storedPayment(payment))]
       })
       .pipe(Effect.catchIf(isUnexpected, Effect.die))
-    return !posted.replayed && (yield* isKept(payment))
+    return yield* isKept(payment)
   })
 
   /** The chain is asked before the origin is: what would not go through is not served. */
@@ -159,7 +165,8 @@ export const make = Effect.fnUntraced(function* (options: {
       lease_until: DateTime.toDate(leaseEnd),
       proof_expires_at: authorization.validUntil < retryEnd ? authorization.validUntil : retryEnd,
       request_fingerprint: fingerprint,
-      created_at: DateTime.toDate(now)
+      created_at: DateTime.toDate(now),
+      scheme: authorization.scheme
     }
     const claim: IdempotencyClaim | undefined =
       identifier === undefined
@@ -203,8 +210,8 @@ export const make = Effect.fnUntraced(function* (options: {
         })
       )
     if (typeof posted === "string") return yield* refused(posted)
-    const isFirst = !posted.replayed && (amount > 0n || (yield* isKept(payment)))
-    if (isFirst) return { _tag: "Granted", payment: begun(payment), signed: authorization }
+    const isTold = !posted.replayed && amount > 0n
+    if (isTold || (yield* isKept(payment))) return { _tag: "Granted", payment: begun(payment), signed: authorization }
     // Reserved before: by a call here, or by somebody for whom we are the facilitator.
     return (yield* again(call)) ?? usedBefore(authorization)
   })

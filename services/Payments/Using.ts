@@ -3,6 +3,8 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import {
+  isAnsweredOnce,
+  isSignedFor,
   PaymentAlreadyUsed,
   PaymentInProgress,
   PaymentRow,
@@ -84,19 +86,6 @@ export const make = Effect.fnUntraced(function* (options: {
     fingerprint: call.fingerprint,
     lease: leaseOf(call)
   })
-  /** The chain is asked anew: what it would have given then it may not give now. */
-  const retakeOnChain = Effect.fnUntraced(function* (
-    payment: PaymentRow,
-    call: Use,
-    signed: Authorization | undefined
-  ): Effect.fn.Return<Grant, UseRefused> {
-    if (onChain === undefined || signed === undefined) return yield* refused("proof_unknown")
-    const reason = yield* onChain.refusal(signed, call.snapshot.endpoint.timeoutMs)
-    if (reason !== undefined) return yield* refused(reason)
-    const taken = yield* onChain.retake(payment, call.fingerprint, leaseOf(call))
-    if (taken === undefined) return yield* justTaken(payment.id)
-    return { _tag: "Granted", payment: taken }
-  })
   /** Nothing has to be reserved again, so whoever changes the row has it. */
   const takeFree = Effect.fnUntraced(function* ({ id }: PaymentRow, call: Use) {
     const { row, won } = yield* take(claimOf(id, call))
@@ -149,7 +138,7 @@ export const make = Effect.fnUntraced(function* (options: {
     now: Standing
   ): Effect.fn.Return<Grant | undefined, UseRefused> {
     // Whose answer arrived, or whose connection broke, is back before the mark is written.
-    const delivered = row.protocol === "native" ? delivery.seenHere(row.id) : undefined
+    const delivered = isAnsweredOnce(row) ? delivery.seenHere(row.id) : undefined
     switch (now._tag) {
       case "InProgress":
         if (delivered === undefined || row.state !== "captured") return undefined
@@ -183,6 +172,23 @@ export const make = Effect.fnUntraced(function* (options: {
     return doneSince ?? (yield* underWay(later, since, call))
   })
 
+  /** The chain is asked anew: what it would have given then it may not give now. */
+  const retakeOnChain = Effect.fnUntraced(function* (
+    payment: PaymentRow,
+    call: Use,
+    signed: Authorization | undefined
+  ): Effect.fn.Return<Grant, UseRefused> {
+    if (onChain === undefined || signed === undefined) return yield* refused("proof_unknown")
+    const reason = yield* onChain.refusal(signed, call.snapshot.endpoint.timeoutMs)
+    if (reason === undefined) {
+      const taken = yield* onChain.retake(payment, call.fingerprint, leaseOf(call))
+      return taken === undefined ? yield* justTaken(payment.id) : { _tag: "Granted", payment: taken }
+    }
+    // A copy may have been taken, and settled, while the chain was asked: then that is what it told.
+    const later = Option.getOrElse(yield* Effect.orDie(rowById(payment.id)), () => payment)
+    return yield* later.state === "released" ? refused(reason) : told(later, call, yield* DateTime.nowAsDate)
+  })
+
   /** What becomes of a call whose payment was there before it; `signed` where its payer signed it. */
   const judge = Effect.fnUntraced(function* (
     row: PaymentRow,
@@ -191,6 +197,9 @@ export const make = Effect.fnUntraced(function* (options: {
     signed?: Authorization
   ): Effect.fn.Return<Grant, UseRefused> {
     const now = standingFor(row, call, at)
+    const isFree = now._tag === "Usable" || now._tag === "Reusable"
+    // Something else under the same nonce: neither what the money was reserved for nor what may be taken says so any more.
+    if (isFree && signed !== undefined && !isSignedFor(row, signed)) return yield* refused("proof_unknown")
     switch (now._tag) {
       case "Refused":
         return yield* refused(now.reason)

@@ -24,6 +24,10 @@ export type PaymentProtocol = typeof PaymentProtocol.Type
 export const PaymentRail = Schema.Literals(["ledger", "chain"])
 export type PaymentRail = typeof PaymentRail.Type
 
+/** What a signature allows: the amount, or at most the amount. */
+export const PaymentScheme = Schema.Literals(["exact", "upto"])
+export type PaymentScheme = typeof PaymentScheme.Type
+
 /**
  * One paid call. `amount` is what was reserved at most, `charged` what was taken. A payer on the chain has an address and no wallet;
  * `transaction` is where the chain shows the payment. `origin_ms` is how long the origin took to answer.
@@ -54,7 +58,8 @@ export type Payment = typeof Payment.Type
 
 /**
  * The whole row of a payment, as the services that move it read it. `payer_id` is the payer's wallet, or on the chain an id made of
- * its address. `reservation` is what a signed authorisation reserves under; a proof of ours has none.
+ * its address. `reservation` is what a signed authorisation reserves under, and `scheme` that of the signature; a proof of ours has
+ * neither.
  */
 export const PaymentRow = Schema.Struct({
   id: Schema.String,
@@ -84,7 +89,8 @@ export const PaymentRow = Schema.Struct({
   request_fingerprint: Schema.NullOr(Schema.String),
   delivered_at: Schema.NullOr(Schema.Date),
   created_at: Schema.Date,
-  completed_at: Schema.NullOr(Schema.Date)
+  completed_at: Schema.NullOr(Schema.Date),
+  scheme: Schema.NullOr(PaymentScheme)
 })
 export type PaymentRow = typeof PaymentRow.Type
 
@@ -172,6 +178,13 @@ export type ProofRefusal =
 /** A reason that the specification of a payment scheme publishes, such as `invalid_exact_evm_signature`. */
 export type SchemeRefusal = string & {}
 
+/**
+ * Whether the answer is given out again only until it arrived. A proof of ours is used up then; and what was signed is public as soon
+ * as a chain has it, so that anybody could ask with it. What was signed for the ledger may ask for its answer as often as it likes.
+ */
+export const isAnsweredOnce = ({ protocol, rail }: Pick<PaymentRow, "protocol" | "rail">): boolean =>
+  protocol === "native" || rail === "chain"
+
 /** What a call with this payment may do now. Pure; `now` decides about expiry. */
 export type Standing =
   | { readonly _tag: "Usable" }
@@ -199,9 +212,8 @@ export const standing = (
   switch (payment.state) {
     case "captured":
       if (payment.request_fingerprint !== call.fingerprint) return { _tag: "Used" }
-      // What was signed for one request may ask for its answer again; a proof of ours only until the answer arrived.
+      if (payment.delivered_at !== null && isAnsweredOnce(payment)) return { _tag: "Used" }
       if (payment.protocol !== "native") return { _tag: "Answerable" }
-      if (payment.delivered_at !== null) return { _tag: "Used" }
       return { _tag: payment.lease_until !== null && payment.lease_until > now ? "InProgress" : "Answerable" }
     case "settling":
       return payment.request_fingerprint === call.fingerprint ? { _tag: "Settling" } : { _tag: "Used" }
@@ -215,6 +227,15 @@ export const standing = (
       return { _tag: payment.state === "authorized" || payment.amount === 0n ? "Usable" : "Reusable" }
   }
 }
+
+/**
+ * Whether this is what the payer signed for the payment. A payer may sign one nonce for several things: all are one payment, of which
+ * the first that is brought says what it costs.
+ */
+export const isSignedFor = (
+  { amount, scheme }: PaymentRow,
+  signed: { readonly amount: bigint; readonly scheme: PaymentScheme }
+): boolean => amount === signed.amount && (scheme ?? "exact") === signed.scheme
 
 /** Whether an answer of the origin with this status is charged. One that asks for payment never is: a client would pay again. */
 export const isCharged = (chargeOn: "success" | "response", status: number): boolean =>

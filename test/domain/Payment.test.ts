@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { TenantId } from "#domain/Ids.ts"
-import { type PaymentRow, standing } from "#domain/Payment.ts"
+import { isSignedFor, type PaymentRow, standing } from "#domain/Payment.ts"
 import {
   paymentIdOf,
   readProof,
@@ -130,7 +130,8 @@ describe("what a call may do with a payment", () => {
     request_fingerprint: null,
     delivered_at: null,
     created_at: at(0),
-    completed_at: null
+    completed_at: null,
+    scheme: null
   }
   const call = { endpoint, method: "GET", fingerprint: "f" }
   const says = (payment: Partial<PaymentRow>, seconds: number, made: Partial<typeof call> = {}) => {
@@ -157,10 +158,33 @@ describe("what a call may do with a payment", () => {
     ["charged, answer lost, long ago", says(captured, 600), "Answerable"],
     ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"],
     ["signed, charged", says({ ...captured, protocol: "x402v2" }, 3), "Answerable"],
+    ["signed, charged and delivered", says({ ...captured, protocol: "x402v2", delivered_at: at(2) }, 3), "Answerable"],
+    ["on a chain, charged", says({ ...captured, protocol: "x402v2", rail: "chain" }, 3), "Answerable"],
+    [
+      "on a chain, charged and delivered",
+      says({ ...captured, protocol: "x402v2", rail: "chain", delivered_at: at(2) }, 3),
+      "Used"
+    ],
     ["with the chain", says({ state: "settling", request_fingerprint: "f" }, 1), "Settling"],
     ["with the chain, another request", says({ state: "settling", request_fingerprint: "g" }, 1), "Used"]
   ]
   for (const [name, is, expected] of table) it(`${name}: ${expected}`, () => assert.strictEqual(is, expected))
+
+  it("is for what its payer signed: the amount and the scheme, which was exact before it was written down", () => {
+    const signed = { amount: 10n, scheme: "exact" } as const
+    assert.isTrue(isSignedFor({ ...row, scheme: "exact" }, signed))
+    assert.isTrue(isSignedFor(row, signed))
+    for (const other of [
+      { ...signed, amount: 9n },
+      { ...signed, amount: 11n },
+      { ...signed, scheme: "upto" } as const
+    ]) {
+      assert.isFalse(isSignedFor({ ...row, scheme: "exact" }, other))
+      assert.isFalse(isSignedFor(row, other))
+    }
+    assert.isTrue(isSignedFor({ ...row, scheme: "upto" }, { ...signed, scheme: "upto" }))
+    assert.isFalse(isSignedFor({ ...row, scheme: "upto" }, signed))
+  })
 
   it("no payment: unknown", () => {
     assert.deepStrictEqual(standing(undefined, call, at(1)), { _tag: "Refused", reason: "proof_unknown" })

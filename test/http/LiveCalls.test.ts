@@ -45,7 +45,7 @@ const paid = Effect.fnUntraced(function* (answers: RequestListener) {
   const [accepted] = decoded((yield* send(path)).headers["payment-required"]).accepts
   const account = privateKeyToAccount(generatePrivateKey())
   const payload = yield* authorize(account, accepted, undefined, base)
-  return { path, backend, record, header: encoded({ x402Version: 2, accepted, payload }) }
+  return { path, backend, record, account, accepted, payload, header: encoded({ x402Version: 2, accepted, payload }) }
 })
 
 /** What the workers do meanwhile. */
@@ -118,6 +118,38 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an answer tha
       response.writeHead(200, { "content-type": "text/event-stream" }).write("data: one\n\n")
       const answer = yield* Fiber.join(call)
       assert.deepStrictEqual([answer.status, answer.json.error], [402, "insufficient_funds"])
+    })
+  )
+
+  it.effect("and that arrived is not for whoever signs again what the chain shows", () =>
+    Effect.gen(function* () {
+      const shop = yield* paid((_, response) => response.end("for the payer"))
+      const { authorization, signature } = shop.payload
+      const shown = encoded({ x402Version: 1, scheme: "exact", network: "base", payload: { signature, authorization } })
+      const first = yield* send(shop.path, { headers: { "x-payment": shown } })
+      assert.deepStrictEqual([first.status, first.body], [200, "for the payer"])
+      const stranger = yield* send(shop.path, { headers: { "x-payment": shown } })
+      assert.deepStrictEqual([stranger.status, stranger.json.code], [409, "PAYMENT_ALREADY_USED"])
+      assert.strictEqual(shop.backend.seen.length, 1)
+    })
+  )
+
+  it.effect("and for which the payer signed nothing after all is not fetched", () =>
+    Effect.gen(function* () {
+      let status = 400
+      const shop = yield* paid((_, response) => response.writeHead(status).end("served"))
+      assert.strictEqual((yield* callWith(shop.path, shop.header)).status, 400)
+      status = 200
+      const { nonce } = shop.payload.authorization
+      const nothing = yield* authorize(
+        shop.account,
+        { ...shop.accepted, amount: "0" },
+        (plain) => ({ ...plain, nonce }),
+        base
+      )
+      const shown = encoded({ x402Version: 1, scheme: "exact", network: "base", payload: nothing })
+      assert.strictEqual((yield* send(shop.path, { headers: { "x-payment": shown } })).status, 402)
+      assert.strictEqual(shop.backend.seen.length, 1)
     })
   )
 

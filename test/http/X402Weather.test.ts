@@ -3,6 +3,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Socket } from "node:net"
 import { balance, openStream, send, server } from "./GatewayHarness.ts"
+import { awaited } from "../services/LockHarness.ts"
 import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
@@ -11,14 +12,6 @@ const funds = 1_000_000n
 const gone = Effect.repeat(
   Effect.map(send("/metrics"), ({ body }) => /requests_total\{(?=[^}]*route="\/x402\/\*")[^}]*status="200"/.test(body)),
   { until: (seen) => seen, schedule: Schedule.spaced("20 millis") }
-)
-
-/** Until somebody waits for a row that this transaction holds. */
-const awaited = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.repeat(sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`, {
-    until: (waiting) => waiting.length > 0,
-    schedule: Schedule.spaced("20 millis")
-  })
 )
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller who signed", (it) => {

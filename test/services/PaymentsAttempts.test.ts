@@ -8,7 +8,9 @@ import { Ledger } from "#services/Ledger.ts"
 import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Payments } from "#services/Payments.ts"
+import { AuthorizationRefused, Rail } from "#services/Rail.ts"
 import { chain } from "./ChainSettlementsHarness.ts"
+import { awaited } from "./LockHarness.ts"
 import * as Paid from "./PaymentsHarness.ts"
 import { failures, inOrder, kept, live, market, streamed } from "./SignedPaymentsHarness.ts"
 
@@ -41,6 +43,26 @@ layer(Test.layer, { timeout: "60 seconds" })("a payment for an address", (it) =>
       assert.isFalse(first.replayed)
       assert.deepStrictEqual(yield* pay(buyer, order, claim), { ...first, replayed: true })
       assert.isFalse((yield* pay(buyer, order)).replayed)
+    })
+  )
+})
+
+layer(Test.layer, { timeout: "60 seconds" })("a signed payment", (it) => {
+  it.effect("the first answer to whose reservation was lost on its way from the database is its call's", () =>
+    Effect.gen(function* () {
+      const { money, payments, signs, snapshot } = yield* market("sandbox")
+      const other = yield* Effect.map(
+        Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(losing))),
+        Context.get(Payments)
+      )
+      for (const changed of [{}, { identifier: "pay_1234567890123456" }, { amount: 0n }]) {
+        const call = { authorization: signs(changed), snapshot, method: "GET", fingerprint: "f" }
+        const grant = yield* other.present(call)
+        if (grant._tag !== "Granted") return yield* Effect.die(grant)
+        assert.strictEqual((yield* Effect.flip(payments.present(call)))._tag, "PAYMENT_IN_PROGRESS")
+        yield* payments.capture(grant.payment, streamed)
+      }
+      assert.deepStrictEqual(yield* money, { held: 0n, posted: Paid.funds - 20_000n })
     })
   )
 })
@@ -166,12 +188,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a caller whose connection broke wi
         Effect.gen(function* () {
           yield* sql`SELECT 1 FROM payments WHERE id = ${payment.id} FOR UPDATE`
           yield* TestClock.adjust("1 second")
-          yield* Effect.repeat(
-            sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
-            {
-              until: (waiting) => waiting.length > 0
-            }
-          )
+          yield* awaited
           payments.seen(payment.id, true)
         })
       )
@@ -207,11 +224,38 @@ layer(live({}), { timeout: "60 seconds" })("a call that is paid on a chain and w
     })
   )
 
+  it.effect("and that was settled while the chain was asked for a copy is told, and not asked for money again", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { granted, payments, signs, snapshot } = yield* market("live")
+      const signed = signs()
+      yield* payments.release(yield* granted(signed), "origin_status")
+      const used = new AuthorizationRefused({ reason: "invalid_exact_evm_nonce_already_used" })
+      const meanwhile = Effect.gen(function* () {
+        yield* Effect.orDie(payments.capture(yield* granted(signed), kept("the answer"), signed))
+        return yield* used
+      })
+      const slow = Layer.effect(
+        Rail,
+        Effect.map(Rail, (rail) =>
+          Rail.of({ ...rail, verify: () => Effect.catchDefect(meanwhile, Effect.die) as never })
+        )
+      )
+      const other = yield* Effect.map(
+        Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(slow))),
+        Context.get(Payments)
+      )
+      const told = yield* other.present({ authorization: signed, snapshot, method: "GET", fingerprint: "f" })
+      assert.strictEqual(told._tag, "Answered")
+    })
+  )
+
   it.effect("takes no money in the place of the next", () =>
     Effect.gen(function* () {
       const { next, payments, signed, slow } = yield* overtaken
       const late = yield* Effect.flip(payments.capture(slow, kept("late"), signed))
-      assert.deepInclude(late, { _tag: "SETTLEMENT_REFUSED", reason: "invalid_transaction_state" })
+      // Not asked for money: the next may have paid.
+      assert.strictEqual(late._tag, "HOLD_NOT_OPEN")
       assert.deepStrictEqual(yield* stateOf(next.id), { state: "in_flight", attempt: 2 })
       assert.strictEqual((yield* payments.capture(next, kept("in time"), signed)).charged, 10_000n)
       assert.deepStrictEqual(yield* inOrder, [])

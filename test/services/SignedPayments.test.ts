@@ -6,6 +6,7 @@ import type { Authorization } from "#domain/protocol/Authorization.ts"
 import * as Test from "#layers/Test.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { awaited } from "./LockHarness.ts"
 import { failures, free, funds, inOrder, kept, market, streamed, twoProcesses } from "./SignedPaymentsHarness.ts"
 
 layer(Test.layer, { timeout: "60 seconds" })("a signed payment that costs nothing", (it) => {
@@ -113,12 +114,7 @@ layer(Test.layer, { timeout: "60 seconds" })("a signed payment whose money is in
           yield* sql`LOCK TABLE payment_answers`
           yield* locked.open
           // It has read the payment, of a call that goes on.
-          yield* Effect.repeat(
-            sql`SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
-            {
-              until: (waiting) => waiting.length > 0
-            }
-          )
+          yield* awaited
           yield* sql`UPDATE payments SET lease_until = created_at WHERE id = ${payment.id}`
         })
       )

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import {
+  isAnsweredOnce,
   isCharged,
   type PaymentRow,
   type ProofRefusal,
@@ -25,10 +26,7 @@ import { Copied, keptBytes, leavesAtOnce, patienceWith } from "./Kept.ts"
 import * as Outcome from "./Outcome.ts"
 import { timesOf } from "./Times.ts"
 
-/**
- * One request that shows a proof: claims the payment, has the call forwarded, and charges or gives the money back. Bytes do not
- * pass through here; money does, and the end of an answer waits for it.
- */
+/** One request that shows a proof: claims its payment, has it forwarded, and charges or gives the money back. Bytes pass elsewhere. */
 export class PaidCall {
   readonly #ground: Ground
   readonly #call: Call
@@ -275,10 +273,10 @@ export class PaidCall {
     this.#response.end(answer.body)
   }
 
-  /** A proof of ours is good until its answer arrived. What was signed may ask again; what was not kept it waits for until the end. */
-  #seen({ id, protocol }: PaymentRow, delivered: boolean) {
-    const isOurs = protocol === "native"
-    if (isOurs || this.#isUnkept) this.#ground.payments.seen(id, isOurs && delivered)
+  /** Who may ask until the answer arrived is told that it did. Others may ask again; what was not kept they wait for until the end. */
+  #seen(payment: PaymentRow, delivered: boolean) {
+    const isOnce = isAnsweredOnce(payment)
+    if (isOnce || this.#isUnkept) this.#ground.payments.seen(payment.id, isOnce && delivered)
   }
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
