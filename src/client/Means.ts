@@ -48,8 +48,11 @@ export interface Payment {
 
 /** A way to pay. */
 export interface Means {
-  /** What the 402 asks for; throws a `PaymentError` when it is nothing that can or may be paid this way. */
-  readonly read: (challenge: Challenge) => Payable
+  /**
+   * What the 402 asks for: of several offers the first of at most `most` micro-units, or the first. Throws a `PaymentError` when it is
+   * nothing that can or may be paid this way.
+   */
+  readonly read: (challenge: Challenge, most: bigint) => Payable
   /** The origin whose word is taken for what was charged. */
   readonly believed: string | undefined
 }

@@ -90,14 +90,15 @@ export const signerMeans = (options: SignerOptions): Means => {
     return { offer, asset, micros, payTo, seconds: Math.min(Math.floor(seconds), longestSeconds) }
   }
 
-  const read = ({ headers, method, url }: Challenge): Payable => {
+  const read = ({ headers, method, url }: Challenge, most: bigint): Payable => {
     const required = readHeader(headers.get("payment-required"))
     const accepts = required?.["accepts"]
     if (required?.["x402Version"] !== 2 || !Array.isArray(accepts)) {
       throw new PaymentError("INVALID_CHALLENGE", "The 402 has no PAYMENT-REQUIRED header of x402 version 2")
     }
     const judged = accepts.slice(0, mostOffers).map(judge)
-    const accepted = judged.find((one) => typeof one === "object")
+    const payable = judged.filter((one) => typeof one === "object")
+    const accepted = payable.find(({ micros }) => micros <= most) ?? payable[0]
     if (!accepted) {
       throw new PaymentError(
         "NO_PAYABLE_OFFER",

@@ -138,7 +138,8 @@ const read = async (settings: Settings, call: Attempts, url: string, response: R
   const { method, signal } = call
   const text = await readBounded(response, signal, settings.timeoutMs)
   if (text === undefined) throw new PaymentError("INVALID_CHALLENGE", "The 402 is too long, or does not end")
-  return settings.means.read({ url, method, body: parseJson(text), headers: response.headers })
+  const challenge = { url, method, body: parseJson(text), headers: response.headers }
+  return settings.means.read(challenge, settings.caps.perCall)
 }
 
 type Paid =

@@ -127,6 +127,17 @@ describe("a fetch that pays with a key of the caller's own", () => {
     )
   })
 
+  it("takes the first offer that it may pay, and says of the first that it may not where there is none", async () => {
+    const eurc = { asset: assetOf("base-sepolia", "EURC").address, extra: { name: "EURC", version: "2" } }
+    const dear = offer({ ...eurc, amount: "5000000" })
+    const shop = await shopThat(required([dear, offer(), offer({ amount: "1" })]))
+    await agent({ maxPerCall: "0.50" })(shop.url)
+    assert.strictEqual(fromBase64(shop.seen[1]?.headers["payment-signature"]).accepted.amount, "10000")
+    const error = await refused(required([dear, offer()]), { maxPerCall: "0.001" })
+    assert.deepInclude(error, { code: "ABOVE_MAX_PER_CALL" })
+    assert.deepInclude(error.details, { amount: "5.00", currency: "EURC" })
+  })
+
   it("takes the first offer it can pay, whatever stands before it", async () => {
     const shop = await shopThat(
       required([
