@@ -25,6 +25,10 @@ const ledgerFirst = Effect.fail(
   new Pipeline.ConnectionLost({ message: "The ledger's connection comes first", cause: undefined })
 )
 
+const lostWithin = Effect.fail(
+  new Pipeline.ConnectionLost({ message: "The connection of a transaction was lost", cause: undefined })
+)
+
 /** A connection of the sender's own: its statements are few, and planned once in a while. One transaction at a time. */
 export const make = Effect.fnUntraced(function* (name: string) {
   const { config } = yield* Database
@@ -48,13 +52,22 @@ export const make = Effect.fnUntraced(function* (name: string) {
       )
     })
   const stepBack = Effect.suspend(() => (users === 0 ? pipeline.drop : Effect.void))
+  /** Whether a transaction was begun: what comes after it is nothing without it, and must not be written on another connection. */
+  let isBegun = false
   const fly = (steps: ReadonlyArray<Pipeline.Step>) =>
-    inUse(steps[0] === begin ? Effect.andThen(planAgain, pipeline.fly(steps)) : pipeline.fly(steps))
+    inUse(
+      Effect.suspend(() => {
+        if (steps[0] !== begin && isBegun && pipeline.isLost()) return lostWithin
+        isBegun = steps.at(-1) !== commit && (isBegun || steps[0] === begin)
+        return steps[0] === begin ? Effect.andThen(planAgain, pipeline.fly(steps)) : pipeline.fly(steps)
+      })
+    )
   /** Runs flights of which the first begins a transaction and the last commits it. */
   const transaction = <A, E>(flights: Effect.Effect<A, E>): Effect.Effect<A, E | Pipeline.ConnectionLost> => {
-    const whole = Effect.onExit(inUse(flights), (exit) =>
-      Exit.isSuccess(exit) || pipeline.isLost() ? Effect.void : Effect.ignore(pipeline.fly(rollback))
-    )
+    const whole = Effect.onExit(inUse(flights), (exit) => {
+      isBegun = false
+      return Exit.isSuccess(exit) || pipeline.isLost() ? Effect.void : Effect.ignore(pipeline.fly(rollback))
+    })
     return Effect.flatMap(
       Effect.sync(() => crowded.isOpen()),
       (isCrowded): Effect.Effect<A, E | Pipeline.ConnectionLost> =>
