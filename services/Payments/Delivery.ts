@@ -4,6 +4,8 @@ import * as Batch from "./Batch.ts"
 
 /** How long marks are gathered. */
 const gathering = Duration.millis(200)
+/** How long an answer is left alone whose time is over while a chain has not decided about its payment. */
+const undecided = Duration.hours(1)
 
 /** A whole answer of an origin, small enough to keep. Headers are name, value, name, value. */
 export interface Answer {
@@ -73,10 +75,19 @@ export const make = Effect.gen(function* () {
     return yield* answerOf({ payment, now: yield* DateTime.nowAsDate })
   }, Effect.orDie)
 
+  // An answer waits for as long as its payment does, be it for the operator: its payer may yet be charged. Its time is put off, because
+  // those that wait for days would be read again every time, and stand before the others.
   const dropOld = Effect.fnUntraced(function* (now: Date) {
-    const dropped = yield* sql`DELETE FROM payment_answers WHERE payment_id IN (
-      SELECT payment_id FROM payment_answers WHERE expires_at < ${now} ORDER BY expires_at LIMIT 500
-    ) RETURNING 1`
+    const later = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), undecided))
+    const dropped = yield* sql`WITH old AS (
+        SELECT a.payment_id, EXISTS (
+          SELECT 1 FROM payments p WHERE p.id = a.payment_id AND p.state = 'settling'
+        ) AS waits
+        FROM payment_answers a WHERE a.expires_at < ${now} ORDER BY a.expires_at LIMIT 500 FOR UPDATE OF a SKIP LOCKED
+      ), put_off AS (
+        UPDATE payment_answers a SET expires_at = ${later} FROM old WHERE a.payment_id = old.payment_id AND old.waits
+      )
+      DELETE FROM payment_answers a USING old WHERE a.payment_id = old.payment_id AND NOT old.waits RETURNING 1`
     return dropped.length
   }, Effect.orDie)
 

@@ -42,6 +42,13 @@ const keepAnswerUntil = companion<{ readonly payment_id: string; readonly until:
   WHERE a.payment_id = r.payment_id AND a.expires_at > r.until`
 )
 
+/** Keeps an answer at least until then. */
+const keepAnswerAtLeastUntil = companion<{ readonly payment_id: string; readonly until: string }>(
+  `UPDATE payment_answers a SET expires_at = r.until
+  FROM jsonb_to_recordset($1::jsonb) AS r (payment_id uuid, until timestamptz)
+  WHERE a.payment_id = r.payment_id AND a.expires_at < r.until`
+)
+
 /**
  * Payments whose money is on a chain. Nothing can be held there: the authorisation is reserved here, and the money moves when the
  * origin has answered. The books follow the chain: what arrived is a deposit for the receiver.
@@ -136,7 +143,10 @@ export const make = Effect.fnUntraced(function* (options: {
   const booked = (payment: PaymentRow, posted: Posted) =>
     bookChainSettlement.of({ id: settlementId(payment), booked_at: posted.at.toISOString() })
 
-  /** Books what was taken. An answer that was `handedOut` is kept as long as others, and one that waited as long as was promised. */
+  /**
+   * Books what was taken. An answer that was `handedOut` is kept as long as others; one that waited as long as was promised, and from now
+   * on at least as long as others, for its payer could not ask for it before.
+   */
   const charge = (payment: PaymentRow, amount: bigint, transaction: string | null, handedOut: boolean) =>
     ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
@@ -151,7 +161,10 @@ export const make = Effect.fnUntraced(function* (options: {
           completed_at: posted.at
         }),
         booked(payment, posted),
-        ...(handedOut ? [keepAnswerUntil.of({ payment_id: payment.id, until: repeatedUntil(payment, posted.at) })] : [])
+        (handedOut ? keepAnswerUntil : keepAnswerAtLeastUntil).of({
+          payment_id: payment.id,
+          until: repeatedUntil(payment, posted.at)
+        })
       ],
       events: (posted) => [
         paymentEvent("x402.payment.completed", payment, {

@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { transactionOf } from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { UnresolvedOnChain } from "#services/ChainSettlements/UnresolvedOnChain.ts"
 import { chain, unattended } from "./ChainSettlementsHarness.ts"
 import { failures, free, inOrder, kept, live, market, streamed, twoProcesses } from "./SignedPaymentsHarness.ts"
 
@@ -231,6 +233,58 @@ layer(live(unattended), { timeout: "60 seconds" })("a signed payment that the ch
       yield* payments.resolveDue
       assert.strictEqual((yield* record)?.status, "released")
       assert.strictEqual(yield* failures(payment), 1)
+    })
+  )
+})
+
+layer(live(unattended), { timeout: "60 seconds" })("the kept answer of a signed payment", (it) => {
+  /** A payment whose answer is kept, and about which the chain says nothing. */
+  const waiting = Effect.fnUntraced(function* (changed: Partial<Authorization>) {
+    yield* chain.does("settle")
+    const { bring, granted, payments, signs } = yield* market("live")
+    const signed = signs(changed)
+    const payment = yield* granted(signed)
+    yield* chain.does("silent")
+    assert.strictEqual((yield* Effect.flip(payments.capture(payment, kept("late"), signed)))._tag, "SETTLEMENT_PENDING")
+    const answered = Effect.map(bring(signed), (grant) =>
+      grant._tag === "Answered" ? Buffer.from(grant.answer.body).toString() : grant._tag
+    )
+    return { answered, payments }
+  })
+
+  it.effect("is there when the operator ends the payment, days later, and is forgotten after that", () =>
+    Effect.gen(function* () {
+      const { reconcileDue } = yield* ChainSettlements
+      const { conclude, list } = Context.get(yield* Layer.build(UnresolvedOnChain.layer), UnresolvedOnChain)
+      const { answered, payments } = yield* waiting({ validUntil: new Date(300_000) })
+      for (let days = 0; days < 3; days++) {
+        yield* TestClock.adjust("1 day")
+        yield* reconcileDue
+        assert.strictEqual(yield* payments.dropOldAnswers, 0)
+      }
+      const [one] = yield* list
+      const id = one?.id ?? assert.fail("it is not left to the operator")
+      assert.isTrue(yield* conclude(id, { _tag: "Settled", transaction: transactionOf(id) }))
+      yield* TestClock.adjust("6 seconds")
+      yield* payments.resolveDue
+      assert.strictEqual(yield* answered, "late")
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual(yield* payments.dropOldAnswers, 1)
+      assert.strictEqual((yield* Effect.flip(answered))._tag, "PAYMENT_ALREADY_USED")
+    })
+  )
+
+  it.effect("may be asked for minutes after the chain has decided, when its time was nearly over", () =>
+    Effect.gen(function* () {
+      const { answered, payments } = yield* waiting({ validUntil: new Date(864_000_000) })
+      yield* TestClock.adjust("1439 minutes")
+      yield* chain.does("settle")
+      yield* (yield* ChainSettlements).reconcileDue
+      yield* TestClock.adjust("6 seconds")
+      yield* payments.resolveDue
+      yield* TestClock.adjust("4 minutes")
+      yield* payments.dropOldAnswers
+      assert.strictEqual(yield* answered, "late")
     })
   )
 })
