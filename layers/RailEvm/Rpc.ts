@@ -23,11 +23,14 @@ export const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,6
 )
 export const quantity = (n: bigint): Hex => `0x${n.toString(16)}`
 
+/** A place in a block. No block has so many logs that it would not fit into four bytes, as which it is kept. */
+const LogIndex = Quantity.check(Schema.isLessThanBigInt(1n << 31n))
+
 const Log = Schema.Struct({
   address: Schema.String,
   topics: Schema.Array(Schema.String),
   data: Hex,
-  logIndex: Quantity,
+  logIndex: LogIndex,
   transactionHash: Schema.NullOr(Schema.String)
 })
 export type Log = typeof Log.Type

@@ -36,3 +36,14 @@ it.effect("a receipt of another transaction than was asked for is no answer", ()
     assert.isNull(yield* (yield* answering(null)).receipt(other))
   })
 )
+
+it.effect("a log in a place that no block has is no answer", () =>
+  Effect.gen(function* () {
+    const log = (logIndex: string) => ({ address: "0x1", topics: [], data: "0x", logIndex, transactionHash: null })
+    const asked = { address: "0x1", topics: [], from: 0n, to: 1n }
+    const last = yield* answering([log("0x7fffffff")])
+    assert.strictEqual((yield* last.logs(asked))[0]?.logIndex, 2n ** 31n - 1n)
+    const beyond = yield* answering([log("0x80000000")])
+    assert.strictEqual((yield* Effect.flip(beyond.logs(asked)))._tag, "RAIL_UNAVAILABLE")
+  })
+)
