@@ -122,7 +122,12 @@ export class ChainSettlements extends Context.Service<
 
       const reconcileDue = Effect.gen(function* () {
         const rows = yield* records.takeDue(batch)
-        yield* Effect.forEach(rows, askAndRecord, { concurrency: batch, discard: true })
+        // One whose outcome cannot be written must not cut off the others, which wait for the rail.
+        const each = (row: ChainSettlement) =>
+          Effect.catchCause(askAndRecord(row), (cause) =>
+            Effect.logError("What the rail said of a settlement could not be written", { id: row.id }, cause)
+          )
+        yield* Effect.forEach(rows, each, { concurrency: batch, discard: true })
         return rows.length
       }).pipe(Effect.withSpan("ChainSettlements.reconcileDue"))
 

@@ -1,12 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Ref } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Option, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import type { Outcome } from "#domain/ChainSettlement.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import { bookChainSettlement, ChainSettlements, type Concluded } from "#services/ChainSettlements.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
-import { another, chain, order, testLayer } from "./ChainSettlementsHarness.ts"
+import { another, chain, order, testLayer, unattended } from "./ChainSettlementsHarness.ts"
 
 const Test = Ledger.layer.pipe(Layer.provideMerge(testLayer()))
 
@@ -139,6 +140,29 @@ layer(testLayer(), { timeout: "60 seconds" })("a settlement that its caller's pr
       yield* sql`DROP TRIGGER refuse ON chain_settlements`
       assert.strictEqual(yield* reconcileDue, 1)
       assert.strictEqual((yield* settle(wanted))._tag, "Settled")
+    })
+  )
+})
+
+layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement whose outcome cannot be written", (it) => {
+  it.effect("is reported, and cuts off no other that the rail keeps waiting", () =>
+    Effect.gen(function* () {
+      const { get, reconcileDue, settle } = yield* ChainSettlements
+      const answer = yield* Deferred.make<Outcome>()
+      const reported = yield* Deferred.make<string>()
+      const [bad, slow] = [order(), order()]
+      const settled = { _tag: "Settled", transaction: `0x${"ab".repeat(32)}` } as const
+      yield* chain.does(({ id }) =>
+        id === bad.id ? Effect.succeed({ ...settled, log: 2 ** 40 }) : Deferred.await(answer)
+      )
+      for (const one of [slow, bad]) yield* settle(one)
+      const logger = Logger.map(Logger.formatJson, (line) => void Deferred.doneUnsafe(reported, Effect.succeed(line)))
+      const asking = yield* Effect.forkChild(Effect.provide(reconcileDue, Logger.layer([logger])))
+      const ended = Effect.as(Fiber.await(asking), "the turn ended")
+      assert.include(yield* Effect.raceFirst(Deferred.await(reported), ended), bad.id)
+      yield* Deferred.succeed(answer, settled)
+      yield* Fiber.join(asking)
+      assert.strictEqual(Option.getOrThrow(yield* get(slow.id)).state, "confirmed")
     })
   )
 })
