@@ -15,8 +15,7 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
     allowance: "permit2_allowance_required",
     funds: "insufficient_funds",
     simulation: eip3009 ? "invalid_exact_evm_transaction_simulation_failed" : "permit2_simulation_failed",
-    failed: `invalid_${scheme}_evm_transaction_failed`,
-    mismatch: `invalid_${scheme}_evm_transfer_event_mismatch`
+    failed: `invalid_${scheme}_evm_transaction_failed`
   }
 }
 

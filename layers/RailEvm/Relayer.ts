@@ -148,15 +148,21 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     const { transactionHash: transaction } = receipt
     const why = reasons(authorization)
     if (!(yield* chain.isFinal(receipt, head))) return pending(transaction)
-    if (receipt.status === 1n) {
+    const wentThrough = receipt.status === 1n
+    if (wentThrough) {
       const transfer = move.transfer(receipt.logs)
       if (transfer !== undefined) return { _tag: "Settled", transaction, log: Number(transfer.logIndex) } as const
-      yield* alert("a transaction went through and moved something else", { hash: transaction })
-      return refused(why.mismatch)
+      // A node may show a receipt without its logs: that this one shows no transfer does not mean that there was none.
+      yield* alert("a transaction went through, and its receipt does not show the transfer", { hash: transaction })
     }
     const state = chain.stateBlock(head)
-    // By a faster one, or, where this failed for something else, by one that came after it.
-    if (yield* chain.isUsed(move, state)) return yield* usedBy(settlement, move, [own.from_block, state], head)
+    // By this one, by a faster one, or, where this failed for something else, by one that came after it.
+    const used = (yield* chain.isUsed(move, state))
+      ? yield* usedBy({ ...settlement, transaction }, move, [own.from_block, state], head)
+      : undefined
+    // What the contract took from us was neither used nor cancelled before, so nothing else can prove that no money moved.
+    if (wentThrough) return used?._tag === "Settled" ? used : pending(transaction)
+    if (used !== undefined) return used
     const obstacle = yield* chain.obstacle(move, authorization, amount)
     // Used just now, and not by this transaction: whatever it was, it is not final.
     return obstacle === why.used ? pending(transaction) : refused(obstacle ?? why.failed)

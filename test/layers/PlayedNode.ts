@@ -5,8 +5,8 @@ import { type Log, type LogFilter, type Receipt, type Rpc, RpcError, type Transa
 
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
 /** An address as a topic. */
-export const topic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`
-export const amountOf = word
+const topic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`
+const amountOf = word
 
 export const topics = {
   transfer: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
@@ -24,6 +24,12 @@ export const use = ({ asset, nonce, payer }: Authorization, what = topics.used) 
   address: asset,
   topics: [what, topic(payer), nonce],
   data: "0x" as const
+})
+/** That Permit2 cancelled the nonce 7. */
+export const invalidated = ({ payer }: Authorization) => ({
+  address: "0x000000000022d473030f116ddee9f6b43ac78ba3",
+  topics: [topics.invalidated, topic(payer)],
+  data: `0x${amountOf(0n).slice(2)}${amountOf(1n << 7n).slice(2)}` as const
 })
 
 /** What the selectors of the views begin with. */

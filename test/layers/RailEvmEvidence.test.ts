@@ -1,7 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
-import type { Authorization } from "#domain/protocol/Authorization.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import * as RailEvm from "#layers/RailEvm.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
@@ -11,33 +10,11 @@ import * as Transactions from "#layers/RailEvm/Transactions.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import * as PlayedNode from "./PlayedNode.ts"
-import { settlement } from "./RailFacilitatorHarness.ts"
+import { permitted, settlement } from "./RailFacilitatorHarness.ts"
 
-const { amountOf, topic, topics, transferred, use } = PlayedNode
-const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
-const proxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
+const { invalidated, topics, transferred, use } = PlayedNode
 const stranger = `0x${"77".repeat(20)}`
 const hash = (of: string) => `0x${of.repeat(32)}`
-
-/** A permit instead of a signed transfer. */
-const permitted = (changed: Partial<Settlement> = {}): Settlement => {
-  const one = authorization()
-  const permit2Authorization = {
-    from: one.payer,
-    permitted: { token: one.asset, amount: "10000" },
-    spender: proxy,
-    nonce: "7",
-    deadline: "300",
-    witness: { to: one.payTo, validAfter: "0" }
-  }
-  const payload = { x402Version: 2, payload: { signature: `0x${"11".repeat(65)}`, permit2Authorization } }
-  return settlement({ authorization: { ...one, method: "permit2", nonce: "7", payload }, ...changed })
-}
-const invalidated = ({ payer }: Authorization) => ({
-  address: permit2,
-  topics: [topics.invalidated, topic(payer)],
-  data: `0x${amountOf(0n).slice(2)}${amountOf(1n << 7n).slice(2)}` as const
-})
 
 const options = {
   network: "base-sepolia",
@@ -174,7 +151,7 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       const move = moveOf(wanted)
       return move === undefined ? yield* Effect.die("it is no call of a contract") : yield* advance(wanted, move)
     })
-    return { ...node, ask }
+    return { ...node, ask, moveOf }
   })
   const working = workingTo(options.confirmations)
   let keys = 0
@@ -197,6 +174,30 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
       chain.knowsReceipts = true
       assert.deepStrictEqual(yield* ask(later), settled(own, 1))
+    })
+  )
+
+  it.effect("refuses nothing that went through, whatever a node leaves out", () =>
+    Effect.gen(function* () {
+      for (const wanted of [settlement(), permitted()]) {
+        const { ask, chain, mine, moveOf } = yield* working
+        const { authorization: one } = wanted
+        const own = transactionOf(yield* ask(wanted))
+        const later = { ...wanted, transaction: own, askedBefore: true }
+        const call = { block: 101n, to: moveOf(wanted)?.to ?? "", input: moveOf(wanted)?.data ?? "" }
+        const waits = { _tag: "Pending", transaction: own } as const
+        mine(own, call)
+        chain.head = 110n
+        assert.deepStrictEqual(yield* ask(later), waits, "it does not know that it is used")
+        chain.usedFrom = 101n
+        assert.deepStrictEqual(yield* ask(later), waits)
+        mine(hash("cc"), { block: 105n, logs: [invalidated(one)] })
+        assert.deepStrictEqual(yield* ask(later), waits, "what was cancelled after it was used had been used")
+        chain.head = 1_000n
+        assert.deepStrictEqual(yield* ask(later), waits, "it has ended meanwhile")
+        mine(own, { ...call, logs: [use(one), transferred(one)] })
+        assert.strictEqual((yield* ask(later))._tag, "Settled")
+      }
     })
   )
 

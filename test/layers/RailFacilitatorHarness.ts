@@ -57,3 +57,18 @@ export const settlement = (changed: Partial<Settlement> = {}): Settlement => ({
   since: new Date(0),
   ...changed
 })
+
+/** A permit instead of a signed transfer. */
+export const permitted = (changed: Partial<Settlement> = {}): Settlement => {
+  const one = authorization()
+  const permit2Authorization = {
+    from: one.payer,
+    permitted: { token: one.asset, amount: "10000" },
+    spender: "0x402085c248eea27d92e8b30b2c58ed07f9e20001",
+    nonce: "7",
+    deadline: "300",
+    witness: { to: one.payTo, validAfter: "0" }
+  }
+  const payload = { x402Version: 2, payload: { signature: `0x${"11".repeat(65)}`, permit2Authorization } }
+  return settlement({ authorization: { ...one, method: "permit2", nonce: "7", payload }, ...changed })
+}
