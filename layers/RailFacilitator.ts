@@ -72,7 +72,10 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
   const settle = Effect.fn("RailFacilitator.settle")(function* (settlement: Settlement, end: number) {
     const { amount, authorization } = settlement
     const asked = (timeout: Duration.Duration) => post("settle", authorization, amount, timeout)
-    const first = yield* Effect.map(asked(patient), ({ body, status }) => judge(settlement, status, body))
+    // Who asked for patience may have acted before, or have passed on what one behind him said who had.
+    const first = yield* Effect.map(asked(patient), ({ body, repeated, status }) =>
+      judge({ ...settlement, askedBefore: settlement.askedBefore || repeated }, status, body)
+    )
     // As every client of a facilitator does: what it sent a moment ago may be in a block now.
     if (first._tag !== "Pending" || first.transaction === undefined) return first
     const left = Duration.millis(Math.max(0, end - clock.currentTimeMillisUnsafe()))

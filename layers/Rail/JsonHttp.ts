@@ -15,11 +15,13 @@ export interface JsonQuestion {
 export interface JsonAnswer {
   readonly status: number
   readonly body: unknown
+  /** Whether it was asked for patience before: by whoever answered then, who may not be the one who acts. */
+  readonly repeated: boolean
 }
 
 /**
- * One question in JSON to a server the operator named. A server that asks for patience (429) gets it, three times: it did nothing
- * yet. Whatever else is no answer is `RailUnavailable`, whose reason never shows the address: it may carry a key.
+ * One question in JSON to a server the operator named. A server that asks for patience (429) gets it, three times. Whatever else is no
+ * answer is `RailUnavailable`, whose reason never shows the address: it may carry a key.
  */
 export const make = (http: PublicHttp["Service"]) =>
   Effect.fnUntraced(function* (question: JsonQuestion) {
@@ -30,13 +32,14 @@ export const make = (http: PublicHttp["Service"]) =>
       .request({ method, url, body, timeout, headers: [...headers, ...(question.headers ?? [])] })
       .pipe(Effect.mapError(({ reason }) => new RailUnavailable({ reason: `no answer: ${reason}` })))
     let answer = yield* ask
+    const repeated = answer.status === 429
     for (let patience = 0; patience < 3 && answer.status === 429; patience++) {
       yield* Effect.sleep(pauseOf(answer.headers))
       answer = yield* ask
     }
     if (answer.status === 429) return yield* new RailUnavailable({ reason: "too many requests" })
     const parsed = parse(new TextDecoder().decode(answer.body))
-    return { status: answer.status, body: Option.getOrUndefined(parsed) } satisfies JsonAnswer
+    return { status: answer.status, body: Option.getOrUndefined(parsed), repeated } satisfies JsonAnswer
   })
 
 const toJson = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))

@@ -1,7 +1,8 @@
 /**
  * What facilitators answer when they refuse before they send anything: the reasons for which `verify` of x402 refuses, versions 2 and 1,
  * one by one. No pattern stands for them: `invalid_exact_evm_failed_to_get_receipt` looks the same and comes after sending. That a nonce
- * is used already is not among them either: somebody on the way may have asked twice, and the first question may have used it.
+ * is used already is not among them either: somebody on the way may have asked twice, and the first question may have used it. Nor is
+ * `permit2_simulation_failed`, as which facilitators see a permit whose nonce is used.
  */
 export const refusals: ReadonlySet<string> = new Set([
   "insufficient_funds",
@@ -54,7 +55,6 @@ export const refusals: ReadonlySet<string> = new Set([
   "permit2_not_yet_valid",
   "permit2_payment_too_early",
   "permit2_proxy_not_deployed",
-  "permit2_simulation_failed",
   "permit2_token_mismatch",
   "invalid_upto_evm_network_mismatch",
   "invalid_upto_evm_payload_settlement_exceeds_amount",

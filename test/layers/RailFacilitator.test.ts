@@ -130,6 +130,21 @@ describe("a facilitator by its URL", () => {
     })
   )
 
+  it.effect("that had asked for patience refuses nothing for certain: somebody on the way may have sent it", () =>
+    Effect.gen(function* () {
+      const busy = { status: 429, body: {} }
+      const refusal = { body: { success: false, errorReason: "insufficient_funds", transaction: "" } }
+      const { questions, rail } = yield* facilitator([busy, refusal])
+      assert.deepStrictEqual(yield* skipping("1 second")(rail.settle(settlement())), unknown)
+      assert.strictEqual(questions.length, 2)
+      const moved = yield* facilitator([busy, { body: settled }])
+      assert.deepStrictEqual(yield* skipping("1 second")(moved.rail.settle(settlement())), {
+        _tag: "Settled",
+        transaction
+      })
+    })
+  )
+
   it.effect("is asked once in ten minutes what it supports; unknown kinds are left out", () =>
     Effect.gen(function* () {
       const kinds = [
@@ -240,6 +255,7 @@ describe("a facilitator's refusal", () => {
     "duplicate_settlement",
     "invalid_exact_evm_nonce_already_used",
     "permit2_invalid_nonce",
+    "permit2_simulation_failed",
     "invalid_exact_evm_failed_to_execute_transfer",
     "invalid_exact_evm_failed_to_get_receipt",
     "invalid_exact_solana_transaction_confirmation_failed",
