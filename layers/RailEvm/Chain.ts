@@ -21,7 +21,7 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
 
 /** How far from each other blocks may be in one question for logs: what the strictest nodes answer. */
 const span = 2_000n
-/** How many such questions one look may take: where that is not enough, the first and the last of them are asked. */
+/** How many such questions one look may take either way: where that is not enough, the first and the last of them are asked. */
 const mostSpans = 40
 /** How many transactions of one span are read, and how many of them at once. */
 const mostTransactions = 200
@@ -48,6 +48,20 @@ export const spansOf = (
     return [low, low + span - 1n < to ? low + span - 1n : to] as const
   })
   return { spans, whole }
+}
+
+/** From where on an authorisation may have been used, and from where on it most likely was. */
+export interface Start {
+  readonly from: bigint
+  readonly likely: bigint
+}
+
+/** The spans from there on in which a use is looked for, the likeliest first, and whether they leave none out. */
+export const spansFrom = ({ from, likely }: Start, to: bigint): ReturnType<typeof spansOf> => {
+  const before = likely < to ? likely : to
+  const middle = before < from ? from : before
+  const [first, rest] = [spansOf(middle, to), spansOf(from, middle - 1n)]
+  return { spans: [...first.spans, ...rest.spans.toReversed()], whole: first.whole && rest.whole }
 }
 
 /** What the chain says about money and authorisations. */
@@ -110,15 +124,24 @@ export const make = (rpc: Rpc, confirmations: number) => {
   const estimateGas = (call: Call) => unlessReverted(rpc.estimateGas(call))
 
   const timeOf = (block: bigint) => Effect.map(rpc.blockAt(block), ({ timestamp }) => timestamp)
-  /** The first block up to the head that is not older than this. */
-  const blockSince = Effect.fnUntraced(function* (time: bigint, head: bigint) {
-    let [low, high] = [0n, head]
+  /** The first block up to the head that is not older than this; none before `first`. */
+  const blockSince = Effect.fnUntraced(function* (time: bigint, head: bigint, first = 0n) {
+    let [low, high] = [first, head]
     while (low < high) {
       const middle = (low + high) / 2n
       if ((yield* timeOf(middle)) < time) low = middle + 1n
       else high = middle
     }
     return low
+  })
+  /** From where on it may have been used for this settlement, by whomever. */
+  const startOf = Effect.fnUntraced(function* (
+    settlement: Pick<Settlement, "authorization" | "since">,
+    move: Move,
+    head: bigint
+  ) {
+    const from = yield* blockSince(searchedSince(settlement, move), head)
+    return { from, likely: yield* blockSince(askedAt(settlement), head, from) } satisfies Start
   })
 
   const logsOf = (search: Search, from: bigint, to: bigint) =>
@@ -137,11 +160,13 @@ export const make = (rpc: Rpc, confirmations: number) => {
    * The transaction between these blocks that used an authorisation or cancelled it, and which of both. Undefined when none is proven
    * to: a node that knows no such log, or not its receipt, may only lag behind.
    */
-  const useOf = Effect.fnUntraced(function* (move: Move, from: bigint, to: bigint) {
-    const { spans, whole } = spansOf(from, to)
+  const useOf = Effect.fnUntraced(function* (move: Move, start: Start, to: bigint) {
+    const { spans, whole } = spansFrom(start, to)
     let mayBeUsed = !whole
     for (const [low, high] of spans) {
-      const hashes = hashesOf(yield* logsOf(move.uses, low, high))
+      const oldestFirst = hashesOf(yield* logsOf(move.uses, low, high))
+      // A payer who calls all the time makes more such transfers than are read: what is near is read before what is not.
+      const hashes = low < start.likely ? oldestFirst.toReversed() : oldestFirst
       if (hashes.length > 0) mayBeUsed = true
       for (let first = 0; first < Math.min(hashes.length, mostTransactions); first += atOnce) {
         const read = yield* Effect.forEach(hashes.slice(first, first + atOnce), wentThrough, { concurrency: atOnce })
@@ -166,11 +191,11 @@ export const make = (rpc: Rpc, confirmations: number) => {
   const afterUse = Effect.fnUntraced(function* (
     move: Move,
     authorization: Authorization,
-    from: bigint,
+    start: Start,
     to: bigint,
     head: bigint
   ): Effect.fn.Return<Outcome | undefined, RpcError | RailUnavailable> {
-    const found = yield* useOf(move, from, to)
+    const found = yield* useOf(move, start, to)
     if (found === undefined) return undefined
     const { log, moved, receipt } = found
     if (!(yield* isFinal(receipt, head)))
@@ -186,30 +211,33 @@ export const make = (rpc: Rpc, confirmations: number) => {
   const testimony = Effect.fnUntraced(function* (
     move: Move,
     authorization: Authorization,
-    since: (head: bigint) => Effect.Effect<bigint, RpcError | RailUnavailable>
+    startAt: (head: bigint) => Effect.Effect<Start, RpcError | RailUnavailable>
   ) {
     const { number: head } = yield* rpc.head
     const final = finalBlock(head)
     const [used, time] = yield* Effect.all([isUsed(move, stateBlock(head)), timeOf(final)], { concurrency: 2 })
-    if (used) return yield* afterUse(move, authorization, yield* since(head), head, head)
+    if (used) return yield* afterUse(move, authorization, yield* startAt(head), head, head)
     return time >= move.validBefore
       ? ({ _tag: "Refused", reason: reasons(authorization).expired } satisfies Outcome)
       : undefined
   })
 
-  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, blockSince, afterUse, testimony }
+  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, startOf, afterUse, testimony }
 }
 export type Chain = ReturnType<typeof make>
 
 /** How much earlier than offered an authorisation may have been signed, and how far apart clocks may be, in seconds. */
 const margin = 600n
 
+/** Seconds since 1970 at which it was first asked to settle this. */
+const askedAt = ({ since }: Pick<Settlement, "since">): bigint => BigInt(Math.floor(since.getTime() / 1000))
+
 /** Seconds since 1970 from which on an authorisation may have been used for its settlement, however long it is valid. */
 export const searchedSince = (
-  { authorization, since }: Pick<Settlement, "authorization" | "since">,
+  settlement: Pick<Settlement, "authorization" | "since">,
   { validBefore }: Pick<Move, "validBefore">
 ): bigint => {
-  const asked = BigInt(Math.floor(since.getTime() / 1000)) - margin
-  const signed = validBefore - BigInt(Math.floor(authorization.requirements.maxTimeoutSeconds)) - margin
+  const asked = askedAt(settlement) - margin
+  const signed = validBefore - BigInt(Math.floor(settlement.authorization.requirements.maxTimeoutSeconds)) - margin
   return asked < signed ? asked : signed
 }

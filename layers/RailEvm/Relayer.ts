@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { RailUnavailable } from "#services/Rail.ts"
-import { type Chain, reasons, searchedSince } from "./Chain.ts"
+import { type Chain, reasons, type Start } from "./Chain.ts"
 import type { Move } from "./Contracts.ts"
 import type { EvmOptions } from "./Options.ts"
 import { type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
@@ -82,7 +82,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     return { _tag: "Affordable", gas, fees, head: head.number }
   })
 
-  const sinceSigned = (block: bigint): bigint => (block > behind ? block - behind : 0n)
+  const sinceSigned = (block: bigint): Start => ({ from: block > behind ? block - behind : 0n, likely: block })
 
   /** Its authorisation is used: by us, or by whoever saw it. The payee has the money when it was this transfer. */
   const usedBy = Effect.fnUntraced(function* (
@@ -102,7 +102,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
   const asTheChainSays = (settlement: Settlement, move: Move, signed: bigint | null) =>
     Effect.map(
       chain.testimony(move, settlement.authorization, (head) =>
-        signed === null ? chain.blockSince(searchedSince(settlement, move), head) : Effect.succeed(sinceSigned(signed))
+        signed === null ? chain.startOf(settlement, move, head) : Effect.succeed(sinceSigned(signed))
       ),
       (seen) => seen ?? pending(settlement.transaction)
     )

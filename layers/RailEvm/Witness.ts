@@ -40,9 +40,7 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
       const move = moveHere(settlement)
       if (move === undefined) return undefined
       yield* checked
-      const seen = yield* chain.testimony(move, authorization, (head) =>
-        chain.blockSince(Chain.searchedSince(settlement, move), head)
-      )
+      const seen = yield* chain.testimony(move, authorization, (head) => chain.startOf(settlement, move, head))
       return seen?._tag === "Pending" ? undefined : seen
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))

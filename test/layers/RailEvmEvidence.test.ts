@@ -33,7 +33,8 @@ const looking = Effect.fnUntraced(function* (wanted: Settlement) {
   if (move === undefined) return yield* Effect.die("it is no call of a contract")
   const chain = Chain.make(node.rpc, options.confirmations)
   node.chain.usedFrom = 50n
-  const found = Effect.suspend(() => chain.afterUse(move, wanted.authorization, 0n, node.chain.head, node.chain.head))
+  const all = { from: 0n, likely: 0n }
+  const found = Effect.suspend(() => chain.afterUse(move, wanted.authorization, all, node.chain.head, node.chain.head))
   return { ...node, move, found }
 })
 const settled = (transaction: string, log: number): Outcome => ({ _tag: "Settled", transaction, log })
@@ -212,8 +213,9 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       Object.assign(chain, { head: 3_200n, usedFrom: 101n })
       assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
       assert.deepStrictEqual(asked, [
-        [0n, 1_999n],
-        [2_000n, 3_199n]
+        [100n, 2_099n],
+        [2_100n, 3_199n],
+        [0n, 99n]
       ])
       mine(hash("aa"), { block: 3_100n, logs: [use(one), transferred(one)] })
       assert.deepStrictEqual(yield* ask(later), settled(hash("aa"), 1))

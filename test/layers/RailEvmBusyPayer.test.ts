@@ -1,0 +1,62 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Outcome } from "#domain/ChainSettlement.ts"
+import * as Chain from "#layers/RailEvm/Chain.ts"
+import * as Contracts from "#layers/RailEvm/Contracts.ts"
+import * as PlayedNode from "./PlayedNode.ts"
+import { permitted } from "./RailFacilitatorHarness.ts"
+
+const transaction = `0x${"aa".repeat(32)}`
+
+/** What the chain says of a permit that was used at this block, where its payer made as many transfers like it as are read, and more. */
+const saidOf = Effect.fnUntraced(function* (at: bigint, others: { readonly from: bigint; readonly to: bigint }) {
+  const node = PlayedNode.make(2_000n)
+  // At two seconds a block it was asked for at the thousandth, and may have been signed long before.
+  const wanted = permitted({ since: new Date(2_000_000) })
+  const move = (yield* Contracts.make)(wanted)
+  if (move === undefined) return yield* Effect.die("it is no call of a contract")
+  const logs = [PlayedNode.transferred(wanted.authorization)]
+  for (let block = others.from; block <= others.to; block++) {
+    node.mine(`0x${String(block).padStart(64, "0")}`, { block, logs })
+  }
+  node.mine(transaction, { block: at, to: move.to, input: move.data, logs })
+  node.chain.usedFrom = at
+  const chain = Chain.make(node.rpc, 2)
+  return yield* chain.testimony(move, wanted.authorization, (head) => chain.startOf(wanted, move, head))
+})
+const found: Outcome = { _tag: "Settled", transaction, log: 0 }
+
+describe("a permit of a payer who calls all the time", () => {
+  it.effect("is found although hundreds of transfers came before it was asked to be settled", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* saidOf(1_002n, { from: 700n, to: 1_001n }), found)
+    })
+  )
+
+  it.effect("is found where clocks differ, a bit before it was asked to be settled", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* saidOf(998n, { from: 690n, to: 997n }), found)
+    })
+  )
+})
+
+describe("the blocks in which a use is looked for", () => {
+  it("are those from the likeliest on, then those before it, the nearest first, and none of them twice", () => {
+    assert.deepStrictEqual(Chain.spansFrom({ from: 0n, likely: 3_000n }, 5_500n), {
+      spans: [
+        [3_000n, 4_999n],
+        [5_000n, 5_500n],
+        [2_000n, 2_999n],
+        [0n, 1_999n]
+      ],
+      whole: true
+    })
+    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 90n }, 50n).spans, [
+      [50n, 50n],
+      [10n, 49n]
+    ])
+    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 5n }, 50n).spans, [[10n, 50n]])
+    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 90n }, 9n).spans, [])
+    assert.isFalse(Chain.spansFrom({ from: 0n, likely: 900_000n }, 900_001n).whole)
+  })
+})
