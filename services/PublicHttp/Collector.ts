@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { OutboundFailed, type OutboundReason, outsideUndici, reasonOf } from "./Failure.ts"
+import { keep } from "./Pieces.ts"
 
 /** One whole answer. */
 export interface Collected {
@@ -54,7 +55,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer) {
     this.#size += chunk.length
     if (this.#size > this.#limit) return this.#fail("TooLarge")
-    this.#chunks.push(chunk)
+    keep(this.#chunks, chunk)
   }
 
   onResponseEnd() {

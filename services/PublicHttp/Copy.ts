@@ -1,3 +1,5 @@
+import { keep } from "./Pieces.ts"
+
 /** Keeps what passes by, up to a size. Answers once: with the whole, or with nothing as soon as it is too large. */
 export class Copy {
   readonly #most: number
@@ -19,7 +21,7 @@ export class Copy {
     if (this.#chunks === undefined) return
     this.#size += chunk.length
     if (this.#size <= this.#most) {
-      this.#chunks.push(chunk)
+      keep(this.#chunks, chunk)
       return
     }
     this.#chunks = undefined

@@ -7,6 +7,7 @@ import { Copy } from "./Copy.ts"
 import type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
 import { BadAnswer, brokeOff, reasonOf } from "./Failure.ts"
 import { Outgoing } from "./Outgoing.ts"
+import { joined, keep } from "./Pieces.ts"
 import type { Way } from "./Way.ts"
 
 export type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
@@ -42,7 +43,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   /** What arrived before `send`: at most one socket buffer, because the origin is paused meanwhile. */
   #early: Array<Buffer> = []
   /** What could be the end of the answer and must wait for `finish`, or for more to come. */
-  #last: Buffer | undefined
+  #last: Array<Buffer> = []
   #readsOn = false
   #copy: Copy | undefined
   #outlivesMillis = 0
@@ -142,7 +143,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     if (this.#over) return
     this.#copy?.add(chunk)
     if (this.#headersOut !== undefined) return this.#deliver(chunk)
-    this.#early.push(chunk)
+    keep(this.#early, chunk)
     if (!this.#readsOn) controller.pause()
   }
 
@@ -190,13 +191,14 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     if (!this.#over) this.#controller?.resume()
   }
 
-  /** A chunk that was held back leaves as soon as it is known not to be the last of what is here: after the parser's turn. */
+  /** What was held back leaves as soon as it is known not to be the last of what is here: after the parser's turn. */
   flush() {
     this.#flushing = false
     if (this.#ended || !this.#writeHead()) return
-    if (this.#last === undefined) return this.#response.flushHeaders()
-    this.#write(this.#last)
-    this.#last = undefined
+    const held = joined(this.#last)
+    if (held === undefined) return this.#response.flushHeaders()
+    this.#last = []
+    this.#write(held)
   }
 
   /** The origin has the whole of its time until here; what it may be silent later is a limit of its own. */
@@ -211,11 +213,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     this.#received += chunk.length
     if (this.length >= 0) {
       if (this.#received < this.length) this.#write(chunk)
-      else this.#last = chunk
+      else this.#last = [chunk]
       return
     }
-    if (this.#last !== undefined) this.#write(this.#last)
-    this.#last = chunk
+    keep(this.#last, chunk)
     this.#flushSoon()
   }
 
@@ -238,10 +239,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     if (!this.#ended || !this.#permitted || this.#headersOut === undefined || this.#over) return
     if (this.#isAlone) return this.#fail("CallerGone", undefined)
     if (!this.#writeHead()) return
-    this.#response.end(this.#last)
+    this.#response.end(joined(this.#last))
     // There is no `drain` after the end: what is left has one more period to leave.
     if (this.#draining) this.#timer?.refresh()
-    this.#last = undefined
+    this.#last = []
   }
 
   /** Only with the first byte of the body, so that an abort before it leaves the caller a real answer. */
@@ -276,7 +277,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     this.#outgoing.stop()
     clearTimeout(this.#timer)
     this.#early = []
-    this.#last = undefined
+    this.#last = []
     dropRest(this.#request)
   }
 

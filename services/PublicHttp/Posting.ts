@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "./Collector.ts"
 import { outsideUndici, reasonOf } from "./Failure.ts"
+import { keep } from "./Pieces.ts"
 
 /** One message. `timeoutMillis` covers everything from lookup to the last byte. */
 export interface Post {
@@ -41,9 +42,6 @@ export interface PostOutcome {
 
 /** Informational answers are dropped; a receiver that sends more than this many is not going to answer. */
 const maxInformational = 16
-
-/** One that drips its answer byte by byte does not make us keep so many small buffers. */
-const mostChunks = 256
 
 /** Calls back once, outside Effect: nothing but undici's parser stands between the socket and the outcome. */
 export const post = (dispatcher: Dispatcher, message: Post, done: (outcome: PostOutcome) => void): void => {
@@ -93,8 +91,7 @@ class Posting implements Dispatcher.DispatchHandler {
     if (this.#over) return
     const room = this.#kept - this.#size
     this.#size += chunk.length
-    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk)
-    if (this.#chunks.length >= mostChunks) this.#chunks = [Buffer.concat(this.#chunks)]
+    keep(this.#chunks, chunk.length > room ? chunk.subarray(0, room) : chunk)
     if (chunk.length > room) this.#cut(undefined)
   }
 

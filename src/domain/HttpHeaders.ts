@@ -36,17 +36,30 @@ const methodOverrides = ["x-http-method-override", "x-http-method", "x-method-ov
 /** And some the address that these name: neither is what was paid for. */
 const addressOverrides = ["x-original-uri", "x-original-url", "x-rewrite-url"]
 
+/** Who called, as proxies say it whom an origin may believe: it is we who call. */
+const callerAddresses = [
+  "cf-connecting-ip",
+  "fastly-client-ip",
+  "true-client-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-host",
+  "x-original-forwarded-for",
+  "x-original-host",
+  "x-real-ip"
+]
+
 /** Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. */
 const notForOrigin = new Set([
   ...hopByHop,
   ...payment,
   ...methodOverrides,
   ...addressOverrides,
+  ...callerAddresses,
   "content-length",
   "expect",
   "forwarded",
-  "host",
-  "x-real-ip"
+  "host"
 ])
 
 /** Those that are named here would change how a browser, or with the last two a cache, treats our whole host, not this one answer. */
@@ -110,7 +123,7 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const field = raw[i] ?? ""
     let value = raw[i + 1] ?? ""
-    // An origin behind CGI or WSGI cannot tell `X_Payment_Payer` from `X-Payment-Payer`.
+    // An origin behind CGI or WSGI cannot tell `X_Payment_Payer` from `X-Payment-Payer`, nor one in PHP `X.Payment.Payer`.
     const name = dashed(field)
     if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || hasDashed(added, name)) continue
     if (name === "authorization" && isOurCredential(value)) continue
@@ -133,7 +146,8 @@ export const headersForCaller = (raw: RawHeaders, place?: CookiePlace): Array<st
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const field = raw[i] ?? ""
     const name = field.toLowerCase()
-    if (notForCaller.has(name) || isOurs(name) || isFrontOrder(name) || (named?.has(name) && name !== "content-length"))
+    const read = dashed(field)
+    if (notForCaller.has(read) || isOurs(read) || isFrontOrder(read) || (named?.has(name) && name !== "content-length"))
       continue
     let value = raw[i + 1] ?? ""
     if (name === "set-cookie") {
@@ -196,7 +210,8 @@ export const headerValues = (raw: RawHeaders, name: string): string | undefined 
 export const isEventStream = (raw: RawHeaders): boolean =>
   /^\s*(?:text\/event-stream|application\/(?:x-ndjson|jsonl|json-seq))\b/i.test(headerValue(raw, "content-type") ?? "")
 
-const dashed = (field: string): string => field.toLowerCase().replaceAll("_", "-")
+/** The name as those read it who make a variable of it: CGI, FastCGI and PHP know letters, digits and one other character. */
+const dashed = (field: string): string => field.toLowerCase().replace(/[^a-z0-9-]/g, "-")
 
 const hasDashed = (headers: RawHeaders, name: string): boolean => {
   for (let i = 0; i + 1 < headers.length; i += 2) {

@@ -48,9 +48,28 @@ describe("what an origin sees of a caller's headers", () => {
     )
   })
 
-  it("leaves out what an origin could read as one of ours: an underscore is a dash", () => {
+  it("leaves out what an origin could read as one of ours: what is no letter or digit is a dash", () => {
     const raw = ["X_Payment_Payer", "wal_1", "x_forwarded_for", "9.9.9.9", "X_Gateway-Key", "guess", "X_Own", "kept"]
     assert.deepStrictEqual(seen(raw, ["X-Gateway-Key", "known"]), ["X_Own", "kept", "X-Gateway-Key", "known"])
+    const dotted = ["X.Payment.Payer", "X!Payment~Payer", "X.Forwarded.For", "x.gateway.key"]
+    const others = dotted.flatMap((name) => [name, "guess"])
+    assert.deepStrictEqual(seen([...others, "X.Own", "kept"], ["X-Gateway-Key", "known"]), [
+      "X.Own",
+      "kept",
+      "X-Gateway-Key",
+      "known"
+    ])
+  })
+
+  it("leaves out whom proxies say that they were called by: an origin that believes us would believe the caller", () => {
+    const names = ["True-Client-IP", "CF-Connecting-IP", "X-Client-IP", "X-Original-Forwarded-For", "X_Original_Host"]
+    assert.deepStrictEqual(
+      seen(
+        names.flatMap((name) => [name, "127.0.0.1"]),
+        []
+      ),
+      []
+    )
   })
 
   it("has the owner's fields in place of the caller's, however either spells a dash", () => {
