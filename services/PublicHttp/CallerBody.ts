@@ -79,15 +79,27 @@ export const readWhole = (source: IncomingMessage, progress: Progress, done: (bo
   })
 }
 
-const lingerMillis = 2000
+/** How long a caller may be silent, and send in all, whose answer is there. */
+const linger = { silentMillis: 2000, millis: 15_000 }
 
 /**
- * Reads and drops what the caller still sends after its answer, for two seconds at most: closing at once would reset the connection
- * and could take the answer with it.
+ * Reads and drops what the caller still sends after its answer, while it goes on and for a quarter of a minute at most: closing at once
+ * would reset the connection and could take the answer with it.
  */
 export const dropRest = (source: IncomingMessage): void => {
   if (source.complete || source.destroyed) return
+  const give = () => source.destroy()
   // @effect-diagnostics-next-line globalTimers:off
-  const timer = setTimeout(() => source.destroy(), lingerMillis).unref()
-  source.once("end", () => clearTimeout(timer)).resume()
+  const silent = setTimeout(give, linger.silentMillis).unref()
+  // @effect-diagnostics-next-line globalTimers:off
+  const all = setTimeout(give, linger.millis).unref()
+  const over = () => {
+    clearTimeout(silent)
+    clearTimeout(all)
+  }
+  source
+    .once("end", over)
+    .once("close", over)
+    .on("data", () => silent.refresh())
+    .resume()
 }

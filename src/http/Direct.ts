@@ -40,7 +40,7 @@ const isPlain = ({ headers, method }: IncomingMessage): boolean => {
     method === "POST" &&
     length > 0 &&
     length <= longest &&
-    ReadableBody.json.test(headers["content-type"] ?? "") &&
+    ReadableBody.isJson(headers["content-type"] ?? "") &&
     headers["transfer-encoding"] === undefined &&
     headers["content-encoding"] === undefined &&
     headers.expect === undefined &&
@@ -133,12 +133,8 @@ export const route = <Payload>(operation: {
       handle: (request, response, exchange) => {
         Idempotency.readKeys(request.headers)
         const notes: Admission.Notes = { principal: undefined, allowance: undefined }
-        const limits = () => {
-          const headers = notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
-          // What is left of a body that nobody read would hold the connection as long as its sender likes.
-          if (!request.complete) headers.push("connection", "close")
-          return headers
-        }
+        const limits = () =>
+          notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
         let isOver = false
         const watch = () =>
           patience.watch(() => {

@@ -8,7 +8,14 @@ import { InvalidRequest } from "#domain/Refusal.ts"
 /** What a JSON body may be. */
 export const limits = { bytes: 1_048_576, depth: 64, values: 20_000, arrival: Duration.seconds(15) }
 
-export const json = /^application\/json *(?:; *charset *= *"?utf-8"? *)?$/i
+/** Whether the media type is JSON in UTF-8, as RFC 9110 lets it be written: with blanks, and with parameters that are empty. */
+export const isJson = (type: string): boolean => {
+  if (type === "application/json") return true
+  const [media = "", ...parameters] = type.toLowerCase().split(";")
+  return (
+    media.trim() === "application/json" && parameters.every((one) => /^\s*(?:charset\s*=\s*"?utf-?8"?\s*)?$/.test(one))
+  )
+}
 /** An escape for NUL, which Postgres does not store, or for half a surrogate pair, which no UTF-8 text can carry. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
@@ -112,7 +119,7 @@ export const check = (
 ): Effect.Effect<void, Unreadable> => {
   const { headers } = source
   if (!hasBody(headers)) {
-    return expected && headers["content-type"] !== undefined && !json.test(headers["content-type"])
+    return expected && headers["content-type"] !== undefined && !isJson(headers["content-type"])
       ? Effect.fail(new UnsupportedMediaType({ header: "content-type", accepted: "application/json" }))
       : Effect.void
   }
@@ -120,7 +127,7 @@ export const check = (
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     return Effect.fail(new UnsupportedMediaType({ header: "content-encoding", accepted: "identity" }))
   }
-  if (!json.test(headers["content-type"] ?? "")) {
+  if (!isJson(headers["content-type"] ?? "")) {
     return Effect.fail(new UnsupportedMediaType({ header: "content-type", accepted: "application/json" }))
   }
   if (Number(headers["content-length"] ?? 0) > limits.bytes) {
