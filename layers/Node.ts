@@ -19,7 +19,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
-import { sayingOf } from "#services/Database/Reasons.ts"
+import { innermost, sayingOf } from "#services/Database/Reasons.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { isDatabaseAway } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
@@ -277,12 +277,20 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const [reason] = cause.reasons
   if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
   const fault = Cause.squash(cause)
+  if (isForbidden(fault)) {
+    return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
+  }
   if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
     String(reason.error.message) !== ""
     ? String(reason.error.message)
     : Cause.pretty(cause)
+}
+
+const isForbidden = (fault: unknown) => {
+  const last = innermost(fault)
+  return Predicate.hasProperty(last, "code") && last.code === "42501"
 }
 
 const run = NodeRuntime.runMain({

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Assurance } from "./Doctor/Assurance.ts"
 import * as AgentPromises from "./Doctor/Agents.ts"
@@ -63,13 +63,15 @@ export class Doctor extends Context.Service<
         return { promise, broken, millis: (yield* Clock.currentTimeMillis) - before } satisfies Finding
       })
 
-      const examination = areas.flatMap(({ promises }) => promises(sql)).map(check)
+      const examination = Effect.flatMap(DateTime.nowAsDate, (now) =>
+        Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check))
+      )
       const examine = sql`SET LOCAL statement_timeout = 0`.pipe(
         Effect.andThen(sql`SET LOCAL work_mem = '64MB'`),
         // Everything is read once, in order; whoever plans to look rows up one by one has wrong statistics.
         Effect.andThen(sql`SET LOCAL enable_nestloop = off`),
         Effect.andThen(sql`SET LOCAL enable_mergejoin = off`),
-        Effect.andThen(Effect.all(examination)),
+        Effect.andThen(examination),
         sql.withTransaction,
         Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         Effect.orDie,

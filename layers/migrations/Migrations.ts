@@ -51,13 +51,27 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
   return yield* sql
     .withTransaction(
       // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
-      Effect.andThen(sql`select pg_advisory_xact_lock(${lock})`, migrator({ loader, table: "schema_migrations" }))
+      sql`SELECT pg_advisory_xact_lock(${lock})`.pipe(
+        Effect.andThen(mayBegin),
+        Effect.andThen(migrator({ loader, table: "schema_migrations" }))
+      )
     )
     .pipe(
       // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again.
       Effect.retry({ while: isDeadlock, times: 30 }),
       Effect.catchTag("MigrationError", (failed) => Effect.fail(withReason(failed)))
     )
+})
+
+/** What Postgres says of a user who may create nothing is lost on the way. */
+const mayBegin = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL
+    OR coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may`
+  if (row?.["may"] === true) return
+  const message =
+    "The user of the database may create no tables in it: GRANT CREATE ON SCHEMA public TO it, or have it own the database."
+  return yield* new Migrator.MigrationError({ kind: "Failed", message })
 })
 
 const isDeadlock = (error: unknown) => {

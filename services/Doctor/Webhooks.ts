@@ -2,7 +2,7 @@ import type { SqlClient } from "effect/sql"
 import type { Assurance } from "./Assurance.ts"
 
 /** What holds of webhooks and their deliveries. */
-export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => [
+export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Assurance> => [
   {
     // Nothing was forgotten of one with few deliveries, and what it asks for is what it asked for since it was last changed.
     promise:
@@ -41,10 +41,11 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
   },
   {
     promise: "whatever is to be sent is in a lane that will be looked at in time",
+    // Of a lane with more to do than it may do at once something is overdue: it is looked at as soon as one of its calls has ended.
     query: sql`SELECT d.webhook_id, d.again, min(d.due_at) AS due, l.ready_at FROM webhook_deliveries d
       LEFT JOIN webhook_lanes l ON l.webhook_id = d.webhook_id AND l.again = d.again
       WHERE d.status = 'pending' GROUP BY d.webhook_id, d.again, l.ready_at, l.blocked
-      HAVING l.ready_at IS NULL OR l.ready_at > min(d.due_at) AND NOT l.blocked LIMIT 10`
+      HAVING l.ready_at IS NULL OR l.ready_at > greatest(min(d.due_at), ${now}) AND NOT l.blocked LIMIT 10`
   },
   {
     promise: "no subscription has more calls in flight than it may",

@@ -18,6 +18,7 @@ export const settings = (config: PgClient.PgClientConfig): PgClient.PgClientConf
 const patience = Duration.toMillis("3 seconds")
 /** The same is said again after this. */
 const silence = Duration.toMillis("1 minute")
+const again = "The ledger has its database connection again"
 /** How often this process gives up a connection for the sake of the ledger's. */
 const giving = Duration.toMillis("1 second")
 
@@ -43,20 +44,24 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   /** Since when nothing that was written has been taken. */
   let refusedSince: number | undefined
   const saidAt = new Map<string, number>()
+  let lastSaid = ""
 
   const say = (level: "Info" | "Warn" | "Error", sentence: string) =>
     Effect.suspend(() => {
       const now = passed()
       for (const [other, at] of saidAt) if (now - at >= silence) saidAt.delete(other)
-      if (saidAt.has(sentence)) return Effect.logDebug(sentence)
+      // The last word is not that it went, however often it came and went within a minute.
+      const isEnd = sentence === again && lastSaid !== again
+      if (saidAt.has(sentence) && !isEnd) return Effect.logDebug(sentence)
       saidAt.set(sentence, now)
+      lastSaid = sentence
       return Effect.logWithLevel(level)(sentence)
     })
 
   const came = Effect.suspend(() => {
     since = undefined
     crowded.closeUnsafe()
-    return saidAt.size === 0 ? Effect.void : say("Info", "The ledger has its database connection again")
+    return saidAt.size === 0 ? Effect.void : say("Info", again)
   })
   const went = Effect.suspend(() => {
     if (since !== undefined) return Effect.void

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { verifyWebhook } from "#client/verifyWebhook.ts"
@@ -64,7 +64,8 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       assert.deepStrictEqual(one.received.map(endpointOf), [first.id, first.id])
       assert.deepStrictEqual(other.received.map(endpointOf), [second.id])
       const sql = yield* SqlClient.SqlClient
-      for (const { promise, query } of promises(sql)) assert.deepStrictEqual(yield* query, [], promise)
+      for (const { promise, query } of promises(sql, yield* DateTime.nowAsDate))
+        assert.deepStrictEqual(yield* query, [], promise)
     })
   )
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Context, DateTime, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EventType } from "#domain/Event.ts"
 import { WebhookId } from "#domain/Ids.ts"
@@ -142,9 +142,13 @@ export const attempts = Effect.fnUntraced(function* (caller: Principal, id: Webh
 })
 
 /** What the doctor finds broken of webhooks; the facts of these tests are of nothing else. */
-export const broken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.forEach(promises(sql), ({ promise, query }) => Effect.map(query, (rows) => ({ promise, rows })))
-).pipe(Effect.map((findings) => findings.filter(({ rows }) => rows.length > 0)))
+export const broken = Effect.gen(function* () {
+  const assurances = promises(yield* SqlClient.SqlClient, yield* DateTime.nowAsDate)
+  const findings = yield* Effect.forEach(assurances, ({ promise, query }) =>
+    Effect.map(query, (rows) => ({ promise, rows }))
+  )
+  return findings.filter(({ rows }) => rows.length > 0)
+})
 
 /** Waits in real time, a few milliseconds at a time, until it is so. */
 export const until = (isSo: () => boolean) =>
