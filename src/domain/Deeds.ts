@@ -1,3 +1,5 @@
+import { fieldsInParts, sentFields } from "./SentFields.ts"
+
 /** What orders, pays or ends something, in the words of addresses. A mere look at them is not taken. */
 const deed =
   /bestellung[-_/]?(?:abschlie(?:ss|ß)en|abschicken|absenden|aufgeben|best(?:ae|ä)tigen)|(?:jetzt|zahlungspflichtig|kostenpflichtig)[-_]?(?:kaufen|bestellen)|(?:confirmar|enviar|validar)[-_/]?(?:el[-_])?(?:pedido|compra)|comprar[-_]?(?:ahora|agora)|(?:confirmer|envoyer)[-_/]?(?:la[-_])?commande|acheter[-_]?maintenant|(?:conferma|invia)[-_/]?(?:l[-_])?ordine|acquista[-_]?ora|bestelling[-_/]?(?:plaatsen|bevestigen)|(?:zloz|potwierdz|wyslij)[-_/]?zamowienie|(?:place|submit|confirm|complete|finali[sz]e|process|pay)[-_/]?(?:the[-_])?(?:order|purchase|payment|checkout)|(?:order|checkout|payment)[-_/](?:place|submit|confirm|complete|finali[sz]e|process|success|pay)\b|one[-_]?click|buy[-_]?now|logout|delete|unsubscribe/i
@@ -129,25 +131,27 @@ const orderingMember = /"_{0,2}(?:action|intent|operation|command|type|event)"\s
 /** Calls that WooCommerce takes many of at once. */
 const orderingPart = /"path"\s{0,5}:\s{0,5}"[^"]{0,100}wc\\?\/store(?:\\?\/v\d)?\\?\/checkout["?]/
 
+const isJson = /^\s*[[{]/
+
 /** How much of a body is looked at. */
 const longestBody = 200_000
 
-/** Whether what is sent says that it orders, whatever its address. */
+/** Whether a text, which is a whole body or a field's value, calls something that orders. */
+const callsOrder = (text: string): boolean =>
+  (naming.test(text) && orderingCall.test(text)) ||
+  (isJson.test(text) &&
+    (orderingPart.test(text) || [...text.matchAll(orderingMember)].some(([, value]) => deed.test(value ?? ""))))
+
+/** Whether what is sent says that it orders, whatever its address and however its fields are packed. */
 export const saysOrder = (body: string): boolean => {
   const text = body.slice(0, longestBody)
-  if (naming.test(text) && orderingCall.test(text)) return true
-  if (/^\s*[[{]/.test(text)) {
-    return orderingPart.test(text) || [...text.matchAll(orderingMember)].some(([, value]) => deed.test(value ?? ""))
-  }
-  return [...new URLSearchParams(text)].some(([name, value]) => isOrderingField(name, value))
+  if (callsOrder(text)) return true
+  const fields = isJson.test(text) ? fieldsInParts(text) : sentFields(text)
+  return fields.some(([name, value]) => isOrderingField(name, value) || callsOrder(value))
 }
 
 /** Whether what a page sends, by a form of any kind, holds a choice of how to pay. */
-export const sendsPayment = (body: string): boolean => {
-  const text = body.slice(0, longestBody)
-  const names = [...text.matchAll(/\bname="([^"\r\n]{1,200})"/g)].map(([, name]) => name ?? "")
-  if (names.length > 0) return names.some(namesPaying)
-  return [...new URLSearchParams(text)].some(
+export const sendsPayment = (body: string): boolean =>
+  sentFields(body.slice(0, longestBody)).some(
     ([name, value]) => value !== "" && (namesPaying(name) || isWayToPay(value))
   )
-}

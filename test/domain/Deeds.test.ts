@@ -2,6 +2,19 @@ import { assert, describe, it } from "vitest"
 import { isAsideAddress, isReviewPage, ordersByLook, saysOrder, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
 import { cpuTime } from "./CpuTime.ts"
 
+/** These fields as a script sends them that hands over a form: in parts. */
+const inParts = (fields: Record<string, string>, end = "\r\n") =>
+  [
+    ...Object.entries(fields).flatMap(([name, value]) => [
+      "------x",
+      `Content-Disposition: form-data; name="${name}"`,
+      "",
+      value
+    ]),
+    "------x--",
+    ""
+  ].join(end)
+
 const url = (path: string, host = "shop.example") => new URL(path, `https://${host}`)
 
 describe("a platform's page on which an order is looked at", () => {
@@ -48,6 +61,53 @@ describe("where platforms take orders", () => {
     ["Remix", "_action=placeOrder&cart=1"],
     ["WordPress", "action=send_order&phone=1"]
   ])("nothing is sent that says so: %s", (_, body) => assert.isTrue(saysOrder(body)))
+
+  const ordering = [
+    ["action", "place_order"],
+    ["action", "woocommerce_checkout"],
+    ["wc-ajax", "checkout"],
+    ["woocommerce-process-checkout-nonce", "1a"],
+    ["payload", '{"action":"place_order"}'],
+    ["operations", '{"operationName":"SubmitForCompletion"}']
+  ] as const
+  for (const [name, value] of ordering) {
+    it(`nothing is sent that says so in any packing of a form: ${name}=${value}`, () => {
+      const fields = { email: "a@b.example", [name]: value, note: "two\r\n--lines" }
+      const packed = {
+        urlencoded: new URLSearchParams(fields).toString(),
+        "in parts": inParts(fields),
+        "in parts of bare lines": inParts(fields, "\n"),
+        "in parts, with another header first": inParts(fields).replaceAll(
+          "Content-D",
+          "Content-Type: a/b\r\nContent-D"
+        ),
+        "in parts, unquoted": inParts(fields).replaceAll(/name="([^"]*)"/g, "name=$1"),
+        "in parts, behind a file": `------x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n\u0000\r\n${inParts(fields)}`,
+        "a line each": Object.entries(fields)
+          .map((field) => field.join("="))
+          .join("\r\n")
+      }
+      for (const [how, body] of Object.entries(packed)) assert.isTrue(saysOrder(body), how)
+    })
+  }
+
+  it("are not meant by what a buyer writes into a field in parts", () => {
+    for (const fields of [
+      { action: "add_to_cart", note: "action=place_order" },
+      { filename: "place_order", comment: "please place order soon", event: "add" }
+    ])
+      assert.isFalse(saysOrder(inParts(fields)), inParts(fields))
+  })
+
+  it("bodies in parts are judged in no time, however many or long", () => {
+    const header = "Content-Disposition: form-data"
+    for (const part of [`${header};`, `${header};name=${";".repeat(900)}`, `${header}\r\n\r\n\r--`, "\n--", "; "]) {
+      const body = `${header}; name="a"${part.repeat(200_000 / part.length)}`
+      const before = cpuTime()
+      assert.isFalse(saysOrder(body))
+      assert.isBelow(cpuTime() - before, 250, part)
+    }
+  })
 
   it("is told from where they fill a cart, ship, or say what a total comes to", () => {
     for (const path of [

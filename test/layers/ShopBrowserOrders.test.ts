@@ -6,7 +6,10 @@ import { browserOf, missing, open } from "./ShopBrowserHarness.ts"
 /** A page that tries to order by itself, by every detour. */
 const scheming = `<!doctype html><title>Scheming</title><script>
 const post = (address, body, type) => fetch(address, { method: "POST", body, headers: type ? { "content-type": type } : {} }).catch(() => {})
+const form = (fields) => Object.entries(fields).reduce((data, [name, value]) => (data.append(name, value), data), new FormData())
 const all = [
+  post("/wp-admin/admin-ajax.php", form({ email: "a@b.example", action: "place_order" })),
+  post("/index.php", form({ file: new Blob([new Uint8Array([255, 0])]), "wc-ajax": "checkout" })),
   post("/cart/add?then=307", "id=1", "application/x-www-form-urlencoded"),
   post("/graphql", JSON.stringify({ query: "mutation { placeOrder(input: {}) { order { id } } }" }), "application/json"),
   post("/graphql", JSON.stringify({ operationName: "CompleteCheckout", extensions: {} }), "application/json"),
@@ -17,7 +20,8 @@ const all = [
   fetch("/index.php?route=extension/payment/cod/confirm").catch(() => {}),
   post("/cdn-cgi/rum?", "{}", "application/json"),
   post("/metrics/g/collect?v=2", "en=begin_checkout"),
-  post("/cart/add?then=fine", "id=1", "application/x-www-form-urlencoded")
+  post("/cart/add?then=fine", "id=1", "application/x-www-form-urlencoded"),
+  post("/cart/add?then=in-parts", form({ id: "1" }))
 ]
 Promise.all(all).then(() => { document.body.append("tried") })
 </script>`
@@ -42,7 +46,11 @@ if (missing !== undefined) {
         const { show } = yield* open(browser, fixture.url)
         const shown = yield* show(new URL(fixture.url))
         assert.isTrue("html" in shown && shown.html.includes("tried"), JSON.stringify(shown))
-        assert.deepStrictEqual(came.toSorted(), ["POST /cart/add?then=307", "POST /cart/add?then=fine"])
+        assert.deepStrictEqual(came.toSorted(), [
+          "POST /cart/add?then=307",
+          "POST /cart/add?then=fine",
+          "POST /cart/add?then=in-parts"
+        ])
         const led = yield* show(new URL("/go", fixture.url))
         assert.isTrue("failure" in led, JSON.stringify(led))
         assert.notInclude(came, "GET /order/confirm")
