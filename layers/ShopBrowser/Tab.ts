@@ -6,7 +6,8 @@ import type { PageReading } from "#services/PageReading.ts"
 import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { realTime } from "#services/RealTime.ts"
 import { ask, type BrowserFailed } from "./Chromium.ts"
-import { isAside, isOrder } from "./OrderLock.ts"
+import { isAside, isOrder, mayHideOrder } from "./OrderLock.ts"
+import { sentText } from "./SentText.ts"
 import { isBeacon, isTracker } from "./Trackers.ts"
 
 /** What one visit may take, over its whole life. */
@@ -52,21 +53,26 @@ const ignore = () => {}
 /** No server takes a longer address, and a page may make one of megabytes. */
 const longestAddress = 16_384
 
+const noBytes = new Uint8Array()
+
 const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
   const address = request.url()
   const url = address.length > longestAddress ? null : URL.parse(address)
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "unwanted"
+  const headers = request.headers()
   const leaving = {
     method: request.method(),
     url,
-    body: request.postData() ?? "",
-    from: request.headers()["referer"]
+    body: sentText(request.postDataBuffer() ?? noBytes, headers),
+    from: headers["referer"],
+    isDocument: request.isNavigationRequest()
   }
-  if (isOrder({ ...leaving, isDocument: request.isNavigationRequest() })) return "order"
-  if (isAside({ ...leaving, isDocument: false })) return "unwanted"
+  if (isOrder(leaving)) return "order"
+  if (isAside(leaving)) return "unwanted"
   if (count > mostRequests || unwanted.has(request.resourceType())) return "unwanted"
   if (isTracker(url.hostname) || isBeacon(url)) return "unwanted"
-  return undefined
+  // Those who watch pack what they send, and are known by then.
+  return mayHideOrder(leaving) ? "order" : undefined
 }
 
 const kept = new Set(["document", "xhr", "fetch"])

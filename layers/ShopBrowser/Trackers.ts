@@ -21,6 +21,7 @@ export const trackers: ReadonlySet<string> = new Set([
   "mixpanel.com",
   "heap.io",
   "heapanalytics.com",
+  "posthog.com",
   "matomo.cloud",
   "plausible.io",
   "newrelic.com",

@@ -16,6 +16,14 @@ const all = [
   post("/checkout", "step=3&action=place_order", "application/x-www-form-urlencoded"),
   post("/api/%6Frders", "{}", "application/json"),
   post("/rest/default/V1/guest-carts/Xy1/payment-information", "{}", "application/json"),
+  post("/graphql?packed", new Uint8Array([31, 139, 8, 0]), "application/json"),
+  new Promise((done) => {
+    const worker = "onmessage = ({ data }) => fetch(data, { method: 'POST', body: new Uint8Array([31, 139, 8, 0]) }).then(() => postMessage(1), () => postMessage(1))"
+    const one = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })))
+    one.onmessage = done
+    one.onerror = done
+    one.postMessage(new URL("/graphql?packed-by-worker", location.href).href)
+  }),
   post("/checkout", new Blob(["_action=placeOrder"], { type: "application/x-www-form-urlencoded" })),
   fetch("/index.php?route=extension/payment/cod/confirm").catch(() => {}),
   post("/cdn-cgi/rum?", "{}", "application/json"),

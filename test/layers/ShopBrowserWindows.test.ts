@@ -25,6 +25,7 @@ const ordering = ["/place-order", "/moved"]
     (to) => `
 fetch("${to}", { method: "POST", keepalive: true }).catch(() => {}); navigator.sendBeacon("${to}", "x")
 globalThis.fetchLater?.("${to}", { method: "POST" }); addEventListener("pagehide", () => navigator.sendBeacon("${to}", "x"))
+addEventListener("pagehide", () => navigator.sendBeacon("/unread", new Uint8Array([31, 139])))
 { const source = "fetch('" + location.origin + "${to}', { method: 'POST', mode: 'no-cors' })"
   new Worker(URL.createObjectURL(new Blob([source]))); new Worker("/worker.js?${to}")
   for (const sandbox of [undefined, "allow-scripts allow-forms"]) {
@@ -101,7 +102,7 @@ if (missing !== undefined) {
         assert.include(html, "tried")
         assert.include(asked, "POST /moved localhost", "the frame of another site did try")
         assert.deepStrictEqual(
-          asked.filter((one) => /^\/(?:place-order|socket)/.test(one.split(" ")[1] ?? "")),
+          asked.filter((one) => /^\/(?:place-order|unread|socket)/.test(one.split(" ")[1] ?? "")),
           []
         )
       })
