@@ -11,7 +11,8 @@ const Item = Schema.Struct({
   item_id: Schema.Int,
   sku: Schema.String,
   qty: Schema.Finite,
-  price: Schema.optionalKey(Schema.Finite)
+  price: Schema.optionalKey(Schema.Finite),
+  product_type: Schema.optionalKey(Schema.String)
 })
 const ShippingMethods = Schema.Array(
   Schema.Struct({
@@ -21,13 +22,15 @@ const ShippingMethods = Schema.Array(
     amount: Schema.optionalKey(Schema.Finite)
   })
 )
-const PaymentDetails = Schema.Struct({
-  payment_methods: Schema.Array(Schema.Struct({ code: Schema.String, title: Schema.String })),
-  totals: Schema.Struct({
-    grand_total: Schema.optionalKey(Schema.Finite),
-    base_currency_code: Schema.optionalKey(Schema.String)
-  })
+const PaymentMethods = Schema.Array(Schema.Struct({ code: Schema.String, title: Schema.String }))
+const Totals = Schema.Struct({
+  grand_total: Schema.optionalKey(Schema.Finite),
+  base_currency_code: Schema.optionalKey(Schema.String)
 })
+const PaymentDetails = Schema.Struct({ payment_methods: PaymentMethods, totals: Totals })
+
+/** Kinds of products of which nothing is sent. A cart of them alone has no shipping: asked for its ways, Magento answers with none. */
+const unshipped: ReadonlySet<string | undefined> = new Set(["virtual", "downloadable"])
 
 const addressOf = (shopper: TestShopper) => ({
   firstname: shopper.firstName,
@@ -79,19 +82,19 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     return assertCart(candidate, sku, lines, evidenceOf(read.answer))
   })
 
-  const checkout = Effect.gen(function* () {
-    if (base === undefined) return { ...unknown("There is no cart."), total: null } satisfies CheckoutOutcome
+  /** Takes the address and the first way of shipping. */
+  const ship = Effect.fnUntraced(function* (of: string) {
     const address = addressOf(shopper)
     const methods = valueOf(
       "checkout",
       "address_rejected",
-      yield* errand.json(ShippingMethods, jsonPost(`${base}/estimate-shipping-methods`, { address }))
+      yield* errand.json(ShippingMethods, jsonPost(`${of}/estimate-shipping-methods`, { address }))
     )
-    if (!isGood(methods)) return { ...methods, total: null } satisfies CheckoutOutcome
+    if (!isGood(methods)) return methods
     const chosen = methods.value.find(({ available, method_code }) => available && method_code !== null)
     if (chosen === undefined) {
       const detail = `No shipping to ${shopper.countryName} is offered.`
-      return { ...failed("checkout", "no_shipping_option", detail, evidenceOf(methods.answer)), total: null }
+      return failed("checkout", "no_shipping_option", detail, evidenceOf(methods.answer))
     }
     const addressInformation = {
       shipping_address: address,
@@ -102,15 +105,41 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const taken = valueOf(
       "checkout",
       "address_rejected",
-      yield* errand.json(PaymentDetails, jsonPost(`${base}/shipping-information`, { addressInformation }))
+      yield* errand.json(PaymentDetails, jsonPost(`${of}/shipping-information`, { addressInformation }))
     )
+    if (!isGood(taken)) return taken
+    const shipping = `${chosen.carrier_code} to ${shopper.countryName} for ${(chosen.amount ?? 0).toFixed(2)}`
+    return { details: taken.value, shipping, evidence: evidenceOf(taken.answer) }
+  })
+
+  /** What the answer to a way of shipping would say, where nothing is shipped. */
+  const readDetails = Effect.fnUntraced(function* (of: string) {
+    const methods = valueOf(
+      "checkout",
+      "checkout_form_unrecognized",
+      yield* errand.json(PaymentMethods, { url: `${of}/payment-methods` })
+    )
+    if (!isGood(methods)) return methods
+    const totals = valueOf(
+      "checkout",
+      "checkout_form_unrecognized",
+      yield* errand.json(Totals, { url: `${of}/totals` })
+    )
+    if (!isGood(totals)) return totals
+    const details = { payment_methods: methods.value, totals: totals.value }
+    return { details, shipping: "nothing is shipped", evidence: evidenceOf(totals.answer) }
+  })
+
+  const checkout = Effect.gen(function* () {
+    if (base === undefined) return { ...unknown("There is no cart."), total: null } satisfies CheckoutOutcome
+    const isShipped = items.length === 0 || items.some(({ product_type: kind }) => !unshipped.has(kind))
+    const taken = yield* isShipped ? ship(base) : readDetails(base)
     if (!isGood(taken)) return { ...taken, total: null } satisfies CheckoutOutcome
-    offered = taken.value
+    offered = taken.details
     const page = yield* lookAtCheckout(errand, "/checkout/")
     if (page !== undefined && !isGood(page)) return { ...page, total: null } satisfies CheckoutOutcome
-    const total = taken.value.totals.grand_total
-    const shipping = `${chosen.carrier_code} to ${shopper.countryName} for ${(chosen.amount ?? 0).toFixed(2)}`
-    return checkedOut(total === undefined ? null : total.toFixed(2), shipping, evidenceOf(taken.answer))
+    const total = taken.details.totals.grand_total
+    return checkedOut(total === undefined ? null : total.toFixed(2), taken.shipping, taken.evidence)
   })
 
   const payment = Effect.sync((): PaymentOutcome => {

@@ -1,0 +1,92 @@
+import { Duration, Effect } from "effect"
+import { afterEach, assert, describe, it } from "vitest"
+import { shoppers } from "#domain/TestShopper.ts"
+import { PageReading } from "#services/PageReading.ts"
+import * as Errand from "#services/ShoppingEngine/Errand.ts"
+import * as Magento from "#services/ShoppingEngine/MagentoRail.ts"
+import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
+import * as PageReadingHere from "./PageReadingHere.ts"
+import { closeAll, httpOrigin } from "./PublicHttpHarness.ts"
+import { closeVisits, visitOf } from "./SiteVisitsHarness.ts"
+
+afterEach(async () => {
+  await closeVisits()
+  await closeAll()
+})
+
+/** What a shop answers by `METHOD path`: a page, a value as JSON, or a status alone. */
+type Answers = Readonly<Record<string, string | number | object>>
+
+/** An errand at a shop that knows these answers and no others. */
+const errandAt = async (answers: Answers) => {
+  const asked: Array<string> = []
+  const port = await httpOrigin((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://shop")
+    const call = `${request.method} ${pathname}`
+    asked.push(call)
+    const answer = answers[call] ?? 404
+    if (typeof answer === "number") return void response.writeHead(answer).end()
+    const isPage = typeof answer === "string" && answer.startsWith("<")
+    response.setHeader("content-type", isPage ? "text/html" : "application/json")
+    response.end(isPage ? answer : JSON.stringify(answer))
+  })
+  const visit = await visitOf(`127.0.0.1:${port}`)
+  const pages = await Effect.runPromise(Effect.provide(PageReading, PageReadingHere.layer))
+  const limits = { requests: 20, duration: Duration.seconds(8), reserve: Duration.zero }
+  const url = new URL("/p/book", visit.site.home)
+  const book: Candidate = {
+    name: "A book to read on screen",
+    url,
+    sku: "BOOK",
+    platformId: null,
+    variant: null,
+    price: "5.00",
+    currency: "USD"
+  }
+  return { asked, book, errand: Errand.make(visit, limits, pages) }
+}
+
+describe("goods of which nothing is shipped", () => {
+  const magentoOf = (...kinds: ReadonlyArray<string>): Answers => {
+    const cart = "/rest/V1/guest-carts/c1"
+    const [item, ...others] = kinds.map((product_type, index) => ({
+      item_id: index,
+      sku: "BOOK",
+      qty: 1,
+      price: 5,
+      product_type
+    }))
+    return {
+      "POST /rest/V1/guest-carts": "c1",
+      [`POST ${cart}/items`]: item ?? 404,
+      [`GET ${cart}/items`]: [item, ...others],
+      [`POST ${cart}/estimate-shipping-methods`]: [],
+      [`GET ${cart}/payment-methods`]: [{ code: "checkmo", title: "Check / Money order" }],
+      [`GET ${cart}/totals`]: { grand_total: 5.5, base_currency_code: "USD" }
+    }
+  }
+  const magento = async (...kinds: ReadonlyArray<string>) => {
+    const { asked, book, errand } = await errandAt(magentoOf(...kinds))
+    const rail = Magento.make(errand, shoppers.US, "USD")
+    await Effect.runPromise(rail.cart(book))
+    const checkout = await Effect.runPromise(rail.checkout)
+    return { asked, checkout, payment: await Effect.runPromise(rail.payment) }
+  }
+
+  for (const kind of ["virtual", "downloadable"]) {
+    it(`are bought from Magento without asking how it ships them: ${kind}`, async () => {
+      const { asked, checkout, payment } = await magento(kind)
+      assert.deepInclude(checkout, { status: "passed", total: "5.50", blockers: [] }, checkout.detail)
+      assert.match(checkout.detail, /nothing is shipped/)
+      assert.match(payment.evidence ?? "", /checkmo/)
+      assert.notInclude(asked, "POST /rest/V1/guest-carts/c1/estimate-shipping-methods")
+    })
+  }
+
+  it("do not spare other goods in Magento's cart their shipping", async () => {
+    for (const kinds of [["simple"], ["virtual", "simple"]]) {
+      const { checkout } = await magento(...kinds)
+      assert.deepInclude(checkout.blockers.at(-1) ?? {}, { id: "no_shipping_option" }, kinds.join())
+    }
+  })
+})
