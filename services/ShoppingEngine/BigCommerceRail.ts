@@ -7,18 +7,17 @@ import { judgedPage } from "./Payments.ts"
 import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail } from "./Rail.ts"
 
 const Id = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/))
+const Items = Schema.Array(
+  Schema.Struct({
+    id: Schema.Union([Schema.String, Schema.Finite]),
+    productId: Schema.Int,
+    quantity: Schema.Finite,
+    salePrice: Schema.optionalKey(Schema.Finite)
+  })
+)
 const Cart = Schema.Struct({
   id: Id,
-  lineItems: Schema.Struct({
-    physicalItems: Schema.Array(
-      Schema.Struct({
-        id: Schema.Union([Schema.String, Schema.Finite]),
-        productId: Schema.Int,
-        quantity: Schema.Finite,
-        salePrice: Schema.optionalKey(Schema.Finite)
-      })
-    )
-  })
+  lineItems: Schema.Struct({ physicalItems: Items, digitalItems: Schema.optionalKey(Items) })
 })
 const Checkout = Schema.Struct({
   grandTotal: Schema.optionalKey(Schema.Finite),
@@ -65,7 +64,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       yield* errand.json(Schema.Array(Cart), { url: "/api/storefront/carts" })
     )
     if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
-    const lines = (read.value[0]?.lineItems.physicalItems ?? []).map((item) => ({
+    const { digitalItems = [], physicalItems = [] } = read.value[0]?.lineItems ?? {}
+    const lines = [...physicalItems, ...digitalItems].map((item) => ({
       id: String(item.productId),
       quantity: item.quantity,
       price: item.salePrice === undefined ? null : item.salePrice.toFixed(2)
@@ -73,11 +73,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     return assertCart(candidate, String(productId), lines, evidenceOf(read.answer))
   })
 
-  const checkout = Effect.gen(function* () {
-    const item = state?.lineItems.physicalItems[0]
-    if (state === undefined || item === undefined) {
-      return { ...unknown("There is no cart."), total: null } satisfies CheckoutOutcome
-    }
+  /** Takes the address and the first way of shipping. */
+  const ship = Effect.fnUntraced(function* (of: string, itemId: string | number) {
     const address = {
       email: shopper.email,
       firstName: shopper.firstName,
@@ -89,24 +86,37 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       postalCode: shopper.postalCode,
       countryCode: shopper.country
     }
-    const url = `/api/storefront/checkouts/${state.id}/consignments?include=consignments.availableShippingOptions`
-    const body = [{ address, lineItems: [{ itemId: item.id, quantity: 1 }] }]
+    const url = `${of}/consignments?include=consignments.availableShippingOptions`
+    const body = [{ address, lineItems: [{ itemId, quantity: 1 }] }]
     const taken = valueOf("checkout", "address_rejected", yield* errand.json(Checkout, jsonPost(url, body)))
-    if (!isGood(taken)) return { ...taken, total: null } satisfies CheckoutOutcome
+    if (!isGood(taken)) return taken
     const option = taken.value.consignments.flatMap((one) => one.availableShippingOptions ?? [])[0]
     if (option === undefined) {
       const detail = `No shipping to ${shopper.countryName} is offered.`
-      return { ...failed("checkout", "no_shipping_option", detail, evidenceOf(taken.answer)), total: null }
+      return failed("checkout", "no_shipping_option", detail, evidenceOf(taken.answer))
     }
+    const { cost, description } = option
+    return { ...taken, cost, shipping: `${description} to ${shopper.countryName} for ${cost}` }
+  })
+
+  /** A checkout of digital goods alone has nobody to send them to. */
+  const readCheckout = Effect.fnUntraced(function* (of: string) {
+    const read = valueOf("checkout", "checkout_form_unrecognized", yield* errand.json(Checkout, { url: of }))
+    return isGood(read) ? { ...read, cost: 0, shipping: "nothing is shipped" } : read
+  })
+
+  const checkout = Effect.gen(function* () {
+    if (state === undefined) return { ...unknown("There is no cart."), total: null } satisfies CheckoutOutcome
+    const [item] = state.lineItems.physicalItems
+    const of = `/api/storefront/checkouts/${state.id}`
+    const taken = yield* item === undefined ? readCheckout(of) : ship(of, item.id)
+    if (!isGood(taken)) return { ...taken, total: null } satisfies CheckoutOutcome
     const page = yield* lookAtCheckout(errand, "/checkout")
     if (page !== undefined && !isGood(page)) return { ...page, total: null } satisfies CheckoutOutcome
     checkoutPage = page
-    const total = taken.value.grandTotal === undefined ? null : (taken.value.grandTotal + option.cost).toFixed(2)
-    return checkedOut(
-      total,
-      `${option.description} to ${shopper.countryName} for ${option.cost}`,
-      evidenceOf(taken.answer)
-    )
+    const { grandTotal } = taken.value
+    const total = grandTotal === undefined ? null : (grandTotal + taken.cost).toFixed(2)
+    return checkedOut(total, taken.shipping, evidenceOf(taken.answer))
   })
 
   const payment = Effect.sync((): PaymentOutcome => {

@@ -3,6 +3,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { shoppers } from "#domain/TestShopper.ts"
 import { PageReading } from "#services/PageReading.ts"
 import * as Errand from "#services/ShoppingEngine/Errand.ts"
+import * as BigCommerce from "#services/ShoppingEngine/BigCommerceRail.ts"
 import * as Magento from "#services/ShoppingEngine/MagentoRail.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
 import * as PageReadingHere from "./PageReadingHere.ts"
@@ -88,5 +89,34 @@ describe("goods of which nothing is shipped", () => {
       const { checkout } = await magento(...kinds)
       assert.deepInclude(checkout.blockers.at(-1) ?? {}, { id: "no_shipping_option" }, kinds.join())
     }
+  })
+
+  const bigCommerce = async (lineItems: object) => {
+    const cart = { id: "c1", lineItems }
+    const { asked, book, errand } = await errandAt({
+      "GET /p/book": '<form><input type="hidden" name="product_id" value="7"><button>Add to cart</button></form>',
+      "POST /api/storefront/carts": cart,
+      "GET /api/storefront/carts": [cart],
+      "GET /api/storefront/checkouts/c1": { grandTotal: 5.5, consignments: [] },
+      "POST /api/storefront/checkouts/c1/consignments": { grandTotal: 5.5, consignments: [] }
+    })
+    const rail = BigCommerce.make(errand, shoppers.US, "USD")
+    const done = await Effect.runPromise(rail.cart(book))
+    return { asked, cart: done, checkout: await Effect.runPromise(rail.checkout) }
+  }
+  const line = { id: "i1", productId: 7, quantity: 1, salePrice: 5 }
+
+  it("are seen in the cart of a BigCommerce shop, and bought without asking how it ships them", async () => {
+    const { asked, cart, checkout } = await bigCommerce({ physicalItems: [], digitalItems: [line] })
+    assert.deepInclude(cart, { status: "passed", price: "5.00", blockers: [] }, cart.detail)
+    assert.deepInclude(checkout, { status: "passed", total: "5.50", blockers: [] }, checkout.detail)
+    assert.notInclude(asked, "POST /api/storefront/checkouts/c1/consignments")
+  })
+
+  it("do not spare other goods in BigCommerce's cart their shipping, nor hide beside them", async () => {
+    const other = { ...line, id: "i2", productId: 8 }
+    const { cart, checkout } = await bigCommerce({ physicalItems: [line], digitalItems: [other] })
+    assert.match(cart.detail, /does not hold this item once: 2 lines/)
+    assert.deepInclude(checkout.blockers.at(-1) ?? {}, { id: "no_shipping_option" })
   })
 })
