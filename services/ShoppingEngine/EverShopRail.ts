@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { everShopCart } from "#domain/ShoppingConduct.ts"
 import type { BlockerId, Step } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
-import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, valueOf } from "./ApiRail.ts"
+import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, pageFor, valueOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
 import { evidenceOf, failed, snippet, unknown } from "./Outcomes.ts"
 import { totalOn } from "./FormPages.ts"
@@ -65,8 +65,9 @@ export const make = (errand: Errand, shopper: TestShopper): Rail => {
     const { data } = added.value
     cartId = data.cartId
     itemId = data.item?.uuid ?? data.items?.[0]?.uuid
-    const read = yield* errand.look("/cart")
-    const text = read._tag === "Answered" ? read.text : ""
+    const seen = yield* pageFor("cart", errand, "/cart")
+    if (!isGood(seen)) return { ...seen, price: null } satisfies CartOutcome
+    const { text } = seen.answer
     const lines = text.includes(candidate.name) || text.includes(sku) ? [{ id: sku, quantity: 1, price: null }] : []
     return assertCart(candidate, sku, lines, snippet(`cart ${data.cartId}`))
   })

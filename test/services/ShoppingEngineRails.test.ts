@@ -4,6 +4,7 @@ import { shoppers } from "#domain/TestShopper.ts"
 import { PageReading } from "#services/PageReading.ts"
 import * as Errand from "#services/ShoppingEngine/Errand.ts"
 import * as BigCommerce from "#services/ShoppingEngine/BigCommerceRail.ts"
+import * as EverShop from "#services/ShoppingEngine/EverShopRail.ts"
 import * as Magento from "#services/ShoppingEngine/MagentoRail.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
 import * as PageReadingHere from "./PageReadingHere.ts"
@@ -118,5 +119,25 @@ describe("goods of which nothing is shipped", () => {
     const { cart, checkout } = await bigCommerce({ physicalItems: [line], digitalItems: [other] })
     assert.match(cart.detail, /does not hold this item once: 2 lines/)
     assert.deepInclude(checkout.blockers.at(-1) ?? {}, { id: "no_shipping_option" })
+  })
+})
+
+describe("an EverShop's cart that is read back", () => {
+  const readBack = async (cart: string | number) => {
+    const added = { data: { cartId: "c1", item: { uuid: "i1" } } }
+    const { book, errand } = await errandAt({ "POST /api/cart/mine/items": added, "GET /cart": cart })
+    return Effect.runPromise(EverShop.make(errand, shoppers.US).cart(book))
+  }
+
+  it("holds the item, or is empty, which is a failure of the shop", async () => {
+    const held = await readBack("<h1>Cart</h1><p>A book to read on screen $5.00</p>")
+    assert.strictEqual(held.status, "passed", held.detail)
+    const empty = await readBack("<h1>Cart</h1><p>Your cart is empty</p>")
+    assert.deepInclude(empty.blockers.at(-1) ?? {}, { id: "add_to_cart_failed" })
+  })
+
+  it("is not known where its page does not answer, and no fault of the shop", async () => {
+    const unread = await readBack(503)
+    assert.deepStrictEqual([unread.status, unread.blockers], ["unknown", []], unread.detail)
   })
 })
