@@ -84,8 +84,9 @@ export const readRobots = (text: string): Robots => {
       if (value !== "") group.agents.push(agentName(value))
       continue
     }
-    isNaming = false
     if (name === "allow" || name === "disallow") {
+      // Other lines among the names of a group leave it one group (RFC 9309, 2.2.4).
+      isNaming = false
       // An empty pattern matches nothing: `Disallow:` allows everything.
       if (value !== "") group?.rules.push({ allow: name === "allow", pattern: value, line })
     } else if (lines.length < maxLines) {

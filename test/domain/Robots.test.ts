@@ -61,6 +61,15 @@ describe("a robots.txt", () => {
     )
   })
 
+  it("holds one group for names that only lines of other kinds stand between", () => {
+    for (const between of ["Crawl-delay: 5\n", "Content-Signal: ai-train=no\n\n", "Sitemap: /a.xml\n", "Host: a\n"]) {
+      const robots = readRobots(`User-agent: Claude-User\n${between}User-agent: GPTBot\nDisallow: /`)
+      for (const agent of ["Claude-User", "GPTBot"]) assert.isFalse(robotsAllows(robots, agent, "/"), between)
+    }
+    const apart = readRobots("User-agent: Claude-User\nAllow: /\nCrawl-delay: 5\nUser-agent: GPTBot\nDisallow: /")
+    assert.isTrue(robotsAllows(apart, "Claude-User", "/"), "after a rule, a name begins another")
+  })
+
   it("allows everything when it says nothing", () => {
     for (const text of [
       "",
