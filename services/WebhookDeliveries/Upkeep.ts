@@ -30,16 +30,18 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const horizon = retrySchedule.at(-1) ?? 0
 
+  // As whoever writes what came of calls: subscriptions before lanes before attempts, or the two would wait for each other. What
+  // another has in hand is left to him or to the next turn: several share what there is.
   const overdue = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date }),
     Result: Ids,
     execute: ({ now }) =>
-      sql`SELECT DISTINCT webhook_id FROM webhook_deliveries WHERE status = 'sending' AND lease_until <= ${now}
-        LIMIT ${sql.literal(String(subscriptions))}`
+      sql`WITH lost AS MATERIALIZED (
+          SELECT DISTINCT webhook_id FROM webhook_deliveries WHERE status = 'sending' AND lease_until <= ${now}
+        )
+        SELECT w.id AS webhook_id FROM lost JOIN webhooks w ON w.id = lost.webhook_id ORDER BY w.id
+        LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE OF w SKIP LOCKED`
   })
-  // As whoever writes what came of calls: subscriptions before lanes before attempts, or the two would wait for each other.
-  const lockWebhooks = (ids: ReadonlyArray<string>) =>
-    sql`SELECT 1 FROM webhooks WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR NO KEY UPDATE`
   const lockLanes = (ids: ReadonlyArray<string>) =>
     sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ANY(${ids}::uuid[]) ORDER BY webhook_id, again FOR NO KEY UPDATE`
   // The same attempt again, because nobody knows what came of it: the schedule goes on as if it had not been made.
@@ -67,12 +69,21 @@ export const make = Effect.gen(function* () {
     const at = DateTime.toDate(now)
     const ids = (yield* overdue({ now: at })).map(({ webhook_id }) => webhook_id)
     if (ids.length === 0) return 0
-    yield* lockWebhooks(ids)
     yield* lockLanes(ids)
     // One that kills whoever makes it is not made for ever.
     yield* resend(ids, at, DateTime.toDate(DateTime.subtract(now, { milliseconds: horizon, hours: 1 })))
     return ids.length
   }).pipe(sql.withTransaction)
+  // All there are: nothing new is sent to a subscription while its places are taken by calls that nobody makes any more.
+  const sendAllLost = Effect.gen(function* () {
+    let all = 0
+    for (let turn = 0; turn < most; turn++) {
+      const found = yield* sendLost
+      all += found
+      if (found < subscriptions) break
+    }
+    return all
+  })
 
   const full = SqlSchema.findAll({
     Request: Schema.Void,
@@ -200,7 +211,7 @@ export const make = Effect.gen(function* () {
 
   return {
     measure: Effect.orDie(measure),
-    sendLost: Effect.orDie(sendLost),
+    sendLost: Effect.orDie(sendAllLost),
     prune: Effect.orDie(pruneAll),
     forgetFailures: Effect.orDie(forgetFailures),
     shutDeserted: Effect.orDie(shutDeserted)

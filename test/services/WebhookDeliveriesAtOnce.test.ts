@@ -100,6 +100,28 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
       })
   )
 
+  it.effect("make all attempts of one that was lost again at once, whatever number of subscriptions they are for", () =>
+    Effect.gen(function* () {
+      const waiting: Array<ServerResponse> = []
+      const { received, state, url } = yield* receiver((_, response) => void waiting.push(response))
+      const { caller, id } = yield* subscribe(url)
+      yield* multiply(id, 119)
+      const first = yield* otherProcess()
+      yield* happen(caller)
+      yield* first.expand
+      yield* Effect.forkScoped(first.deliverDue)
+      yield* until(() => waiting.length === 120)
+      yield* first.kill
+      state.answer = answering(200)
+      yield* TestClock.adjust("45 seconds")
+      const { deliverDue, tidy } = yield* WebhookDeliveries
+      yield* tidy
+      assert.strictEqual(yield* deliverDue, 120)
+      assert.strictEqual(received.length, 240)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
   it.effect("believe nobody who comes back after his lease: the attempt is somebody else's by then", () =>
     Effect.gen(function* () {
       const waiting: Array<ServerResponse> = []

@@ -9,6 +9,7 @@ import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
   answering,
+  attempts,
   happen,
   otherProcess,
   receiver,
@@ -106,31 +107,36 @@ layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
     })
   )
 
-  it.effect("takes a subscription before its lanes, as who writes what came of calls", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const waiting: Array<ServerResponse> = []
-      const { state, url } = yield* receiver((_, response) => void waiting.push(response))
-      const { caller, id } = yield* subscribe(url)
-      const first = yield* otherProcess()
-      yield* happen(caller)
-      yield* first.expand
-      yield* Effect.forkScoped(first.deliverDue)
-      yield* until(() => waiting.length === 1)
-      yield* first.kill
-      state.answer = answering(200)
-      yield* TestClock.adjust("46 seconds")
-      const { tidy } = yield* WebhookDeliveries
-      const other = yield* another(
-        sql`SELECT 1 FROM webhooks WHERE id = ${id} FOR NO KEY UPDATE`,
-        sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${id} FOR NO KEY UPDATE NOWAIT`
-      )
-      const tidying = yield* Effect.forkScoped(tidy)
-      assert.isTrue(yield* waits(tidying))
-      assert.strictEqual((yield* other.finish).length, 1)
-      assert.isAtLeast(yield* Fiber.join(tidying), 1)
-      waiting[0]?.end()
-    })
+  it.effect(
+    "leaves a subscription and its lanes to who has it in hand, and makes its lost attempts again in a later turn",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const waiting: Array<ServerResponse> = []
+        const { state, url } = yield* receiver((_, response) => void waiting.push(response))
+        const { caller, id } = yield* subscribe(url)
+        const first = yield* otherProcess()
+        yield* happen(caller)
+        yield* first.expand
+        yield* Effect.forkScoped(first.deliverDue)
+        yield* until(() => waiting.length === 1)
+        yield* first.kill
+        state.answer = answering(200)
+        yield* TestClock.adjust("46 seconds")
+        const { tidy } = yield* WebhookDeliveries
+        const other = yield* another(
+          sql`SELECT 1 FROM webhooks WHERE id = ${id} FOR NO KEY UPDATE`,
+          sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${id} FOR NO KEY UPDATE NOWAIT`
+        )
+        const tidying = yield* Effect.forkScoped(tidy)
+        assert.isFalse(yield* waits(tidying))
+        yield* Fiber.join(tidying)
+        assert.strictEqual((yield* attempts(caller, id)).length, 1)
+        assert.strictEqual((yield* other.finish).length, 1)
+        yield* tidy
+        assert.strictEqual((yield* attempts(caller, id)).length, 2)
+        waiting[0]?.end()
+      })
   )
 
   it.effect("finds that who shuts a subscription takes both of its lanes in turn, also when a retry was told so", () =>
