@@ -39,7 +39,8 @@ export const all = Migrator.fromGlob({
   "0032_revoked_keys.ts": () => import("./0032_revoked_keys.ts"),
   "0033_paused_endpoints.ts": () => import("./0033_paused_endpoints.ts"),
   "0034_relayer_nonces.ts": () => import("./0034_relayer_nonces.ts"),
-  "0035_signed_schemes.ts": () => import("./0035_signed_schemes.ts")
+  "0035_signed_schemes.ts": () => import("./0035_signed_schemes.ts"),
+  "0036_delivery_history.ts": () => import("./0036_delivery_history.ts")
 })
 
 /**

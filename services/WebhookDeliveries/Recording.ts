@@ -37,6 +37,16 @@ const finish = Pipeline.statement(
     AS r (webhook_id, id, failure, duration_ms, status, headers, body, truncated, next_retry_at)
   WHERE d.webhook_id = r.webhook_id AND d.id = r.id AND d.status = 'sending'`
 )
+// What arrived is not sent again to who asks for what never did, also when this attempt is forgotten before the earlier failure.
+const arrive = Pipeline.statement(
+  [OID.uuidArray, OID.int8Array],
+  `UPDATE webhook_deliveries d SET arrived = true FROM unnest($1, $2) AS r (webhook_id, event_seq)
+  WHERE d.webhook_id = r.webhook_id AND d.event_seq = r.event_seq AND d.status = 'failed' AND d.next_retry_at IS NULL
+    AND NOT d.arrived`
+)
+/** Whether another chain with the same event may have ended before. */
+const mayBeLate = ({ attempt: { attempt, cause, event_seq } }: Ended): boolean =>
+  event_seq !== null && (cause === "replay" || attempt > 1)
 /** Follows attempts by their next ones; what is looked at is that this attempt's end is the one that was written. */
 const follow = Pipeline.statement(
   [OID.uuidArray, OID.uuidArray, OID.uuidArray, OID.timestamptzArray, OID.timestamptz],
@@ -226,6 +236,11 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
         ]
       }
     ]
+    const late = written.flatMap(({ one }) => (one.failure === null && mayBeLate(one) ? [one.attempt] : []))
+    if (late.length > 0) {
+      const values = [late.map(({ webhook_id }) => webhook_id), late.map(({ event_seq }) => event_seq)]
+      steps.push({ statement: arrive, values })
+    }
     if (retries.length > 0) {
       const values = [
         retries.map(({ one }) => one.attempt.webhook_id),

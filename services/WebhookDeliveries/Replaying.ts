@@ -128,7 +128,7 @@ export const make = Effect.gen(function* () {
           SELECT event_seq FROM webhook_deliveries
           WHERE webhook_id = ${request.webhook_id} AND event_seq > ${request.after} AND event_seq <= ${request.upTo}
           GROUP BY event_seq
-          HAVING bool_or(status = 'failed' AND next_retry_at IS NULL) AND NOT bool_or(status <> 'failed')
+          HAVING bool_or(status = 'failed' AND next_retry_at IS NULL) AND NOT bool_or(status <> 'failed' OR arrived)
         )
         SELECT e.seq, e.created_at AS at FROM webhooks w, lost
           JOIN events e ON e.log = 1 AND e.seq = lost.event_seq AND ${within(request)}

@@ -254,4 +254,34 @@ layer(testLayer(), { timeout: "60 seconds" })("the history", (it) => {
       assert.deepInclude(yield* replayAll(caller, id, only), { queued: 0 })
     })
   )
+
+  it.effect("takes what a replay brought for arrived, also when the history has forgotten that replay", () =>
+    Effect.gen(function* () {
+      const { state, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      const { deliverDue, replayAll, tidy } = yield* WebhookDeliveries
+      yield* happen(caller, times(2))
+      yield* settle
+      for (let hour = 0; hour < 60; hour++) {
+        yield* TestClock.adjust("1 hour")
+        yield* deliverDue
+      }
+      state.answer = answering(200)
+      const only = { since: new Date(0), only_failed: true }
+      assert.deepInclude(yield* replayAll(caller, id, only), { queued: 2 })
+      yield* TestClock.adjust("1 second")
+      yield* deliverDue
+      yield* happen(caller, times(150))
+      yield* settle
+      yield* tidy
+      const all = yield* attempts(caller, id)
+      assert.isFalse(all.some(({ cause }) => cause === "replay"))
+      // What failed for good is still shown.
+      assert.strictEqual(
+        all.filter(({ next_retry_at, status }) => status === "failed" && next_retry_at === null).length,
+        2
+      )
+      assert.deepInclude(yield* replayAll(caller, id, only), { queued: 0 })
+    })
+  )
 })

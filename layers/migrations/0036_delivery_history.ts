@@ -1,0 +1,10 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Of a failure that ended its chain, whether the event arrived by another one: that outlives whatever is forgotten of the other. */
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE webhook_deliveries ADD COLUMN arrived boolean NOT NULL DEFAULT false`
+  yield* sql`CREATE INDEX webhook_deliveries_missed ON webhook_deliveries (webhook_id, event_seq)
+    WHERE status = 'failed' AND next_retry_at IS NULL AND NOT arrived`
+})
