@@ -154,12 +154,16 @@ export const make = Effect.gen(function* () {
     const { replays } = yield* waiting(webhook_id)
     if (replays >= maxReplaysWaiting) return yield* new TooManyReplays({ limit: maxReplaysWaiting })
   })
+  // Behind what earlier calls queued, or all together would be sent faster, and mixed. Not behind repetitions: they may be days away.
   const queue = (webhook_id: WebhookId, seqs: ReadonlyArray<bigint>, now: Date) =>
     sql`INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, attempt,
         again, due_at, status, created_at)
       SELECT ${webhook_id}::uuid, attempt_id, attempt_id, tenant_id, 'replay', event_id, type, seq, 1, true,
-        ${now}::timestamptz + place * interval '1 millisecond' * ${apart}::int, 'pending', ${now}::timestamptz
+        greatest(${now}::timestamptz, last.due_at) + place * interval '1 millisecond' * ${apart}::int, 'pending', ${now}::timestamptz
       FROM (
+        SELECT max(due_at) AS due_at FROM webhook_deliveries
+        WHERE webhook_id = ${webhook_id} AND status = 'pending' AND cause = 'replay' AND again AND attempt = 1
+      ) AS last, (
         SELECT new_uuid() AS attempt_id, e.tenant_id, e.id AS event_id, e.type, e.seq, wanted.place
         FROM unnest(${seqs}::bigint[]) WITH ORDINALITY AS wanted (seq, place)
         JOIN events e ON e.log = 1 AND e.seq = wanted.seq ORDER BY wanted.place OFFSET 0

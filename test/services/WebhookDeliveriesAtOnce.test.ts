@@ -218,11 +218,11 @@ layer(testLayer(), { timeout: "60 seconds" })("the history", (it) => {
       assert.deepStrictEqual(second, { queued: 300, until: new Date(at + 4000), next: null })
       assert.deepInclude(yield* replayAll(caller, id, { since, types: ["transfer.failed"] }), { queued: 0 })
       yield* deliverDue
-      // One every 20 ms.
+      // One every 20 ms, whatever number of calls queued them.
       assert.strictEqual(received.length, 0)
       yield* TestClock.adjust("1 second")
       yield* deliverDue
-      assert.strictEqual(received.length, 100)
+      assert.strictEqual(received.length, 50)
       const [all] =
         yield* sql`SELECT count(DISTINCT event_id)::int AS events FROM webhook_deliveries WHERE webhook_id = ${id}`
       assert.deepStrictEqual(all, { events: 1200 })
