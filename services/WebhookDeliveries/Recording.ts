@@ -108,7 +108,8 @@ const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Dat
   }
   const streak = streakAfter(
     start,
-    ended.map(({ at, attempt, failure }) => ({ delivered: failure === null, isTest: attempt.cause === "test", at }))
+    // A test is what is not in the log, also when it is sent again.
+    ended.map(({ at, attempt, failure }) => ({ delivered: failure === null, isTest: attempt.event_seq === null, at }))
   )
   // What another address said is no word of this receiver's.
   const isGone = ended.some(

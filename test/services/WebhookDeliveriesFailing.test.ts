@@ -143,4 +143,18 @@ layer(testLayer(), { timeout: "60 seconds" })("failures of a subscription", (it)
       assert.deepStrictEqual(yield* broken, [])
     })
   )
+
+  it.effect("are not those of a test that is sent again", () =>
+    Effect.gen(function* () {
+      const { get, test } = yield* Webhooks
+      const { received, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      const { delivery_id } = yield* test(caller, id)
+      yield* settle
+      yield* (yield* WebhookDeliveries).replay(caller, id, delivery_id)
+      yield* settle
+      assert.strictEqual(received.length, 2)
+      assert.deepInclude(yield* get(caller, id), { failures: 0, failing_since: null })
+    })
+  )
 })
