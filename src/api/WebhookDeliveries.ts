@@ -150,8 +150,9 @@ export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay
         "was paused was not sent, and is left out then. One call takes 1,000 events, of one instant all together and 5,000 at most; it may " +
         "take fewer, also none, where others lie between. Ask again with the same body and `next_cursor` as `cursor` until that is null. " +
         "`until` in the answer is the moment from which on the rest happened: who goes on with it as `since`, and no cursor, may have " +
-        "events of one instant twice, and of an instant with more than 5,000 not all. Only while the webhook is `active`, else 409 `STATE_TRANSITION_INVALID`; while 10,000 " +
-        "replays of the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.\n\n" +
+        "events of one instant twice, and of an instant with more than 5,000 not all. Only while the webhook is `active`, else 409 " +
+        "`STATE_TRANSITION_INVALID`; what was queued is sent also when it is paused afterwards. While 10,000 replays of " +
+        "the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.\n\n" +
         `${createdOnce} A call that goes on with a cursor has a key of its own.`,
       body: { since: "2026-01-01T00:00:00Z", types: ["transfer.*"], only_failed: true },
       answer: { queued: 12, until: "2026-01-02T03:04:05.678Z", next_cursor: null }

@@ -92,8 +92,9 @@ const update = HttpApiEndpoint.patch("update", "/webhooks/:id", {
     documented({
       summary: "Change a webhook",
       description:
-        "Changes what is given and leaves the rest; the rules are those of creation. `status: paused` stops sending, `status: " +
-        "active` begins again, also after the webhook was paused or disabled by itself: it then has no failures, and gets the " +
+        "Changes what is given and leaves the rest; the rules are those of creation. `status: paused` stops sending what " +
+        "happens, and its retries; tests and replays that were ordered are sent all the same, unless the webhook is disabled or " +
+        "deleted. `status: active` begins again, also after it was paused or disabled by itself: it then has no failures, and gets the " +
         "events that are committed from then on. Those raised meanwhile are kept and can be replayed. A `disabled` webhook cannot " +
         "be paused: 409 `STATE_TRANSITION_INVALID`. `url` and `events` of an endpoint's subscription are the endpoint's: 409 " +
         "`WEBHOOK_OF_ENDPOINT`; `PATCH` its `webhookUrl`, which opens one again that was paused or disabled by itself, and leaves one " +

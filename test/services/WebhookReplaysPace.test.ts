@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import { answering, happen, receiver, settle, subscribe, testLayer } from "./WebhookDeliveriesHarness.ts"
 
@@ -54,6 +55,22 @@ layer(testLayer(), { timeout: "60 seconds" })("what is replayed", (it) => {
       yield* TestClock.adjust("20 millis")
       yield* deliverDue
       assert.strictEqual(received.length, 3)
+    })
+  )
+
+  it.effect("is sent also when the webhook is paused afterwards", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      const since = yield* now
+      yield* happen(caller, times(3, "transfer.created"))
+      yield* settle
+      const { deliverDue, replayAll } = yield* WebhookDeliveries
+      yield* replayAll(caller, id, { since })
+      yield* (yield* Webhooks).update(caller, id, { status: "paused" })
+      yield* TestClock.adjust("1 second")
+      yield* deliverDue
+      assert.strictEqual(received.length, 6)
     })
   )
 })
