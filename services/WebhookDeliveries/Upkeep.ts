@@ -95,14 +95,18 @@ export const make = Effect.gen(function* () {
           LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE SKIP LOCKED
         ) f WHERE l.webhook_id = f.webhook_id AND l.again = f.again RETURNING l.webhook_id`
   })
-  // By when they were sent: a repetition was queued before much that is over by then, and has its place among the last all the same.
+  // By when they were sent: a repetition was queued before much that is over by then, and has its place among the last all the same. The
+  // oldest go first, so that a chain loses its beginning and never its end or its middle, however many turns it takes.
   // Others forget the same rows, in orders of their own: what one of them has in hand is left to it, so that nobody waits in a ring.
   const forget = (ids: ReadonlyArray<string>) =>
     sql`WITH old AS (
         SELECT f.webhook_id, f.id FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
           SELECT p.webhook_id, p.id FROM webhook_deliveries p
-          WHERE p.webhook_id = w.id AND (p.status = 'delivered' OR p.next_retry_at IS NOT NULL)
-          ORDER BY p.sent_at DESC, p.id DESC OFFSET ${sql.literal(String(keptAttempts))} LIMIT ${sql.literal(String(rows))}
+          WHERE p.webhook_id = w.id AND (p.status = 'delivered' OR p.next_retry_at IS NOT NULL) AND (p.sent_at, p.id) <= (
+            SELECT n.sent_at, n.id FROM webhook_deliveries n
+            WHERE n.webhook_id = w.id AND (n.status = 'delivered' OR n.next_retry_at IS NOT NULL)
+            ORDER BY n.sent_at DESC, n.id DESC OFFSET ${sql.literal(String(keptAttempts))} LIMIT 1
+          ) ORDER BY p.sent_at, p.id LIMIT ${sql.literal(String(rows))}
         ) d JOIN webhook_deliveries f ON f.webhook_id = d.webhook_id AND f.id = d.id FOR UPDATE OF f SKIP LOCKED
       )
       DELETE FROM webhook_deliveries d USING old WHERE d.webhook_id = old.webhook_id AND d.id = old.id

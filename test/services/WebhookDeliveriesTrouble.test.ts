@@ -87,8 +87,8 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
       yield* multiply(id, 60)
       const { tenant_id } = yield* tenantOf(id)
       yield* sql`INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, attempt,
-          again, due_at, status, created_at)
-        SELECT w.id, d.id, d.id, w.tenant_id, 'event', d.id, 'transfer.created', 1, 1, false, now(), 'delivered', now()
+          again, due_at, status, created_at, sent_at)
+        SELECT w.id, d.id, d.id, w.tenant_id, 'event', d.id, 'transfer.created', 1, 1, false, now(), 'delivered', now(), now()
         FROM webhooks w, LATERAL (SELECT w.id AS one, new_uuid() AS id FROM generate_series(1, CASE WHEN w.id = ${id} THEN 2600 ELSE 101 END)) d
         WHERE w.tenant_id = ${tenant_id}`
       yield* sql`INSERT INTO webhook_lanes (webhook_id, again, finished) SELECT id, false, 101 FROM webhooks WHERE tenant_id = ${tenant_id}`
