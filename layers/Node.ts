@@ -18,10 +18,7 @@ import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { isIP, SocketAddress } from "node:net"
 import { Environment } from "#domain/Principal.ts"
-import { ServiceUnavailable } from "#domain/Refusal.ts"
-import { innermost, sayingOf } from "#services/Database/Reasons.ts"
 import { Deployment } from "#services/Deployment.ts"
-import { isDatabaseAway } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { monotonic, sleep } from "#services/RealTime.ts"
@@ -31,6 +28,8 @@ import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
 import * as Stopping from "./Node/Stopping.ts"
 import * as Setting from "./Setting.ts"
+
+export { reasonOf } from "./Node/StopReason.ts"
 
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
 const port = Setting.whole("PORT", 0, 65_535).pipe(Config.withDefault(4020))
@@ -271,27 +270,6 @@ export const policy = Layer.effect(
 
 /** The listening process: `PORT`, `HOST`, `TURNPIKE_PUBLIC_URL`, `TURNPIKE_ENVIRONMENT` and the rest of its surroundings. */
 export const layer = Layer.merge(Layer.provideMerge(deployment, listener), policy)
-
-/** Why the process cannot run: one sentence when somebody expected it or the database left, the whole cause when nobody did. */
-export const reasonOf = (cause: Cause.Cause<unknown>): string => {
-  const [reason] = cause.reasons
-  if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
-  const fault = Cause.squash(cause)
-  if (isForbidden(fault)) {
-    return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
-  }
-  if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
-  return reason?._tag === "Fail" &&
-    Predicate.hasProperty(reason.error, "message") &&
-    String(reason.error.message) !== ""
-    ? String(reason.error.message)
-    : Cause.pretty(cause)
-}
-
-const isForbidden = (fault: unknown) => {
-  const last = innermost(fault)
-  return Predicate.hasProperty(last, "code") && last.code === "42501"
-}
 
 const run = NodeRuntime.runMain({
   disableErrorReporting: true,

@@ -39,8 +39,8 @@ export const all = Migrator.fromGlob({
   "0032_revoked_keys.ts": () => import("./0032_revoked_keys.ts"),
   "0033_paused_endpoints.ts": () => import("./0033_paused_endpoints.ts"),
   "0034_relayer_nonces.ts": () => import("./0034_relayer_nonces.ts"),
-  "0035_signed_schemes.ts": () => import("./0035_signed_schemes.ts"),
-  "0036_delivery_history.ts": () => import("./0036_delivery_history.ts")
+  "0035_delivery_history.ts": () => import("./0035_delivery_history.ts"),
+  "0036_signed_schemes.ts": () => import("./0036_signed_schemes.ts")
 })
 
 /**
@@ -53,13 +53,15 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
     .withTransaction(
       // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
       sql`SELECT pg_advisory_xact_lock(${lock})`.pipe(
+        // A table that somebody reads for long is waited for in front of all who use it.
+        Effect.andThen(sql`SET LOCAL lock_timeout = '2s'`),
         Effect.andThen(mayBegin),
         Effect.andThen(migrator({ loader, table: "schema_migrations" }))
       )
     )
     .pipe(
       // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again.
-      Effect.retry({ while: isDeadlock, times: 30 }),
+      Effect.retry({ while: isInTheWay, times: 30 }),
       Effect.catchTag("MigrationError", (failed) => Effect.fail(withReason(failed)))
     )
 })
@@ -75,9 +77,10 @@ const mayBegin = Effect.gen(function* () {
   return yield* new Migrator.MigrationError({ kind: "Failed", message })
 })
 
-const isDeadlock = (error: unknown) => {
+/** Somebody else's locks: two who wait for each other, or one who keeps his. */
+const isInTheWay = (error: unknown) => {
   const fault = innermost(error)
-  return Predicate.hasProperty(fault, "code") && fault.code === "40P01"
+  return Predicate.hasProperty(fault, "code") && (fault.code === "40P01" || fault.code === "55P03")
 }
 
 /** Also says what Postgres said. */

@@ -1,5 +1,9 @@
+import { DateTime, Duration } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Assurance } from "./Assurance.ts"
+
+/** How far clocks of processes may be apart. */
+const apart = Duration.seconds(15)
 
 /** What holds of webhooks and their deliveries. */
 export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Assurance> => [
@@ -45,7 +49,7 @@ export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Ass
     query: sql`SELECT d.webhook_id, d.again, min(d.due_at) AS due, l.ready_at FROM webhook_deliveries d
       LEFT JOIN webhook_lanes l ON l.webhook_id = d.webhook_id AND l.again = d.again
       WHERE d.status = 'pending' GROUP BY d.webhook_id, d.again, l.ready_at, l.blocked
-      HAVING l.ready_at IS NULL OR l.ready_at > greatest(min(d.due_at), ${now}) AND NOT l.blocked LIMIT 10`
+      HAVING l.ready_at IS NULL OR l.ready_at > greatest(min(d.due_at), ${DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), apart))}) AND NOT l.blocked LIMIT 10`
   },
   {
     promise: "no subscription has more calls in flight than it may",

@@ -100,7 +100,7 @@ export const make = Effect.gen(function* () {
   // Others forget the same rows, in orders of their own: what one of them has in hand is left to it, so that nobody waits in a ring.
   const forget = (ids: ReadonlyArray<string>) =>
     sql`WITH old AS (
-        SELECT f.webhook_id, f.id FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
+        SELECT f.webhook_id, f.id, f.event_seq, f.status FROM unnest(${ids}::uuid[]) AS w (id) CROSS JOIN LATERAL (
           SELECT p.webhook_id, p.id FROM webhook_deliveries p
           WHERE p.webhook_id = w.id AND (p.status = 'delivered' OR p.next_retry_at IS NOT NULL) AND (p.sent_at, p.id) <= (
             SELECT n.sent_at, n.id FROM webhook_deliveries n
@@ -108,6 +108,11 @@ export const make = Effect.gen(function* () {
             ORDER BY n.sent_at DESC, n.id DESC OFFSET ${sql.literal(String(keptAttempts))} LIMIT 1
           ) ORDER BY p.sent_at, p.id LIMIT ${sql.literal(String(rows))}
         ) d JOIN webhook_deliveries f ON f.webhook_id = d.webhook_id AND f.id = d.id FOR UPDATE OF f SKIP LOCKED
+      ), known AS (
+        -- What is told of an arrival here is told by nobody else, if the chain that failed ended after it.
+        UPDATE webhook_deliveries m SET arrived = true FROM old WHERE old.status = 'delivered'
+          AND m.webhook_id = old.webhook_id AND m.event_seq = old.event_seq AND m.status = 'failed' AND m.next_retry_at IS NULL
+          AND NOT m.arrived
       )
       DELETE FROM webhook_deliveries d USING old WHERE d.webhook_id = old.webhook_id AND d.id = old.id
       RETURNING d.webhook_id`

@@ -146,8 +146,10 @@ const callsOrder = (text: string): boolean =>
 export const saysOrder = (body: string): boolean => {
   const text = body.slice(0, longestBody)
   if (callsOrder(text)) return true
-  const fields = isJson.test(text) ? fieldsInParts(text) : sentFields(text)
-  return fields.some(([name, value]) => isOrderingField(name, value) || callsOrder(value))
+  // A picture may stand before what orders.
+  const parts = fieldsInParts(body)
+  const fields = parts.length > 0 || isJson.test(text) ? parts : sentFields(text)
+  return fields.some(([name, value]) => isOrderingField(name, value) || callsOrder(value.slice(0, longestBody)))
 }
 
 /** Whether what a page sends, by a form of any kind, holds a choice of how to pay. */

@@ -81,6 +81,7 @@ describe("where platforms take orders", () => {
           "Content-D",
           "Content-Type: a/b\r\nContent-D"
         ),
+        "in parts, behind a long one": inParts({ picture: "A".repeat(300_000), ...fields }),
         "in parts, unquoted": inParts(fields).replaceAll(/name="([^"]*)"/g, "name=$1"),
         "in parts, behind a file": `------x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n\u0000\r\n${inParts(fields)}`,
         "a line each": Object.entries(fields)

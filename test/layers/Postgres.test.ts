@@ -151,6 +151,33 @@ layer(Postgres.layerTest)("migrating", (it) => {
       assert.deepStrictEqual(yield* sql`select id, more from busy`, [{ id: 2, more: null }])
     })
   )
+
+  it.effect("whoever reads a table for long is waited for, and those who use it meanwhile wait for neither", () =>
+    Effect.gen(function* () {
+      yield* empty
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`create table read (id int)`
+      const [reading, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const reader = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.andThen(
+            Effect.andThen(sql`select id from read`, Deferred.succeed(reading, undefined)),
+            Deferred.await(ended)
+          )
+        )
+      )
+      yield* Deferred.await(reading)
+      const column = Migrator.fromRecord({ "0001_column": sql`alter table read add column more int` })
+      const migrating = yield* Effect.forkChild(Migrations.run(column))
+      yield* Effect.repeat(sql`select 1 from pg_locks where relation = 'read'::regclass and not granted`, {
+        until: (rows) => rows.length > 0
+      })
+      yield* sql`insert into read values (1)`
+      yield* Deferred.succeed(ended, undefined)
+      yield* Fiber.join(reader)
+      assert.lengthOf(yield* Fiber.join(migrating), 1)
+    })
+  )
 })
 
 layer(Postgres.layerTest)("a visitor", (it) => {

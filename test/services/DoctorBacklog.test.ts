@@ -20,7 +20,7 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries that are overdue", (it
       // As a call that ended leaves it, behind which more wait.
       yield* sql`UPDATE webhook_lanes SET ready_at = '1970-01-01T00:00:10Z', blocked = false`
       assert.deepStrictEqual(yield* broken, [])
-      yield* sql`UPDATE webhook_lanes SET ready_at = '1970-01-01T00:00:11Z'`
+      yield* sql`UPDATE webhook_lanes SET ready_at = '1970-01-01T00:01:00Z'`
       assert.strictEqual((yield* broken).length, 1)
     })
   )

@@ -9,7 +9,7 @@ describe("pieces that are kept", () => {
   it("take memory in proportion to their bytes, of a peer that sends one of them with 64 kB of something else", () => {
     const pieces: Array<Buffer> = []
     for (let piece = 0; piece < 4000; piece++) keep(pieces, Buffer.from(new ArrayBuffer(65_536), 7, 1).fill("x"))
-    assert.isAtMost(taken(pieces), 100_000)
+    assert.isAtMost(taken(pieces), 300_000)
     assert.strictEqual(joined(pieces)?.toString(), "x".repeat(4000))
   })
 

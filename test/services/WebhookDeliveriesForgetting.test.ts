@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
   answering,
@@ -38,6 +39,32 @@ layer(testLayer(), { timeout: "60 seconds" })("who forgets old attempts", (it) =
       assert.strictEqual(all.length, 100)
       assert.strictEqual(all.filter(({ attempt, status }) => attempt === 2 && status === "delivered").length, 1)
       assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("keeps in mind that an event arrived by a replay before its own attempts were given up", () =>
+    Effect.gen(function* () {
+      const { state, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      const { deliverDue, replay, replayAll, tidy } = yield* WebhookDeliveries
+      const { update } = yield* Webhooks
+      yield* happen(caller, ["transfer.failed"])
+      yield* settle
+      state.answer = answering(200)
+      const [failed] = yield* attempts(caller, id)
+      yield* replay(caller, id, failed?.id ?? assert.fail("nothing was sent"))
+      yield* deliverDue
+      // The attempt that was to come is given up.
+      yield* update(caller, id, { status: "paused" })
+      yield* TestClock.adjust("2 minutes")
+      yield* deliverDue
+      yield* update(caller, id, { status: "active" })
+      const missed = { since: new Date(0), only_failed: true }
+      assert.deepInclude(yield* replayAll(caller, id, missed), { queued: 0 })
+      yield* happen(caller, times(160))
+      yield* settle
+      yield* tidy
+      assert.deepInclude(yield* replayAll(caller, id, missed), { queued: 0 })
     })
   )
 })

@@ -1,0 +1,26 @@
+import { Cause, Config, Predicate } from "effect"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { innermost, sayingOf } from "#services/Database/Reasons.ts"
+import { isDatabaseAway } from "#services/Health.ts"
+import * as Setting from "../Setting.ts"
+
+/** Why the process cannot run: one sentence when somebody expected it or the database left, the whole cause when nobody did. */
+export const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const [reason] = cause.reasons
+  if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
+  const fault = Cause.squash(cause)
+  if (isForbidden(fault)) {
+    return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
+  }
+  if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
+  return reason?._tag === "Fail" &&
+    Predicate.hasProperty(reason.error, "message") &&
+    String(reason.error.message) !== ""
+    ? String(reason.error.message)
+    : Cause.pretty(cause)
+}
+
+const isForbidden = (fault: unknown) => {
+  const last = innermost(fault)
+  return Predicate.hasProperty(last, "code") && last.code === "42501"
+}
