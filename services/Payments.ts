@@ -92,7 +92,7 @@ export class Payments extends Context.Service<
     /** Gives the money back; the proof may be used again until it expires. */
     release(payment: PaymentRow, failure: PaymentFailure, answer?: Settling.OriginAnswer): Effect.Effect<void>
     /** Says that a charged call is over, and whether the last byte of its answer left for the caller; recorded soon, not now. */
-    seen(payment: string, delivered: boolean): void
+    seen(payment: string, delivered: boolean, keeps?: boolean): void
     verify(proof: string): Effect.Effect<Verdict>
     /** Payments of an endpoint of the caller's tenant, newest first, from before `before`. */
     list(

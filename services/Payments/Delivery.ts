@@ -24,6 +24,8 @@ const StoredAnswer = Schema.Struct({
 interface Mark {
   readonly payment: string
   readonly delivered: boolean
+  /** Whether who asked may ask again. */
+  readonly keeps: boolean
 }
 
 /** Knows which answers reached their callers, and has those that may not have. */
@@ -36,11 +38,13 @@ export const make = Effect.gen(function* () {
       // Of a caller that was lost and came back in one batch the delivery counts.
       // Not worth a disk write of its own: a mark that is lost only means that the answer is kept for its whole life.
       yield* sql`WITH seen AS (
-        SELECT s.id, bool_or(s.delivered) AS delivered FROM set_config('synchronous_commit', 'off', true), unnest(
-          ${seen.map((one) => one.payment)}::uuid[], ${seen.map((one) => String(one.delivered))}::boolean[]
-        ) AS s (id, delivered) GROUP BY s.id
+        SELECT s.id, bool_or(s.delivered) AS delivered, bool_or(s.keeps) AS keeps
+        FROM set_config('synchronous_commit', 'off', true), unnest(
+          ${seen.map((one) => one.payment)}::uuid[], ${seen.map((one) => String(one.delivered))}::boolean[],
+          ${seen.map((one) => String(one.keeps))}::boolean[]
+        ) AS s (id, delivered, keeps) GROUP BY s.id
       ), unneeded AS (
-        DELETE FROM payment_answers a USING seen s WHERE a.payment_id = s.id AND s.delivered
+        DELETE FROM payment_answers a USING seen s WHERE a.payment_id = s.id AND s.delivered AND NOT s.keeps
       )
       UPDATE payments p SET
         delivered_at = CASE WHEN s.delivered THEN ${now}::timestamptz ELSE p.delivered_at END,
@@ -93,9 +97,9 @@ export const make = Effect.gen(function* () {
 
   return {
     /** Says that a charged call is over, and whether the last byte of its answer left for the caller. */
-    seen: (payment: string, delivered: boolean) => {
+    seen: (payment: string, delivered: boolean, keeps = false) => {
       // What there is no room for is written by nobody, and so never taken out again.
-      const one: Mark = { payment, delivered }
+      const one: Mark = { payment, delivered, keeps }
       if (tell(one)) unwritten.set(payment, one)
     },
     /** Whether the answer was delivered or its caller lost, where this process has yet to write that down. */

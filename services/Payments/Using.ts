@@ -3,8 +3,8 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import {
-  isAnsweredOnce,
   isSignedFor,
+  isSpent,
   PaymentAlreadyUsed,
   PaymentInProgress,
   PaymentRow,
@@ -134,11 +134,13 @@ export const make = Effect.fnUntraced(function* (options: {
   /** What an earlier call did with the payment; undefined where it may be at it still, as far as the row says. */
   const doneBefore = Effect.fnUntraced(function* (
     row: PaymentRow,
+    call: Use,
     at: Date,
     now: Standing
   ): Effect.fn.Return<Grant | undefined, UseRefused> {
     // Whose answer arrived, or whose connection broke, is back before the mark is written.
-    const delivered = isAnsweredOnce(row) ? delivery.seenHere(row.id) : undefined
+    const seen = delivery.seenHere(row.id)
+    const delivered = row.protocol === "native" || seen === true ? seen : undefined
     switch (now._tag) {
       case "InProgress":
         if (delivered === undefined || row.state !== "captured") return undefined
@@ -148,7 +150,7 @@ export const make = Effect.fnUntraced(function* (options: {
       case "Used":
         return yield* used(row)
       case "Answerable":
-        return yield* delivered === true ? used(row) : storedFor(row, at)
+        return yield* delivered === true && isSpent(row, call) ? used(row) : storedFor(row, at)
       case "Refused":
       case "Usable":
       case "Reusable":
@@ -163,12 +165,12 @@ export const make = Effect.fnUntraced(function* (options: {
     at: Date,
     now: Standing = standingFor(row, call, at)
   ): Effect.fn.Return<Grant, UseRefused> {
-    const done = yield* doneBefore(row, at, now)
+    const done = yield* doneBefore(row, call, at, now)
     if (done !== undefined) return done
     // That the call is over may have been written since the row was read: then it is neither in the row nor among what is unwritten.
     const later = row.state === "captured" ? Option.getOrElse(yield* Effect.orDie(rowById(row.id)), () => row) : row
     const since = yield* DateTime.nowAsDate
-    const doneSince = later === row ? undefined : yield* doneBefore(later, since, standingFor(later, call, since))
+    const doneSince = later === row ? undefined : yield* doneBefore(later, call, since, standingFor(later, call, since))
     return doneSince ?? (yield* underWay(later, since, call))
   })
 

@@ -178,12 +178,23 @@ export type ProofRefusal =
 /** A reason that the specification of a payment scheme publishes, such as `invalid_exact_evm_signature`. */
 export type SchemeRefusal = string & {}
 
+type Asking = { readonly fingerprint: string }
+type Asked = Pick<PaymentRow, "protocol" | "request_fingerprint">
+
+/** The fingerprint of a request, and where it is paid on a chain also of where it came from. */
+export const fingerprintFrom = (request: string, caller: string): string => `${request}@${caller}`
+
+const requestIn = (fingerprint: string | null) => fingerprint?.split("@", 1)[0]
+
+const isSameRequest = ({ request_fingerprint }: Asked, { fingerprint }: Asking): boolean =>
+  requestIn(request_fingerprint) === requestIn(fingerprint)
+
 /**
- * Whether the answer is given out again only until it arrived. A proof of ours is used up then; and what was signed is public as soon
- * as a chain has it, so that anybody could ask with it. What was signed for the ledger may ask for its answer as often as it likes.
+ * Whether this caller is not given the answer again once it arrived. A proof of ours is used up then; and what was signed is public as
+ * soon as a chain has it, so that anybody could ask with it: there it is for who asked first, as far as an address tells.
  */
-export const isAnsweredOnce = ({ protocol, rail }: Pick<PaymentRow, "protocol" | "rail">): boolean =>
-  protocol === "native" || rail === "chain"
+export const isSpent = ({ protocol, request_fingerprint }: Asked, { fingerprint }: Asking): boolean =>
+  protocol === "native" || request_fingerprint !== fingerprint
 
 /** What a call with this payment may do now. Pure; `now` decides about expiry. */
 export type Standing =
@@ -211,12 +222,12 @@ export const standing = (
   }
   switch (payment.state) {
     case "captured":
-      if (payment.request_fingerprint !== call.fingerprint) return { _tag: "Used" }
-      if (payment.delivered_at !== null && isAnsweredOnce(payment)) return { _tag: "Used" }
+      if (!isSameRequest(payment, call)) return { _tag: "Used" }
+      if (payment.delivered_at !== null && isSpent(payment, call)) return { _tag: "Used" }
       if (payment.protocol !== "native") return { _tag: "Answerable" }
       return { _tag: payment.lease_until !== null && payment.lease_until > now ? "InProgress" : "Answerable" }
     case "settling":
-      return payment.request_fingerprint === call.fingerprint ? { _tag: "Settling" } : { _tag: "Used" }
+      return { _tag: isSameRequest(payment, call) ? "Settling" : "Used" }
     case "in_flight":
       return { _tag: "InProgress" }
     case "expired":

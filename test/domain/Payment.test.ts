@@ -139,6 +139,7 @@ describe("what a call may do with a payment", () => {
     return now._tag === "Refused" ? now.reason : now._tag
   }
   const captured = { state: "captured", charged: 10n, lease_until: at(40), request_fingerprint: "f" } as const
+  const onChain = { ...captured, protocol: "x402v2", rail: "chain", request_fingerprint: "f@a" } as const
   const table: ReadonlyArray<[string, string, string]> = [
     ["unused", says({}, 1), "Usable"],
     ["unused, at the last moment", says({}, 59.999), "Usable"],
@@ -159,10 +160,16 @@ describe("what a call may do with a payment", () => {
     ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"],
     ["signed, charged", says({ ...captured, protocol: "x402v2" }, 3), "Answerable"],
     ["signed, charged and delivered", says({ ...captured, protocol: "x402v2", delivered_at: at(2) }, 3), "Answerable"],
-    ["on a chain, charged", says({ ...captured, protocol: "x402v2", rail: "chain" }, 3), "Answerable"],
+    ["on a chain, charged", says(onChain, 3, { fingerprint: "f@b" }), "Answerable"],
+    ["on a chain, charged, another request", says(onChain, 3, { fingerprint: "g@a" }), "Used"],
     [
       "on a chain, charged and delivered",
-      says({ ...captured, protocol: "x402v2", rail: "chain", delivered_at: at(2) }, 3),
+      says({ ...onChain, delivered_at: at(2) }, 3, { fingerprint: "f@a" }),
+      "Answerable"
+    ],
+    [
+      "on a chain, charged and delivered, somebody else",
+      says({ ...onChain, delivered_at: at(2) }, 3, { fingerprint: "f@b" }),
       "Used"
     ],
     ["with the chain", says({ state: "settling", request_fingerprint: "f" }, 1), "Settling"],

@@ -28,7 +28,7 @@ const live = Http.layer.pipe(
   Layer.provideMerge(services),
   Layer.provideMerge(ChainSettlements.layer.pipe(Layer.provide([hasty, Postgres.layerTest]))),
   Layer.provideMerge(RailSimulated.layer),
-  Layer.provideMerge(listener({ TURNPIKE_ENVIRONMENT: "live" }))
+  Layer.provideMerge(listener({ TURNPIKE_ENVIRONMENT: "live", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }))
 )
 const base = {
   chainId: 8453,
@@ -121,15 +121,23 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an answer tha
     })
   )
 
-  it.effect("and that arrived is not for whoever signs again what the chain shows", () =>
+  it.effect("and that arrived is for whom it was, and not for whoever writes down again what the chain shows", () =>
     Effect.gen(function* () {
       const shop = yield* paid((_, response) => response.end("for the payer"))
       const { authorization, signature } = shop.payload
       const shown = encoded({ x402Version: 1, scheme: "exact", network: "base", payload: { signature, authorization } })
-      const first = yield* send(shop.path, { headers: { "x-payment": shown } })
-      assert.deepStrictEqual([first.status, first.body], [200, "for the payer"])
-      const stranger = yield* send(shop.path, { headers: { "x-payment": shown } })
-      assert.deepStrictEqual([stranger.status, stranger.json.code], [409, "PAYMENT_ALREADY_USED"])
+      const from = (address: string) => send(shop.path, { headers: { "x-payment": shown, "x-forwarded-for": address } })
+      const payer = "203.0.113.7"
+      assert.deepInclude(yield* from(payer), { status: 200, body: "for the payer" })
+      // At once, and when the mark was written.
+      yield* Effect.repeat(
+        Effect.gen(function* () {
+          const stranger = yield* from("198.51.100.9")
+          assert.deepStrictEqual([stranger.status, stranger.json.code], [409, "PAYMENT_ALREADY_USED"])
+          assert.deepInclude(yield* from(payer), { status: 200, body: "for the payer" })
+        }),
+        { schedule: Schedule.spaced("100 millis"), times: 4 }
+      )
       assert.strictEqual(shop.backend.seen.length, 1)
     })
   )

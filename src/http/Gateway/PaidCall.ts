@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
 import {
-  isAnsweredOnce,
   isCharged,
   type PaymentRow,
   type ProofRefusal,
@@ -273,10 +272,11 @@ export class PaidCall {
     this.#response.end(answer.body)
   }
 
-  /** Who may ask until the answer arrived is told that it did. Others may ask again; what was not kept they wait for until the end. */
-  #seen(payment: PaymentRow, delivered: boolean) {
-    const isOnce = isAnsweredOnce(payment)
-    if (isOnce || this.#isUnkept) this.#ground.payments.seen(payment.id, isOnce && delivered)
+  /** Where it matters that the answer arrived that is said. Others may ask again; what was not kept they wait for until the end. */
+  #seen({ id, protocol, rail }: PaymentRow, delivered: boolean) {
+    const isOurs = protocol === "native"
+    const matters = isOurs || rail === "chain"
+    if (matters || this.#isUnkept) this.#ground.payments.seen(id, matters && delivered, !isOurs)
   }
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {

@@ -5,7 +5,7 @@ import type { Refusal } from "#api/Problems.ts"
 import { PaymentMalformed, UpgradeNotSupported } from "#domain/GatewayRefusal.ts"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { formatDecimal } from "#domain/Money.ts"
-import type { ProofRefusal } from "#domain/Payment.ts"
+import { fingerprintFrom, type ProofRefusal } from "#domain/Payment.ts"
 import type { Demanded } from "#domain/protocol/Demand.ts"
 import { failureHeaders } from "#domain/protocol/Receipt.ts"
 import { readPayment } from "#domain/protocol/X402Payload.ts"
@@ -18,6 +18,7 @@ import type { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import { hasBody } from "../ReadableBody.ts"
+import { RateLimiter } from "../RateLimiter.ts"
 import * as Suspects from "../Suspects.ts"
 import type { Ground } from "./Ground.ts"
 import * as Headers from "./Headers.ts"
@@ -100,6 +101,8 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
   const { uploadLife } = yield* PaymentPolicy
   const { callsPerPayer } = yield* PublicHttpPolicy
   const clock = yield* Clock.Clock
+  const limiter = yield* RateLimiter
+  const isOnChain = deployment.environment === "live"
   const refusedPayments = yield* Suspects.make("refused payments of")
   const unknownCallers = yield* Suspects.make("unknown callers of")
   const runCallback = Effect.runCallbackWith(yield* Effect.context<never>())
@@ -218,7 +221,9 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
       ask(reason, true)
     })
     const taking = isClosed ? gateway.recall : gateway.take
-    return paid.start(taking(call, presented, fingerprintOf(request), hasBody(headers)))
+    const told = fingerprintOf(request)
+    const fingerprint = isOnChain ? fingerprintFrom(told, hash("sha256", limiter.addressOf(request))) : told
+    return paid.start(taking(call, presented, fingerprint, hasBody(headers)))
   }
   return { ground, serve }
 })
