@@ -6,7 +6,7 @@ import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import * as RequestId from "#services/RequestId.ts"
-import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
+import { dropRest } from "#services/PublicHttp/CallerBody.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
 import { logFault, refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
@@ -126,8 +126,9 @@ export const layer = HttpRouter.middleware(
         headers["content-security-policy"] = policy
       }
       if (response.headers["cache-control"] !== undefined) delete headers["cache-control"]
-      // What is left of a body that nobody read would hold the connection as long as its sender likes; until it ends somebody takes it.
-      if (!source.complete && bodyKind(source) === "streamed") headers["connection"] = "close"
+      // What is left of a body that nobody read would hold the connection as long as its sender likes. Until that ends somebody takes it:
+      // who sends all of it before it reads would not come to its answer.
+      if (!source.complete && ReadableBody.hasBody(source.headers)) headers["connection"] = "close"
       dropRest(source)
       return HttpServerResponse.setHeaders(dressed, headers)
     }

@@ -133,8 +133,12 @@ export const route = <Payload>(operation: {
       handle: (request, response, exchange) => {
         Idempotency.readKeys(request.headers)
         const notes: Admission.Notes = { principal: undefined, allowance: undefined }
-        const limits = () =>
-          notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
+        const limits = () => {
+          const headers = notes.allowance === undefined ? [] : Object.entries(Uniform.rateLimit(notes.allowance)).flat()
+          // What is left of a body that nobody read would hold the connection as long as its sender likes.
+          if (!request.complete) headers.push("connection", "close")
+          return headers
+        }
         let isOver = false
         const watch = () =>
           patience.watch(() => {
