@@ -1,7 +1,8 @@
+import { EndpointScheme } from "#domain/Endpoint.ts"
 import { TenantId } from "#domain/Ids.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network } from "#domain/Network.ts"
-import { PaymentProtocol, PaymentRail, PaymentRow, PaymentScheme, PaymentState } from "#domain/Payment.ts"
+import { PaymentProtocol, PaymentRail, PaymentRow, PaymentState } from "#domain/Payment.ts"
 import type { Price } from "#domain/Price.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 
@@ -12,7 +13,7 @@ const asCurrency = Pipeline.oneOf(...Currency.literals)
 const asNetwork = Pipeline.oneOf(...Network.to.literals)
 const asTenant = (value: unknown) => TenantId.make(Pipeline.text(value), { disableChecks: true })
 const textOrNull = Pipeline.nullable(Pipeline.text)
-const schemeOrNull = Pipeline.nullable(Pipeline.oneOf(...PaymentScheme.literals))
+const schemeOrNull = Pipeline.nullable(Pipeline.oneOf(...EndpointScheme.literals))
 const dateOrNull = Pipeline.nullable(Pipeline.date)
 const intOrNull = Pipeline.nullable(Pipeline.int)
 const bigintOrNull = Pipeline.nullable(Pipeline.bigint)

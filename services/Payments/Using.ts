@@ -139,8 +139,7 @@ export const make = Effect.fnUntraced(function* (options: {
     now: Standing
   ): Effect.fn.Return<Grant | undefined, UseRefused> {
     // Whose answer arrived, or whose connection broke, is back before the mark is written.
-    const seen = delivery.seenHere(row.id)
-    const delivered = row.protocol === "native" || seen === true ? seen : undefined
+    const delivered = delivery.seenHere(row.id)
     switch (now._tag) {
       case "InProgress":
         if (delivered === undefined || row.state !== "captured") return undefined

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { EndpointScheme } from "./Endpoint.ts"
 import { StoredPrice } from "./EndpointPrice.ts"
 import { EndpointId, PaymentId, TenantId, WalletId } from "./Ids.ts"
 import { Amount, Currency, Micros } from "./Money.ts"
@@ -23,10 +24,6 @@ export type PaymentProtocol = typeof PaymentProtocol.Type
 /** Where the payer's money is: in a wallet of this ledger, or on the chain itself. */
 export const PaymentRail = Schema.Literals(["ledger", "chain"])
 export type PaymentRail = typeof PaymentRail.Type
-
-/** What a signature allows: the amount, or at most the amount. */
-export const PaymentScheme = Schema.Literals(["exact", "upto"])
-export type PaymentScheme = typeof PaymentScheme.Type
 
 /**
  * One paid call. `amount` is what was reserved at most, `charged` what was taken. A payer on the chain has an address and no wallet;
@@ -90,7 +87,7 @@ export const PaymentRow = Schema.Struct({
   delivered_at: Schema.NullOr(Schema.Date),
   created_at: Schema.Date,
   completed_at: Schema.NullOr(Schema.Date),
-  scheme: Schema.NullOr(PaymentScheme)
+  scheme: Schema.NullOr(EndpointScheme)
 })
 export type PaymentRow = typeof PaymentRow.Type
 
@@ -245,7 +242,7 @@ export const standing = (
  */
 export const isSignedFor = (
   { amount, scheme }: PaymentRow,
-  signed: { readonly amount: bigint; readonly scheme: PaymentScheme }
+  signed: { readonly amount: bigint; readonly scheme: EndpointScheme }
 ): boolean => amount === signed.amount && (scheme ?? "exact") === signed.scheme
 
 /** Whether an answer of the origin with this status is charged. One that asks for payment never is: a client would pay again. */
