@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
         FROM statistics_cursor c JOIN ledger_head h USING (log) WHERE c.log = 1 FOR UPDATE OF c`
   })
   // The numbers of events have no gaps, so a range of them is known to be whole. Counted here, because there are far fewer different
-  // ends than ends.
+  // ends than ends. As `jsonb` an end is taken apart once, as `json` it would be for each of its values.
   const endedIn = SqlSchema.findAll({
     Request: Schema.Struct({ after: Schema.BigInt, upTo: Schema.BigInt }),
     Result: Ended,
@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
             type = 'x402.payment.completed' AS done, coalesce(p ->> 'payer_wallet_id', p ->> 'payer_address', '') AS payer,
             coalesce(p ->> 'charged', '0') AS charged, coalesce(p ->> 'failure', '') AS failure,
             p ->> 'origin_ms' AS millis, count(*) AS count
-          FROM events, json_extract_path(data, 'payment') AS p
+          FROM events, LATERAL (SELECT data::jsonb -> 'payment' AS p OFFSET 0) AS parsed
           WHERE log = 1 AND seq > ${after} AND seq <= ${upTo}
             AND type IN ('x402.payment.completed', 'x402.payment.failed')
           GROUP BY 1, 2, 3, 4, 5, 6, 7
