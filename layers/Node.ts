@@ -17,7 +17,9 @@ import {
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { isIP, SocketAddress } from "node:net"
+import { isPlain } from "#domain/GatewayPath.ts"
 import { Environment } from "#domain/Principal.ts"
+import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
@@ -46,19 +48,20 @@ const drainDelay = Setting.understood(
 ).pipe(Config.withDefault(Duration.zero))
 const environment = Setting.word("TURNPIKE_ENVIRONMENT", Environment.literals).pipe(Config.withDefault("sandbox"))
 
-/** What addresses can start with, without its last slash. */
+/** What addresses can start with, without its last slash. Its path stands in cookies and links as well. */
 const publicAddress = (text: string): string | undefined => {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
   // A lone `?` or `#` leaves nothing behind in the parts.
-  const isPlain = url.username === "" && url.password === "" && !/[?#]/.test(text)
-  return isPlain ? url.href.replace(/\/+$/, "") : undefined
+  const isAddress = url.username === "" && url.password === "" && !/[?#]/.test(text)
+  const prefix = publicPrefix(url.href)
+  return isAddress && isPlain(prefix) && !prefix.includes(";") ? url.origin + prefix : undefined
 }
 const address = (name: string) =>
   Config.option(
     Setting.understood(
       name,
-      "an http or https address without user, query and fragment, such as https://pay.example",
+      "an http or https address with a plain path or none, without user, query and fragment, such as https://pay.example",
       publicAddress
     )
   )

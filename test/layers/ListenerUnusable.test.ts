@@ -55,9 +55,12 @@ describe("a listener that cannot be", () => {
           "https://user:pw@pay.example",
           "https://user@pay.example",
           "javascript:1",
-          "pay.example"
+          "pay.example",
+          "https://pay.example/a;b",
+          "https://pay.example//base",
+          "https://pay.example/a%2Fb"
         ]) {
-          const expected = `${name}: expected an http or https address without user, query and fragment, such as https://pay.example.`
+          const expected = `${name}: expected an http or https address with a plain path or none, without user, query and fragment, such as https://pay.example.`
           assert.strictEqual(yield* refusal({ PORT: "0", [name]: wrong }), expected, wrong)
         }
         assert.strictEqual(yield* refusal({ PORT: "0", [name]: "https://pay.example:8443/base/" }), "none")
