@@ -1,6 +1,7 @@
 import { Cache, Context, Duration, Effect, Exit, Layer, PubSub, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Listing } from "#domain/Discovery.ts"
+import { gatewayPrefix } from "#domain/GatewayPath.ts"
 import { Deployment } from "./Deployment.ts"
 import { changedSubject } from "./Endpoints.ts"
 import { EventBus } from "./EventBus.ts"
@@ -34,7 +35,8 @@ export class Discovery extends Context.Service<
         Request: Schema.Struct({ limit: Schema.Int, offset: Schema.Int }),
         Result: Listing,
         execute: ({ limit, offset }) =>
-          sql`SELECT e.id, coalesce(${scannerUrl}::text || e.own_path, ${`${publicUrl}/x402/`}::text || e.id) AS url, coalesce(nullif(e.description, ''), e.name) AS description,
+          sql`SELECT e.id, CASE WHEN e.own_path IS NULL THEN ${publicUrl}::text ELSE ${scannerUrl} END AS base,
+              coalesce(e.own_path, ${gatewayPrefix}::text || e.id) AS path, coalesce(nullif(e.description, ''), e.name) AS description,
               e.method, e.path LIKE '%/*' AS open, e.base_price AS price, e.currency, e.network, e.schemes, e.mpp,
               e.asset_address AS asset, w.address AS "payTo", e.updated_at AS "updatedAt"
             FROM (

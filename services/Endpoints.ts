@@ -9,6 +9,7 @@ import {
   NoReceivingWallet
 } from "#domain/Endpoint.ts"
 import { priceOf } from "#domain/EndpointPrice.ts"
+import { isOwnGood } from "#domain/GatewayPath.ts"
 import { OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { EndpointId, type TenantId } from "#domain/Ids.ts"
 import { assetOf, networksOf, usualMoney } from "#domain/Network.ts"
@@ -264,8 +265,8 @@ export class Endpoints extends Context.Service<
         execute: (ids) => sql`${endpoints} WHERE e.id = ANY(${ids}::uuid[])`
       })
       const snapshot = (endpoint: Endpoint): Snapshot => {
-        const { gatewayUrl, id, originUrl } = endpoint
-        const isOurs = !gatewayUrl.endsWith(`/x402/${id}`)
+        const { originUrl } = endpoint
+        const isOurs = isOwnGood(endpoint)
         const origin = originUrl === null || isOurs ? undefined : parseOriginUrl(originUrl, rules)
         return {
           endpoint,

@@ -4,6 +4,7 @@ import { EndpointId } from "./Ids.ts"
 import { Currency, formatDecimal } from "./Money.ts"
 import { assetOf, caip2, chainIdOf, Network } from "./Network.ts"
 import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
+import { publicPrefix } from "./PublicPrefix.ts"
 
 /** How much of the list one answer shows, and how deep it may be read. */
 export const discoveryLimits = { page: 100, lines: 1_000, offset: 1_000_000 }
@@ -11,7 +12,9 @@ export const discoveryLimits = { page: 100, lines: 1_000, offset: 1_000_000 }
 /** A priced endpoint as strangers see it: what it does, costs, and takes. Nothing of its owner, its origin or its totals. */
 export const Listing = Schema.Struct({
   id: Schema.toType(EndpointId),
-  url: Schema.String,
+  /** Which of our addresses it is at, and where there, as a request for it says. */
+  base: Schema.String,
+  path: Schema.String,
   description: Schema.String,
   method: EndpointMethod,
   /** Whether more path may follow the address. */
@@ -76,9 +79,7 @@ const described = ({ description }: Listing): string => shortened(description, 4
 /** The methods to show for an endpoint: one that takes any is shown with the two that everybody can send. */
 const methodsOf = ({ method }: Listing): ReadonlyArray<string> => (method === "ANY" ? ["GET", "POST"] : [method])
 
-const pathOf = ({ url }: Listing): string => new URL(url).pathname
-
-const routeOf = (listing: Listing): string => `${pathOf(listing)}${listing.open ? "/*" : ""}`
+const routeOf = ({ open, path }: Listing): string => `${path}${open ? "/*" : ""}`
 
 /** Machine payments are made on EVM chains only, and of a fixed price. */
 const speaksMpp = ({ mpp, network, schemes }: Listing): boolean =>
@@ -103,7 +104,7 @@ const acceptsOf = (listing: Listing): DiscoveredResource["accepts"] => {
 
 /** The entry of an endpoint. What is signed comes from the 402 itself, which also binds it to the call. */
 export const discoveredResource = (listing: Listing): DiscoveredResource => ({
-  resource: listing.url,
+  resource: listing.base + listing.path,
   type: "http",
   x402Version: 2,
   accepts: acceptsOf(listing),
@@ -111,16 +112,16 @@ export const discoveredResource = (listing: Listing): DiscoveredResource => ({
   description: described(listing),
   metadata: {
     methods: methodsOf(listing),
-    routeTemplate: routeOf(listing),
+    routeTemplate: publicPrefix(listing.base) + routeOf(listing),
     price: formatDecimal(listing.price),
     currency: listing.currency,
     protocols: protocolsOf(listing)
   }
 })
 
-/** The lines of an endpoint in the manifest: `GET /x402/…`. */
-export const resourceLines = (listing: Listing): ReadonlyArray<string> =>
-  methodsOf(listing).map((method) => `${method} ${routeOf(listing)}`)
+/** The lines of an endpoint in the manifest of this host: `GET /x402/…`. */
+export const resourceLines = (listing: Listing, publicUrl: string): ReadonlyArray<string> =>
+  methodsOf(listing).map((method) => `${method} ${publicPrefix(publicUrl)}${routeOf(listing)}`)
 
 const operation = (listing: Listing, method: string) => {
   const accepts = acceptsOf(listing)
@@ -166,8 +167,11 @@ export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) =
   },
   paths: Object.fromEntries(
     listings.map((listing) => [
-      pathOf(listing),
-      Object.fromEntries(methodsOf(listing).map((method) => [method.toLowerCase(), operation(listing, method)]))
+      listing.path,
+      {
+        ...(listing.base === publicUrl ? {} : { servers: [{ url: listing.base }] }),
+        ...Object.fromEntries(methodsOf(listing).map((method) => [method.toLowerCase(), operation(listing, method)]))
+      }
     ])
   )
 })

@@ -25,6 +25,10 @@ export const parseGatewayTarget = (target: string): GatewayTarget | undefined =>
     : { endpoint: path.slice(gatewayPrefix.length, end), rest: path.slice(end), query }
 }
 
+/** Whether what is for sale there is an operation of our own, which has a path of its own. */
+export const isOwnGood = ({ gatewayUrl, id }: { readonly gatewayUrl: string; readonly id: string }): boolean =>
+  !gatewayUrl.endsWith(gatewayPrefix + id)
+
 /** Whether a path means the same to every reader. */
 export const isPlain = (path: string): boolean => {
   if (path.includes("//") || path.includes("/.")) {

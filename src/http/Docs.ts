@@ -3,6 +3,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { declaredRefusals, describe } from "#api/Problems.ts"
+import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
 import { Paths } from "./Paths.ts"
@@ -51,7 +52,7 @@ code { overflow-wrap: anywhere }
 <h1>Error codes</h1>
 <p>Every refusal is <code>application/problem+json</code> with <code>type</code>, <code>title</code>, <code>status</code>,
 <code>detail</code>, a stable <code>code</code>, the <code>request_id</code>, and <code>details</code> where there are facts.
-The operations are described in the <a href="/docs">API reference</a>.</p>
+The operations are described in the <a href="../docs">API reference</a>.</p>
 <table>
 <thead><tr><th>Code</th><th>Status</th><th>Meaning</th><th>Details</th></tr></thead>
 <tbody>
@@ -85,9 +86,12 @@ export const layer = Layer.effectDiscard(
       )
     )
     const codes = yield* Effect.cached(Effect.sync(() => HttpServerResponse.html(catalogue())))
+    // Its policy lets the page call the host it came from, and no other.
+    const prefix = publicPrefix(publicUrl)
+    const tried = prefix === "" ? Api : Api.annotate(OpenApi.Servers, [{ url: prefix }])
     // The page carries two megabytes of script, so nobody pays for it before somebody reads it.
     const reference = yield* Effect.cached(
-      Effect.orDie(Effect.flatten(HttpRouter.toHttpEffect(HttpApiSwagger.layer(Api, { path: "/docs" }))))
+      Effect.orDie(Effect.flatten(HttpRouter.toHttpEffect(HttpApiSwagger.layer(tried, { path: "/docs" }))))
     )
 
     yield* serve("/openapi.json", description)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
+import { Deployment } from "#services/Deployment.ts"
 import { Discovery } from "#services/Discovery.ts"
 import { Facilitator } from "#services/Facilitator.ts"
 import { resourcesOf } from "./Discovery.ts"
@@ -11,7 +12,8 @@ export const layer = HttpApiBuilder.group(
   "facilitator",
   Effect.fnUntraced(function* (handlers) {
     const facilitator = yield* Facilitator
-    const resources = resourcesOf(yield* Discovery, "/v1/x402/facilitator/discovery/resources")
+    const { publicUrl } = yield* Deployment
+    const resources = resourcesOf(yield* Discovery, publicUrl, "/v1/x402/facilitator/discovery/resources")
     return handlers.handleAll({
       verify: Effect.fnUntraced(function* ({ payload }) {
         return yield* facilitator.verify(payload, (yield* CurrentExchange)?.principal)

@@ -7,6 +7,7 @@ import { pageOf } from "#api/Pagination.ts"
 import { refreshCookie } from "#domain/Cookies.ts"
 import { InvalidJwt, InvalidSessionToken, readAuthorization } from "#domain/Credential.ts"
 import { SessionId } from "#domain/Ids.ts"
+import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Forbidden } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { type Opened, UserSessions } from "#services/UserSessions.ts"
@@ -44,7 +45,7 @@ export const layer = HttpApiBuilder.group(
     const attributes = {
       httpOnly: true,
       sameSite: "strict",
-      path: "/v1/sessions",
+      path: `${publicPrefix(publicUrl)}/v1/sessions`,
       secure: publicUrl.startsWith("https:")
     } as const
 

@@ -2,11 +2,13 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { request as nodeRequest } from "node:http"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointTest, TestStep } from "#domain/EndpointTest.ts"
+import { isOwnGood } from "#domain/GatewayPath.ts"
 import type { EndpointId, PaymentId } from "#domain/Ids.ts"
 import { Amount, formatDecimal } from "#domain/Money.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Forbidden } from "#domain/Refusal.ts"
 import { faucetLimit } from "#domain/Wallet.ts"
+import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { Payments } from "#services/Payments.ts"
@@ -48,9 +50,13 @@ const steps: ReadonlyArray<TestStep> = ["fund", "discover", "pay", "call", "veri
 /** An agent that owns nothing but a throwaway wallet, and calls an endpoint through this server's own gateway. */
 export const make = Effect.gen(function* () {
   const { server } = yield* HttpListener
+  const { publicUrl, scannerUrl } = yield* Deployment
   const endpoints = yield* Endpoints
   const wallets = yield* Wallets
   const payments = yield* Payments
+
+  /** What a proxy takes off an address: there is none between us and ourselves. */
+  const baseOf = (endpoint: Endpoint) => (isOwnGood(endpoint) ? scannerUrl : publicUrl)
 
   /** A request to ourselves, over a socket like anybody's. The body is read up to 64 KiB. */
   const call = (endpoint: Endpoint, headers: Record<string, string>) =>
@@ -60,7 +66,7 @@ export const make = Effect.gen(function* () {
         typeof address === "object" && address !== null ? { host: address.address, port: address.port } : {}
       const method = endpoint.method === "ANY" ? "GET" : endpoint.method
       const outgoing = nodeRequest(
-        { ...target, method, path: new URL(endpoint.gatewayUrl).pathname, headers, agent: false },
+        { ...target, method, path: endpoint.gatewayUrl.slice(baseOf(endpoint).length), headers, agent: false },
         (reply) => {
           const chunks: Array<Buffer> = []
           let size = 0
