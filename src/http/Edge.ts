@@ -63,6 +63,9 @@ const endWithBody = (request: IncomingMessage, response: ServerResponse, body: s
 /** Answers that are whole, and have not ended. */
 const awaitingEnd = new WeakSet<ServerResponse>()
 
+/** Answers behind which came what is no HTTP: each piece of it is an error of its own. */
+const endsConnection = new WeakSet<ServerResponse>()
+
 /** The answer that this connection is at. */
 const current = ({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) =>
   answer ?? undefined
@@ -184,8 +187,9 @@ export const layer = Layer.effectDiscard(
       if (answer?.req.complete === true) {
         // What it asked for may be done: it must not be told the refusal of the bytes behind it.
         answer.shouldKeepAlive = false
-        // It may have said already that others can follow.
-        answer.once("close", () => socket.end())
+        // It may have said already that others can follow. Whoever sends on is told of once.
+        if (!endsConnection.has(answer)) answer.once("close", () => socket.end())
+        endsConnection.add(answer)
         return
       }
       if (answer?.headersSent === true) {

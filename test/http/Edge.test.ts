@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
+import { text } from "node:stream/consumers"
 import { refreshCookie } from "#domain/Cookies.ts"
 import * as Harness from "./PlatformHarness.ts"
 
@@ -14,6 +15,21 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     return yield* Harness.raw(port, `${head}\r\nHost: a\r\n${authorization}Connection: close\r\n${body}`)
   })
   const json = "Content-Type: application/json\r\n"
+  /** Calls something that does not answer as long as `meanwhile` lasts, which gets its connection. */
+  const asking = Effect.fnUntraced(function* <A, E, R>(meanwhile: (socket: Socket) => Effect.Effect<A, E, R>) {
+    const { key, port } = yield* Harness.entrance
+    const sql = yield* SqlClient.SqlClient
+    const waiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'disputes'::regclass`
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`LOCK TABLE disputes IN ACCESS EXCLUSIVE MODE`
+        const socket = connect(port, "127.0.0.1")
+        socket.write(`GET /v1/disputes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+        yield* Effect.repeat(waiting, { until: ({ length }) => length > 0, schedule: Schedule.spaced("20 millis") })
+        return yield* meanwhile(socket)
+      })
+    )
+  })
 
   it.effect("a path has one spelling", () =>
     Effect.gen(function* () {
@@ -106,25 +122,19 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
 
   it.effect("a caller who leaves before there is an answer counts as 499", () =>
     Effect.gen(function* () {
-      const { base, key, port } = yield* Harness.entrance
-      const sql = yield* SqlClient.SqlClient
+      const { base } = yield* Harness.entrance
       const counted = Effect.gen(function* () {
         const { text } = yield* Harness.ask(`${base}/metrics`)
         return /requests_total\{(?=[^}]*method="GET")(?=[^}]*route="\/v1\/disputes")[^}]*status="(\d+)"/.exec(text)?.[1]
       })
-      const waiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'disputes'::regclass`
-      const leave = Effect.gen(function* () {
-        yield* sql`LOCK TABLE disputes IN ACCESS EXCLUSIVE MODE`
-        const socket = connect(port, "127.0.0.1")
-        socket.write(`GET /v1/disputes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`)
-        yield* Effect.repeat(waiting, { until: ({ length }) => length > 0, schedule: Schedule.spaced("20 millis") })
+      const leave = (socket: Socket) => {
         socket.destroy()
-        return yield* Effect.repeat(counted, {
+        return Effect.repeat(counted, {
           until: (status) => status !== undefined,
           schedule: Schedule.spaced("20 millis")
         })
-      })
-      assert.strictEqual(yield* sql.withTransaction(leave), "499")
+      }
+      assert.strictEqual(yield* asking(leave), "499")
     })
   )
 
@@ -179,6 +189,34 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
         assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d/g), ["HTTP/1.1 2"], target)
       }
     })
+  )
+
+  it.effect("whoever sends no HTTP without end behind a request gets its answer, and leaves nothing with us", () =>
+    Effect.gen(function* () {
+      const { base } = yield* Harness.entrance
+      const warnings: Array<string> = []
+      const warned = ({ message }: Error) => warnings.push(message)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("warning", warned)),
+        () => Effect.sync(() => process.off("warning", warned))
+      )
+      const scope = yield* Effect.scope
+      const babble = Effect.fnUntraced(function* (socket: Socket) {
+        const answer = yield* Effect.forkIn(
+          Effect.promise(() => text(socket)),
+          scope
+        )
+        for (let piece = 0; piece < 20; piece++) {
+          socket.write("hello\r\n\r\n")
+          // It has come before the answer to somebody who asks later.
+          yield* Harness.ask(`${base}/health/live`)
+        }
+        return answer
+      })
+      const answer = yield* Effect.flatMap(asking(babble), Fiber.join)
+      assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"])
+      assert.deepStrictEqual(warnings, [])
+    }).pipe(Effect.scoped)
   )
 
   it.effect("a refused request with a short body leaves its connection to the next one", () =>
