@@ -59,7 +59,11 @@ export class CrossBorder extends Context.Service<
       claim?: IdempotencyClaim
     ): Effect.Effect<Created, CrossBorderRefused>
     /** Withdraws a transfer that the rail has not heard of; the money is free again. */
-    cancel(caller: Principal, id: TransferId): Effect.Effect<Transfer, NotFound | Forbidden | StateTransitionInvalid>
+    cancel(
+      caller: Principal,
+      id: TransferId,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Created, NotFound | Forbidden | StateTransitionInvalid | IdempotencyKeyReused>
   }
 >()("turnpike/services/CrossBorder") {
   static readonly layer = Layer.effect(
@@ -104,6 +108,15 @@ export class CrossBorder extends Context.Service<
 
       const again = (result: unknown): Effect.Effect<Created> =>
         Effect.map(Effect.orDie(decode(result)), (transfer) => ({ transfer, replayed: true }))
+      /** What was answered under a key is answered again, although what was asked for is no longer possible. */
+      const orEarlier = <A, E, R>(first: Effect.Effect<A, E, R>, claim: IdempotencyClaim | undefined) =>
+        claim === undefined
+          ? first
+          : Effect.catch(first, (refusal) =>
+              Effect.flatMap(ledger.recall(claim), (known) =>
+                Option.isNone(known) ? Effect.fail(refusal) : again(known.value)
+              )
+            )
 
       const make = Effect.fnUntraced(function* (caller: Principal, order: CrossBorderOrder, claim?: IdempotencyClaim) {
         const { from, quote, to } = yield* terms(caller, order)
@@ -179,18 +192,12 @@ export class CrossBorder extends Context.Service<
         order: CrossBorderOrder,
         claim?: IdempotencyClaim
       ) {
-        const first = Effect.tap(make(caller, order, claim), settlements.wake)
-        if (claim === undefined) return yield* first
-        // What was answered under a key is answered again, although its quote is used by now and may have ended.
-        return yield* Effect.catch(first, (refusal) =>
-          Effect.flatMap(ledger.recall(claim), (known) =>
-            Option.isNone(known) ? Effect.fail(refusal) : again(known.value)
-          )
-        )
+        // Its quote is used by now, and may have ended.
+        return yield* orEarlier(Effect.tap(make(caller, order, claim), settlements.wake), claim)
       })
 
-      /** Cancels the transfer as it is now; undefined when it changed at the same time. */
-      const withdraw = Effect.fnUntraced(function* (caller: Principal, id: TransferId) {
+      /** The settlement of a transfer that the caller may cancel now; undefined when it changes at this moment. */
+      const cancellable = Effect.fnUntraced(function* (caller: Principal, id: TransferId) {
         const transfer = yield* transfers.get(caller, id)
         if (!(yield* wallets.sees(caller, [transfer.from_wallet_id]))) {
           return yield* new Forbidden({ reason: "only the payer may cancel a transfer" })
@@ -200,27 +207,42 @@ export class CrossBorder extends Context.Service<
         if (status === undefined || settlement === undefined) {
           return yield* new StateTransitionInvalid({ resource: "transfer", from: transfer.status, to: "cancelled" })
         }
-        if (settlement.state !== "pending") return undefined
+        return settlement.state === "pending" ? settlement : undefined
+      })
+
+      /** Cancels the transfer as it is now; undefined when it changed at the same time. */
+      const withdraw = Effect.fnUntraced(function* (caller: Principal, id: TransferId, claim?: IdempotencyClaim) {
+        const settlement = yield* cancellable(caller, id)
+        if (settlement === undefined) return undefined
+        const command_id = newUuid()
         const done = (at: Date) => moved(settlement, "cancelled", { at })
-        return yield* ledger
+        const posted = yield* ledger
           .post({
-            id: newUuid(),
+            id: command_id,
             steps: releasing(settlement),
             fences: [{ scope: id, expected: settlement.version }],
+            idempotency: claim,
+            result: ({ at }) => (claim === undefined ? undefined : transferOnWire(done(at))),
             rows: ({ at }) => writeMoved(done(at), { at }),
             events: ({ at }) => [transferEvent(caller.tenant_id, "cancelled", done(at))]
           })
           .pipe(
-            Effect.catchTag("SUPERSEDED", () => Effect.undefined),
-            Effect.orDie,
-            Effect.andThen((posted) =>
-              posted === undefined ? Effect.undefined : Effect.orDie(transfers.get(caller, id))
+            Effect.catchIf(
+              (refusal) => refusal._tag !== "IDEMPOTENCY_KEY_REUSED",
+              (refusal) => (refusal._tag === "SUPERSEDED" ? Effect.undefined : Effect.die(refusal))
             )
           )
+        if (posted === undefined) return undefined
+        if (posted.command_id !== command_id) return yield* again(posted.result)
+        return { transfer: yield* Effect.orDie(transfers.get(caller, id)), replayed: false }
       })
-      const cancel = Effect.fn("CrossBorder.cancel")(function* (caller: Principal, id: TransferId) {
+      const cancel = Effect.fn("CrossBorder.cancel")(function* (
+        caller: Principal,
+        id: TransferId,
+        claim?: IdempotencyClaim
+      ) {
         for (let attempt = 0; attempt < 10; attempt++) {
-          const cancelled = yield* withdraw(caller, id)
+          const cancelled = yield* orEarlier(withdraw(caller, id, claim), claim)
           if (cancelled !== undefined) return cancelled
         }
         return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))

@@ -16,7 +16,7 @@ import { NetworkMismatch, Transfer, TransferFilter } from "#domain/Transfer.ts"
 import { CreateTransfer } from "#domain/TransferOrder.ts"
 import { Authorization, movers, onlookers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { idempotencyHeaders } from "./Idempotency.ts"
+import { changedOnce, idempotencyHeaders, keyAlone } from "./Idempotency.ts"
 import { cursorPage, cursorQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
@@ -158,8 +158,10 @@ const get = HttpApiEndpoint.get("get", "/transfers/:id", { params, success: Tran
 
 const cancel = HttpApiEndpoint.post("cancel", "/transfers/:id/cancel", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: Transfer,
-  error: problems(NotFound, Forbidden, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, { resource: "transfers", action: "write", kinds: movers })
   .annotateMerge(
@@ -167,7 +169,10 @@ const cancel = HttpApiEndpoint.post("cancel", "/transfers/:id/cancel", {
       summary: "Cancel a transfer",
       description:
         "Withdraws a `pending` transfer before it is submitted to settlement; the money is free again. In any other status 409 " +
-        "`STATE_TRANSITION_INVALID`: what the ledger moves at once cannot be cancelled, only refunded.",
+        "`STATE_TRANSITION_INVALID`: what the ledger moves at once cannot be cancelled, only refunded. " +
+        changedOnce,
+      body: { idempotency_key: "cancellation-42" },
+      bodyIsOptional: true,
       answer: {
         ...transfer,
         type: "cross_border",

@@ -44,7 +44,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   webhooks:
     "^ rotateSecret#/rotate-secret test#/ replay#/deliveries/:deliveryId/ GET list eventTypes/event-types get# deliveries#/ delivery#/deliveries/:deliveryId ! POST+key replayAll#/replay",
   quotes: "$ GET get#",
-  transfers: "$ * POST cancel#/",
+  transfers: "$ cancel#/ *",
   batches: "transfers/batch $ GET get#",
   streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
   scheduled_transfers: "$ * executions#/ POST cancel#/ pause#/ resume#/",

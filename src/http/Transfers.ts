@@ -9,7 +9,7 @@ import { CreateTransfer, readPlainly } from "#domain/TransferOrder.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { Transfers } from "#services/Transfers.ts"
 import * as Direct from "./Direct.ts"
-import { markReplayed } from "./Idempotency.ts"
+import { claim, markReplayed } from "./Idempotency.ts"
 import * as RawRoutes from "./RawRoutes.ts"
 import * as Create from "./Transfers/Create.ts"
 
@@ -33,8 +33,13 @@ export const layer = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params }) {
         return yield* transfers.get(yield* CurrentPrincipal, params.id)
       }),
-      cancel: Effect.fnUntraced(function* ({ params }) {
-        return yield* crossBorder.cancel(yield* CurrentPrincipal, params.id)
+      cancel: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "transfers.cancel", principal, headers, bodyKey: payload?.idempotency_key }
+        const claimed = yield* claim({ ...request, parameters: params })
+        const { replayed, transfer } = yield* crossBorder.cancel(principal, params.id, claimed)
+        yield* markReplayed(replayed)
+        return transfer
       })
     })
   })

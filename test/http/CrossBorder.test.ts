@@ -128,6 +128,21 @@ layer(server, options)("a cross_border transfer over HTTP", (it) => {
     })
   )
 
+  it.effect("is told again under the key of its cancellation that it was cancelled, and not that it cannot be", () =>
+    Effect.gen(function* () {
+      const { call, cancel, create, order, quote } = yield* payer()
+      const { body } = yield* create(order((yield* quote()).id, { memo: "simulate:stay_pending" }))
+      const first = yield* cancel(body.id, { "idempotency-key": "k" })
+      assert.deepStrictEqual([first.status, first.headers.get("idempotency-replayed")], [200, null])
+      const again = yield* call("POST", `/v1/transfers/${body.id}/cancel`, { idempotency_key: "k" })
+      assert.deepStrictEqual(
+        [again.status, again.headers.get("idempotency-replayed"), again.text],
+        [200, "true", first.text]
+      )
+      assert.deepStrictEqual(yield* eventsOf(body.id), ["transfer.created", "transfer.cancelled"])
+    })
+  )
+
   it.effect("of another tenant is as unknown to cancel and to read as one of nobody's", () =>
     Effect.gen(function* () {
       const owner = yield* payer()

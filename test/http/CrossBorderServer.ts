@@ -45,7 +45,8 @@ export const payer = Effect.fnUntraced(function* (funds = "1000.00") {
   })
   const create = (body: object, headers?: Record<string, string>) => call("POST", "/v1/transfers", body, headers)
   const get = (id: string) => Effect.map(call("GET", `/v1/transfers/${id}`), ({ body }) => body)
-  const cancel = (id: string) => call("POST", `/v1/transfers/${id}/cancel`)
+  const cancel = (id: string, headers?: Record<string, string>) =>
+    call("POST", `/v1/transfers/${id}/cancel`, undefined, headers)
   /** Polls as an integrator does. */
   const ended = (id: string) =>
     Effect.repeat(get(id), {

@@ -43,8 +43,14 @@ const good = (teller: World, operation: Operation) =>
     body !== undefined && "only_failed" in body ? { ...body, only_failed: false } : body
   )
 
-/** The same request with another amount, which is as good. */
-const varied = (operation: Operation, body: Record<string, unknown> | undefined) => {
+/** Whether nothing of a request can vary but what it is about. */
+const isBare = (operation: Operation) => Object.keys(fieldsOf(operation)).join() === "idempotency_key"
+
+/** The same request with another amount, which is as good, or about another thing. */
+const varied = Effect.fnUntraced(function* (teller: World, operation: Operation, body?: Record<string, unknown>) {
+  return isBare(operation) ? { body, id: yield* teller.otherOf(operation) } : { body: variedBody(operation, body) }
+})
+const variedBody = (operation: Operation, body: Record<string, unknown> | undefined) => {
   const items = body?.["transfers"]
   if (Array.isArray(items)) return { ...body, transfers: items.map((item) => ({ ...item, amount: "1.25" })) }
   const varying = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "memo"]
@@ -101,7 +107,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
       const things = ["wallets", "accounts", "endpoints", "quotes", "scan_batches"].map((group) => `${group}.create`)
       assert.includeMembers(
         keyed.map(({ id }) => id),
-        ["wallets.fund", "payments.pay", ...things, "webhooks.replayAll"]
+        ["wallets.fund", "payments.pay", "transfers.cancel", ...things, "webhooks.replayAll"]
       )
     })
   )
@@ -162,10 +168,12 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
       Effect.gen(function* () {
         const teller = yield* world
         const body = yield* good(teller, operation)
-        const other = varied(operation, body)
+        const other = yield* varied(teller, operation, body)
         const before = yield* deeds
         const answers = yield* Effect.all(
-          Array.from({ length: 40 }, (_, index) => teller.call(operation, { body: index % 2 ? body : other, headers })),
+          Array.from({ length: 40 }, (_, index) =>
+            teller.call(operation, { ...(index % 2 ? { body } : other), headers })
+          ),
           { concurrency: 40 }
         )
         assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [
@@ -209,13 +217,11 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
       Effect.gen(function* () {
         const teller = yield* world
         const body = yield* good(teller, operation)
+        const other = yield* varied(teller, operation, body)
         const refused = [
           yield* teller.call(operation, { body: "{", headers }),
           yield* teller.call(operation, { body: { ...body, "no such field": 1 }, headers }),
-          yield* teller.call(operation, {
-            body: { ...varied(operation, body), amount: "-1", max_amount: "-1" },
-            headers
-          })
+          yield* teller.call(operation, { body: { ...other.body, amount: "-1", max_amount: "-1" }, headers })
         ]
         for (const { status } of refused) assert.include([400, 422], status)
         const answer = yield* teller.call(operation, { body, headers })

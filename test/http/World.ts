@@ -146,6 +146,9 @@ export const world = Effect.gen(function* () {
     "streams.cancel": toTypeId("str", yield* stream(1n)),
     webhooks: toTypeId("wh", webhook.id)
   }
+  const others = {
+    "transfers.cancel": pending
+  }
   /** Things of this tenant alone, by the fields that name them. */
   const own: Names = {
     owner_id: account,
@@ -247,6 +250,14 @@ export const world = Effect.gen(function* () {
     })
   })
 
+  /** Another thing to do the same to: all that can vary of a request which is only about a thing. */
+  const otherOf = ({ id }: Operation) => {
+    const other = Object.entries(others).find(([name]) => name === id)
+    return other === undefined
+      ? assert.fail(`say here how a body of ${id} can differ and still be good, or give World.ts another for it`)
+      : other[1]
+  }
+
   return {
     key,
     spare: spare.key,
@@ -256,6 +267,7 @@ export const world = Effect.gen(function* () {
     source: scanning.source,
     told,
     idOf,
+    otherOf,
     bodyOf,
     bodyFor,
     call,

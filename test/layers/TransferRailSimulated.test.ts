@@ -113,7 +113,7 @@ layer(sandboxLayer(usual), { timeout: "60 seconds" })("the sandbox's rail", (it)
       const { id, parties } = yield* watched(500, { memo: "simulate:stay_pending" })
       yield* TestClock.adjust("58 seconds")
       assert.strictEqual(yield* settleDue, 0)
-      assert.strictEqual((yield* (yield* CrossBorder).cancel(parties.caller, id)).status, "cancelled")
+      assert.strictEqual((yield* (yield* CrossBorder).cancel(parties.caller, id)).transfer.status, "cancelled")
       const { id: left } = yield* begun(parties, { memo: "simulate:stay_pending" })
       yield* TestClock.adjust("60 seconds")
       yield* settleDue

@@ -8,7 +8,7 @@ import { Settlements } from "#services/Settlements.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { losing } from "./LedgerHarness.ts"
-import { broken, orderFor, pair, rail, testLayer, transferOf } from "./SettlementsHarness.ts"
+import { begun, broken, orderFor, pair, rail, testLayer, transferOf } from "./SettlementsHarness.ts"
 import { usdc, walletOf } from "./WalletsHarness.ts"
 
 const claimOf = ({ tenant_id }: Principal, operation: string) => ({
@@ -99,5 +99,22 @@ layer(testLayer())("a request under a key whose first answer was lost on the way
         assert.deepStrictEqual(yield* create(caller, order, claim), { ...first, replayed: true })
         assert.deepStrictEqual(yield* broken, [])
       })
+  )
+
+  it.effect("cancels a cross-border transfer, and is no replay", () =>
+    Effect.gen(function* () {
+      const parties = yield* pair()
+      const { caller } = parties
+      const { id } = yield* begun(parties)
+      const { cancel } = yield* Effect.map(
+        Layer.build(Layer.fresh(CrossBorder.layer).pipe(Layer.provide(later))),
+        Context.get(CrossBorder)
+      )
+      const claim = claimOf(caller, "transfers.cancel")
+      const first = yield* cancel(caller, id, claim)
+      assert.deepStrictEqual(first, { transfer: yield* transferOf(caller, id), replayed: false })
+      assert.deepStrictEqual(yield* cancel(caller, id, claim), { ...first, replayed: true })
+      assert.deepStrictEqual(yield* broken, [])
+    })
   )
 })
