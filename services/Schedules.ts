@@ -23,6 +23,12 @@ import * as Executing from "./Schedules/Executing.ts"
 import * as Records from "./Schedules/Records.ts"
 import { Wallets } from "./Wallets.ts"
 
+/** A schedule, and whether it is the stored result of an earlier request. */
+export interface Scheduled {
+  readonly schedule: ScheduledTransfer
+  readonly replayed: boolean
+}
+
 /** Transfers that are made later, once or again and again. Every method but `executeDue` sees the caller's tenant only. */
 export class Schedules extends Context.Service<
   Schedules,
@@ -33,7 +39,7 @@ export class Schedules extends Context.Service<
       order: ScheduleOrder,
       claim?: IdempotencyClaim
     ): Effect.Effect<
-      { readonly schedule: ScheduledTransfer; readonly replayed: boolean },
+      Scheduled,
       NotFound | SameWallet | CurrencyMismatch | NetworkMismatch | ScheduleRefused | IdempotencyKeyReused
     >
     get(caller: Principal, id: ScheduleId): Effect.Effect<ScheduledTransfer, NotFound>
@@ -53,8 +59,9 @@ export class Schedules extends Context.Service<
     change(
       caller: Principal,
       id: ScheduleId,
-      trigger: ScheduleTrigger
-    ): Effect.Effect<ScheduledTransfer, NotFound | StateTransitionInvalid>
+      trigger: ScheduleTrigger,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Scheduled, NotFound | StateTransitionInvalid | IdempotencyKeyReused>
     /** Makes the transfers that are due, each once whatever the number of processes; how many attempts that were. */
     readonly executeDue: Effect.Effect<number>
   }
@@ -88,6 +95,9 @@ export class Schedules extends Context.Service<
       const get = Effect.fn("Schedules.get")(function* (caller: Principal, id: ScheduleId) {
         return shown(yield* find(caller, id))
       })
+
+      const again = (kept: unknown): Effect.Effect<Scheduled> =>
+        Effect.map(Effect.orDie(decode(kept)), (schedule) => ({ schedule, replayed: true }))
 
       const planned = Effect.fnUntraced(function* (caller: Principal, order: ScheduleOrder) {
         const { amount, currency, from_wallet_id, to_wallet_id } = order
@@ -138,7 +148,7 @@ export class Schedules extends Context.Service<
       ) {
         // A repetition is answered although its time may be past by now.
         const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
-        if (Option.isSome(known)) return { schedule: yield* Effect.orDie(decode(known.value)), replayed: true }
+        if (Option.isSome(known)) return yield* again(known.value)
         const schedule = yield* planned(caller, order)
         const posted = yield* ledger
           .post({
@@ -156,7 +166,7 @@ export class Schedules extends Context.Service<
           )
         return !posted.replayed || posted.command_id === schedule.id
           ? { schedule: shown(schedule), replayed: false }
-          : { schedule: yield* Effect.orDie(decode(posted.result)), replayed: true }
+          : yield* again(posted.result)
       })
 
       const list = Effect.fn("Schedules.list")(function* (
@@ -180,15 +190,28 @@ export class Schedules extends Context.Service<
       const change = Effect.fn("Schedules.change")(function* (
         caller: Principal,
         id: ScheduleId,
-        trigger: ScheduleTrigger
+        trigger: ScheduleTrigger,
+        claim?: IdempotencyClaim
       ) {
         const command_id = newUuid()
-        for (let round = 0; round < 10; round++) {
+        const decided = Effect.gen(function* () {
           const schedule = yield* find(caller, id)
-          const advanced = yield* Effect.fromResult(afterTrigger(schedule, trigger, yield* DateTime.nowAsDate))
+          const now = yield* DateTime.nowAsDate
+          return { schedule, advanced: yield* Effect.fromResult(afterTrigger(schedule, trigger, now)) }
+        })
+        for (let round = 0; round < 10; round++) {
+          const possible = yield* Effect.result(decided)
+          if (Result.isFailure(possible)) {
+            // What cannot be done now may be what was done by the same request before.
+            const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+            return yield* Option.isSome(known) ? again(known.value) : Effect.fail(possible.failure)
+          }
+          const { advanced, schedule } = possible.success
           const posted = yield* Effect.result(
             ledger.post({
-              ...postedOnce(caller.tenant_id, command_id),
+              ...(claim === undefined
+                ? postedOnce(caller.tenant_id, command_id)
+                : { idempotency: claim, result: () => scheduleOnWire(advanced.schedule) }),
               id: command_id,
               steps: [],
               fences: [{ scope: id, expected: schedule.version }],
@@ -196,7 +219,11 @@ export class Schedules extends Context.Service<
               events: () => Records.scheduleEvents(advanced)
             })
           )
-          if (Result.isSuccess(posted)) return shown(advanced.schedule)
+          if (Result.isSuccess(posted)) {
+            if (posted.success.command_id !== command_id) return yield* again(posted.success.result)
+            return { schedule: shown(advanced.schedule), replayed: false }
+          }
+          if (posted.failure._tag === "IDEMPOTENCY_KEY_REUSED") return yield* posted.failure
           if (posted.failure._tag !== "SUPERSEDED") return yield* Effect.die(posted.failure)
         }
         return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))

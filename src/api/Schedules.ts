@@ -14,7 +14,7 @@ import {
 import { NetworkMismatch, Transfer } from "#domain/Transfer.ts"
 import { Authorization, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { idempotencyHeaders } from "./Idempotency.ts"
+import { changedOnce, idempotencyHeaders, keyAlone } from "./Idempotency.ts"
 import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
@@ -194,8 +194,10 @@ const executions = HttpApiEndpoint.get("executions", "/scheduled-transfers/:id/e
 
 const cancel = HttpApiEndpoint.post("cancel", "/scheduled-transfers/:id/cancel", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: ScheduledTransfer,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, { resource: "transfers", action: "write" })
   .annotateMerge(
@@ -204,29 +206,40 @@ const cancel = HttpApiEndpoint.post("cancel", "/scheduled-transfers/:id/cancel",
       description:
         "Ends a `scheduled` or `paused` schedule for good; what it has already transferred stays. Whatever is being " +
         "executed at the same moment is either cancelled or executed, never both. In any other status 409 " +
-        "`STATE_TRANSITION_INVALID`.",
+        "`STATE_TRANSITION_INVALID`. " +
+        changedOnce,
+      body: { idempotency_key: "cancellation-42" },
+      bodyIsOptional: true,
       answer: { ...schedule, status: "cancelled", next_execution_at: null, executions_remaining: 0 }
     })
   )
 
 const pause = HttpApiEndpoint.post("pause", "/scheduled-transfers/:id/pause", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: ScheduledTransfer,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, { resource: "transfers", action: "write" })
   .annotateMerge(
     documented({
       summary: "Pause a scheduled transfer",
-      description: "Executes nothing until it is resumed. Only from `scheduled`, else 409 `STATE_TRANSITION_INVALID`.",
+      description:
+        "Executes nothing until it is resumed. Only from `scheduled`, else 409 `STATE_TRANSITION_INVALID`. " +
+        changedOnce,
+      body: { idempotency_key: "pause-42" },
+      bodyIsOptional: true,
       answer: { ...schedule, status: "paused", next_execution_at: null }
     })
   )
 
 const resume = HttpApiEndpoint.post("resume", "/scheduled-transfers/:id/resume", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: ScheduledTransfer,
-  error: problems(NotFound, StateTransitionInvalid)
+  error: problems(NotFound, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, { resource: "transfers", action: "write" })
   .annotateMerge(
@@ -236,7 +249,10 @@ const resume = HttpApiEndpoint.post("resume", "/scheduled-transfers/:id/resume",
         "A one-shot, or a retry, whose time passed in the pause is executed within the next poll, and so is what was due " +
         "before the pause. A recurring schedule does not make up for occurrences of the pause: it goes on with the next " +
         "one, and is over when there is none; `cancelled`, without an event, when none was ever tried. " +
-        "Only from `paused`, else 409 `STATE_TRANSITION_INVALID`.",
+        "Only from `paused`, else 409 `STATE_TRANSITION_INVALID`. " +
+        changedOnce,
+      body: { idempotency_key: "resumption-42" },
+      bodyIsOptional: true,
       answer: schedule
     })
   )

@@ -47,7 +47,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   transfers: "$ cancel#/ *",
   batches: "transfers/batch $ GET get#",
   streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
-  scheduled_transfers: "$ * executions#/ POST cancel#/ pause#/ resume#/",
+  scheduled_transfers: "$ cancel#/ pause#/ resume#/ * executions#/",
   refunds: "$ *",
   disputes: "$ respond#/ evidence#/ escalate#/ resolve#/ *",
   endpoints: "x402/endpoints $ * payments#/ stats#/ ! POST test#/",

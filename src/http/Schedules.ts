@@ -9,14 +9,27 @@ import { orderOf, withoutDefaults } from "#domain/ScheduleOrder.ts"
 import { Schedules } from "#services/Schedules.ts"
 import { claim, markReplayed } from "./Idempotency.ts"
 
+/** A request that changes a schedule; nothing but the schedule decides what happens. */
+interface Change {
+  readonly params: { readonly id: ScheduleId }
+  readonly headers: Parameters<typeof claim>[0]["headers"]
+  readonly payload: { readonly idempotency_key?: string } | null
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "scheduled_transfers",
   Effect.fnUntraced(function* (handlers) {
     const schedules = yield* Schedules
     const change = (trigger: ScheduleTrigger) =>
-      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: ScheduleId } }) {
-        return yield* schedules.change(yield* CurrentPrincipal, params.id, trigger)
+      Effect.fnUntraced(function* ({ headers, params, payload }: Change) {
+        const principal = yield* CurrentPrincipal
+        const operation = `scheduled_transfers.${trigger}`
+        const bodyKey = payload?.idempotency_key
+        const claimed = yield* claim({ operation, principal, headers, bodyKey, parameters: params })
+        const { replayed, schedule } = yield* schedules.change(principal, params.id, trigger, claimed)
+        yield* markReplayed(replayed)
+        return schedule
       })
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ headers, payload }) {

@@ -14,12 +14,13 @@ import { type World, world } from "./World.ts"
 const keyed = operations.filter(({ headers }) => headers.includes("idempotency-key"))
 
 /**
- * How many movements of money there have been, promises of some, and changes of disputes that moved none; and how many things there are
+ * How many movements of money there have been, promises of some and changes of those, and changes of disputes that moved none; and how many things there are
  * that can be made under a key. A batch of scans is counted by the movement of its credits.
  */
 const deeds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`SELECT ((SELECT count(*) FROM movements) + (SELECT count(*) FROM scheduled_transfers)
+  const [row] =
+    yield* sql`SELECT ((SELECT count(*) FROM movements) + (SELECT coalesce(sum(1 + version), 0) FROM scheduled_transfers)
       + (SELECT coalesce(sum(1 + version - num_nonnulls(refund_id)), 0) FROM disputes) + (SELECT count(*) FROM wallets)
       + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM endpoints) + (SELECT count(*) FROM quotes)
       + (SELECT count(DISTINCT (webhook_id, created_at)) FROM webhook_deliveries WHERE cause = 'replay'))::int AS count`

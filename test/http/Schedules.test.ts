@@ -127,6 +127,20 @@ layer(serverOf("sandbox"), options)("scheduled transfers over HTTP", (it) => {
     })
   )
 
+  it.effect("a change that is repeated under its key is told again, and not that it cannot be made", () =>
+    Effect.gen(function* () {
+      const { call, create } = yield* pair
+      const { id } = (yield* create({ frequency: "daily" })).body
+      for (const action of ["pause", "resume", "cancel"]) {
+        const first = yield* call("POST", `${path}/${id}/${action}`, undefined, { "idempotency-key": "k" })
+        assert.deepStrictEqual([first.status, first.headers.get("idempotency-replayed")], [200, null], action)
+        const again = yield* call("POST", `${path}/${id}/${action}`, { idempotency_key: "k" })
+        const replayed = again.headers.get("idempotency-replayed")
+        assert.deepStrictEqual([again.status, replayed, again.text], [200, "true", first.text], action)
+      }
+    })
+  )
+
   it.effect("the transfer of an execution is a transfer like any other", () =>
     Effect.gen(function* () {
       const { call, create, payee } = yield* pair

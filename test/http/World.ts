@@ -76,8 +76,7 @@ export const world = Effect.gen(function* () {
     const between = { from_wallet_id: paying, to_wallet_id: till, amount: 1_000_000n, currency: "USDC" } as const
     return (yield* schedules.create(principal, { ...between, frequency: "daily" })).schedule.id
   })
-  const paused = yield* schedule
-  yield* schedules.change(principal, paused, "pause")
+  const pausedSchedule = Effect.tap(schedule, (id) => schedules.change(principal, id, "pause"))
 
   const shop = { from_wallet_id: yield* wallet(principal, 30_000_000n), to_wallet_id: yield* wallet(principal) }
   const bought = Effect.flatMap(Transfers, ({ create }) =>
@@ -138,7 +137,7 @@ export const world = Effect.gen(function* () {
     scheduled_transfers: toTypeId("sch", yield* schedule),
     "scheduled_transfers.cancel": toTypeId("sch", yield* schedule),
     "scheduled_transfers.pause": toTypeId("sch", yield* schedule),
-    "scheduled_transfers.resume": toTypeId("sch", paused),
+    "scheduled_transfers.resume": toTypeId("sch", yield* pausedSchedule),
     streams: toTypeId("str", brook.stream.id),
     "streams.resume": toTypeId("str", still),
     // All of it has flown within a millisecond.
@@ -146,8 +145,12 @@ export const world = Effect.gen(function* () {
     "streams.cancel": toTypeId("str", yield* stream(1n)),
     webhooks: toTypeId("wh", webhook.id)
   }
+  const otherSchedule = Effect.map(schedule, (id) => toTypeId("sch", id))
   const others = {
-    "transfers.cancel": pending
+    "transfers.cancel": pending,
+    "scheduled_transfers.cancel": otherSchedule,
+    "scheduled_transfers.pause": otherSchedule,
+    "scheduled_transfers.resume": Effect.map(pausedSchedule, (id) => toTypeId("sch", id))
   }
   /** Things of this tenant alone, by the fields that name them. */
   const own: Names = {

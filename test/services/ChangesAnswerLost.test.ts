@@ -58,11 +58,11 @@ layer(platform, { timeout: "60 seconds" })(
         const schedules = yield* Schedules
         const { id } = yield* schedule({ frequency: "daily" })
         const first = yield* unlucky(Effect.orDie(schedules.change(caller, id, "resume")))
-        assert.strictEqual((yield* first.schedules.change(caller, id, "pause")).status, "paused")
+        assert.strictEqual((yield* first.schedules.change(caller, id, "pause")).schedule.status, "paused")
         assert.strictEqual((yield* schedules.get(caller, id)).status, "scheduled")
         yield* schedules.change(caller, id, "pause")
         const second = yield* unlucky(Effect.orDie(schedules.change(caller, id, "pause")))
-        assert.strictEqual((yield* second.schedules.change(caller, id, "resume")).status, "scheduled")
+        assert.strictEqual((yield* second.schedules.change(caller, id, "resume")).schedule.status, "scheduled")
         assert.strictEqual((yield* schedules.get(caller, id)).status, "paused")
         yield* isSound
       })

@@ -70,7 +70,7 @@ layer(platform, { timeout: "60 seconds" })("creating a schedule", (it) => {
 layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (it) => {
   const codeOf = (schedules: Schedules["Service"], ...change: Parameters<Schedules["Service"]["change"]>) =>
     Effect.map(Effect.result(schedules.change(...change)), (result) =>
-      Result.isSuccess(result) ? result.success.status : result.failure._tag
+      Result.isSuccess(result) ? result.success.schedule.status : result.failure._tag
     )
 
   it.effect("happen from the states they start from, and from no other", () =>
@@ -108,7 +108,7 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
       const service = yield* Schedules
       for (const trigger of ["pause", "cancel"] as const) {
         const { id } = yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
-        assert.isNull((yield* service.change(caller, id, trigger)).next_execution_at)
+        assert.isNull((yield* service.change(caller, id, trigger)).schedule.next_execution_at)
       }
       assert.strictEqual(yield* turn("1 day"), 0)
       assert.strictEqual(yield* received, 0n)
@@ -136,9 +136,9 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
       const ending = yield* schedule({ frequency: "daily", end_at: yield* ahead({ days: 2 }) })
       for (const { id } of [open, ending]) yield* service.change(caller, id, "pause")
       assert.strictEqual(yield* turn("60 hours"), 0)
-      const resumed = yield* service.change(caller, open.id, "resume")
+      const { schedule: resumed } = yield* service.change(caller, open.id, "resume")
       assert.deepStrictEqual(resumed.next_execution_at, yield* ahead({ hours: 12 }))
-      assert.deepInclude(yield* service.change(caller, ending.id, "resume"), {
+      assert.deepInclude((yield* service.change(caller, ending.id, "resume")).schedule, {
         status: "cancelled",
         executions_completed: 0
       })
@@ -161,7 +161,7 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
       yield* TestClock.adjust("150 millis")
       for (const { id } of [monthly, often]) {
         yield* service.change(caller, id, "pause")
-        assert.strictEqual((yield* service.change(caller, id, "resume")).status, "scheduled")
+        assert.strictEqual((yield* service.change(caller, id, "resume")).schedule.status, "scheduled")
       }
       assert.strictEqual(yield* service.executeDue, 2)
       assert.strictEqual(yield* received, 20n)
@@ -185,7 +185,7 @@ layer(platform, { timeout: "60 seconds" })("pausing, resuming and cancelling", (
       yield* service.change(caller, id, "pause")
       yield* turn("2 days")
       const before = (yield* eventsOf(caller)).length
-      assert.strictEqual((yield* service.change(caller, id, "resume")).status, "failed")
+      assert.strictEqual((yield* service.change(caller, id, "resume")).schedule.status, "failed")
       assert.deepStrictEqual((yield* eventsOf(caller)).slice(before), ["scheduled_transfer.failed"])
       yield* isSound
     })
@@ -253,10 +253,21 @@ layer(Layer.fresh(Schedules.layer).pipe(Layer.provide(forgetful), Layer.provideM
       const { change, get } = yield* Schedules
       const { id } = yield* schedule({ frequency: "daily" })
       for (const trigger of ["pause", "resume", "cancel"] as const) {
-        assert.deepStrictEqual(yield* change(caller, id, trigger), yield* get(caller, id), trigger)
+        const changed = yield* change(caller, id, trigger)
+        assert.deepStrictEqual(changed, { schedule: yield* get(caller, id), replayed: false }, trigger)
       }
       assert.strictEqual((yield* get(caller, id)).status, "cancelled")
       yield* isSound
+    })
+  )
+
+  it.effect("under a key is no replay of itself", () =>
+    Effect.gen(function* () {
+      const { caller, schedule } = yield* pair(100n)
+      const { change, get } = yield* Schedules
+      const { id } = yield* schedule({ frequency: "daily" })
+      const changed = yield* change(caller, id, "pause", claimOf(caller, id))
+      assert.deepStrictEqual(changed, { schedule: yield* get(caller, id), replayed: false })
     })
   )
 })
