@@ -35,6 +35,12 @@ export interface Moved {
   readonly replayed: boolean
 }
 
+/** Why a stream is not changed; it stays as it was. */
+type SteeringRefused = NotFound | Forbidden | StateTransitionInvalid | IdempotencyKeyReused
+
+/** A stream after a change that moved no money, and whether it is the stored result of an earlier request. */
+export type Steered = Omit<Moved, "transfer">
+
 /**
  * Money that flows by the second, each stream with a ledger account of its own. What has accrued follows from the clock; it moves
  * when it is withdrawn. Every method sees streams of which the caller reaches one end; what only the other end may do is `Forbidden`.
@@ -77,17 +83,19 @@ export class MoneyStreams extends Context.Service<
       | WalletFrozen
       | IdempotencyKeyReused
     >
-    pause(caller: Principal, id: StreamId): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid>
+    pause(caller: Principal, id: StreamId, claim?: IdempotencyClaim): Effect.Effect<Steered, SteeringRefused>
     resume(
       caller: Principal,
-      id: StreamId
-    ): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid | StreamExhausted>
+      id: StreamId,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Steered, SteeringRefused | StreamExhausted>
     /** Another rate from now on, in 10^-18 units a second. */
     changeRate(
       caller: Principal,
       id: StreamId,
-      rate: bigint
-    ): Effect.Effect<MoneyStream, NotFound | Forbidden | StateTransitionInvalid>
+      rate: bigint,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<Steered, SteeringRefused>
     /** Gives the recipient what has accrued, or this much of it. */
     withdraw(
       caller: Principal,
@@ -188,14 +196,17 @@ export class MoneyStreams extends Context.Service<
         return yield* withTransfer(changed)
       })
 
-      const pause = Effect.fn("MoneyStreams.pause")((caller: Principal, id: StreamId) =>
-        Effect.map(change(caller, id, { decide: Change.pause }), toStream)
+      const pause = Effect.fn("MoneyStreams.pause")((caller: Principal, id: StreamId, claim?: IdempotencyClaim) =>
+        Effect.map(change(caller, id, { decide: Change.pause, claim, refuse: ofKey }), steered)
       )
-      const resume = Effect.fn("MoneyStreams.resume")((caller: Principal, id: StreamId) =>
-        Effect.map(change(caller, id, { decide: Change.resume }), toStream)
+      const resume = Effect.fn("MoneyStreams.resume")((caller: Principal, id: StreamId, claim?: IdempotencyClaim) =>
+        Effect.map(change(caller, id, { decide: Change.resume, claim, refuse: ofKey }), steered)
       )
-      const changeRate = Effect.fn("MoneyStreams.changeRate")((caller: Principal, id: StreamId, rate: bigint) =>
-        Effect.map(change(caller, id, { decide: (stream, now) => Change.changeRate(stream, now, rate) }), toStream)
+      const changeRate = Effect.fn("MoneyStreams.changeRate")(
+        (caller: Principal, id: StreamId, rate: bigint, claim?: IdempotencyClaim) => {
+          const decide: typeof Change.pause = (stream, now) => Change.changeRate(stream, now, rate)
+          return Effect.map(change(caller, id, { decide, claim, refuse: ofKey }), steered)
+        }
       )
 
       const withdraw = Effect.fn("MoneyStreams.withdraw")(function* (
@@ -274,7 +285,7 @@ export class MoneyStreams extends Context.Service<
 const ofKey = (refusal: Changing.LedgerRefused): Effect.Effect<never, IdempotencyKeyReused> =>
   refusal._tag === "IDEMPOTENCY_KEY_REUSED" ? Effect.fail(refusal) : Effect.die(refusal)
 
-const toStream = ({ stream }: Changing.Changed): MoneyStream => stream
+const steered = ({ replayed, stream }: Changing.Changed): Steered => ({ stream, replayed })
 
 const withTransfer = ({ transfer, ...changed }: Changing.Changed): Effect.Effect<Moved> =>
   transfer === undefined

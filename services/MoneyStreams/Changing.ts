@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
   const answerKept = Effect.fnUntraced(function* (result: unknown) {
     const { stream, transfer } = yield* readKept(result)
     if (stream === null) return yield* Effect.die("An answer about a stream was kept without the stream")
-    return { stream, transfer, replayed: true } satisfies Changed
+    return { stream, transfer: transfer ?? undefined, replayed: true } satisfies Changed
   })
 
   const changeOnce = Effect.fnUntraced(function* <Refused, Denied = never>(

@@ -87,14 +87,14 @@ export const moving = (
 }
 
 /** What is kept with an idempotency key, and answered to whoever asks again. */
-const kept = (stream: StreamState | undefined, now: Date, transfer: Transfer) => ({
+const kept = (stream: StreamState | undefined, now: Date, transfer: Transfer | undefined) => ({
   stream: stream === undefined ? null : streamOnWire(stream, now),
-  transfer: transferOnWire(transfer)
+  transfer: transfer === undefined ? null : transferOnWire(transfer)
 })
 
 /** The same, read again. */
 export const readKept = flow(
-  Schema.decodeUnknownEffect(Schema.Struct({ stream: Schema.NullOr(MoneyStream), transfer: Transfer })),
+  Schema.decodeUnknownEffect(Schema.Struct({ stream: Schema.NullOr(MoneyStream), transfer: Schema.NullOr(Transfer) })),
   Effect.orDie
 )
 
@@ -149,12 +149,9 @@ export const changing = (
     steps: only === undefined ? [] : [only.step],
     ...(only === undefined && real.length > 0 ? { items: real.map(({ id, step }) => ({ id, steps: [step] })) } : {}),
     fences: [{ scope: before.id, expected: before.version }],
-    ...(last === undefined
-      ? once(tenant_id, id)
-      : {
-          idempotency: claim,
-          result: (posted) => (claim === undefined ? undefined : kept(stream, now, last.transfer(posted)))
-        }),
+    ...(claim !== undefined
+      ? { idempotency: claim, result: (posted) => kept(stream, now, last?.transfer(posted)) }
+      : last === undefined && once(tenant_id, id)),
     rows: (posted) => [
       ...movings.map(({ transfer }) => TransferRecords.insertTransfer(tenant_id, transfer(posted))),
       updateStream(stream)

@@ -104,8 +104,12 @@ export const make = Effect.fnUntraced(function* (
     return { stream: transfer.status === "failed" ? undefined : shownAt(change.stream, now), transfer, replayed: false }
   })
 
-  const answerKept = (result: unknown) =>
-    Effect.map(readKept(result), ({ stream, transfer }) => ({ stream: stream ?? undefined, transfer, replayed: true }))
+  const answerKept = Effect.fnUntraced(function* (result: unknown) {
+    const { stream, transfer } = yield* readKept(result)
+    if (transfer === null)
+      return yield* Effect.die("An answer about the opening of a stream was kept without its transfer")
+    return { stream: stream ?? undefined, transfer, replayed: true }
+  })
 
   return (caller: Principal, wanted: Wanted, claim: IdempotencyClaim | undefined) => {
     const opened = openOnce(caller, wanted, claim)

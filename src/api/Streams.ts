@@ -27,7 +27,8 @@ import { IdempotencyKey } from "#domain/Text.ts"
 import { NetworkMismatch } from "#domain/Transfer.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { idempotencyHeaders } from "./Idempotency.ts"
+import { exampleStream as stream } from "./Examples/Stream.ts"
+import { changedOnce, idempotencyHeaders, keyAlone } from "./Idempotency.ts"
 import { page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
@@ -37,30 +38,6 @@ const idempotency_key = Schema.optionalKey(IdempotencyKey)
 const created = MoneyStream.pipe(HttpApiSchema.status(201))
 const read = { resource: "streams", action: "read", kinds: movers } as const
 const write = { resource: "streams", action: "write", kinds: movers } as const
-
-/** A stream for examples, a day after it began: 0.001 a second are 86.40 a day. */
-const stream = {
-  id: "str_01h455vb4pex5vsknk084sn02q",
-  from_wallet_id: "wal_01h455vb4pex5vsknk084sn02r",
-  to_wallet_id: "wal_01h455vb4pex5vsknk084sn02s",
-  flow_rate: "0.001",
-  currency: "USDC",
-  status: "active",
-  pause_reason: null,
-  deposited: "1000.00",
-  wrapped_balance: "813.60",
-  buffer: "100.00",
-  recipient_balance: "86.40",
-  withdrawn: "0.00",
-  returned: "0.00",
-  runway_seconds: 813_600,
-  exhausted_at: "2026-01-12T13:04:05.678Z",
-  latest_transfer_id: "tx_01h455vb4pex5vsknk084sn02t",
-  metadata: { contract: "7781" },
-  created_at: "2026-01-02T03:04:05.678Z",
-  updated_at: "2026-01-02T03:04:05.678Z",
-  cancelled_at: null
-} as const
 
 const create = HttpApiEndpoint.post("create", "/streams", {
   headers: idempotencyHeaders,
@@ -175,8 +152,10 @@ const topUp = HttpApiEndpoint.post("top_up", "/streams/:id/top-up", {
 
 const pause = HttpApiEndpoint.post("pause", "/streams/:id/pause", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: MoneyStream,
-  error: problems(NotFound, Forbidden, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -184,15 +163,27 @@ const pause = HttpApiEndpoint.post("pause", "/streams/:id/pause", {
       summary: "Pause a money stream",
       description:
         "Nothing accrues while a stream is paused; what has accrued may be withdrawn. One that is paused already answers 409, also " +
-        "when it has paused by itself.",
+        "when it has paused by itself. " +
+        changedOnce,
+      body: { idempotency_key: "pause-42" },
+      bodyIsOptional: true,
       answer: { ...stream, status: "paused", pause_reason: "requested", exhausted_at: null }
     })
   )
 
 const resume = HttpApiEndpoint.post("resume", "/streams/:id/resume", {
   params,
+  headers: idempotencyHeaders,
+  payload: keyAlone,
   success: MoneyStream,
-  error: problems(NotFound, Forbidden, StateTransitionInvalid, StreamExhausted)
+  error: problems(
+    NotFound,
+    Forbidden,
+    StateTransitionInvalid,
+    StreamExhausted,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, write)
   .annotateMerge(
@@ -200,23 +191,27 @@ const resume = HttpApiEndpoint.post("resume", "/streams/:id/resume", {
       summary: "Resume a money stream",
       description:
         "A paused stream flows again, from now on. One that has nothing left to flow answers 422 `STREAM_EXHAUSTED` until it is " +
-        "topped up, an active one 409.",
+        "topped up, an active one 409. " +
+        changedOnce,
+      body: { idempotency_key: "resumption-42" },
+      bodyIsOptional: true,
       answer: stream
     })
   )
 
 const changeRate = HttpApiEndpoint.post("rate", "/streams/:id/rate", {
   params,
+  headers: idempotencyHeaders,
   payload: ChangeStreamRate,
   success: MoneyStream,
-  error: problems(NotFound, Forbidden, StateTransitionInvalid)
+  error: problems(NotFound, Forbidden, StateTransitionInvalid, IdempotencyKeyReused, IdempotencyKeysDiffer)
 })
   .annotate(Requires, write)
   .annotateMerge(
     documented({
       summary: "Change the rate of a money stream",
-      description: "The new rate counts from now on; what has accrued stays. A paused stream stays paused.",
-      body: { flow_rate: "0.000385802469135802" },
+      description: `The new rate counts from now on; what has accrued stays. A paused stream stays paused. ${changedOnce}`,
+      body: { flow_rate: "0.000385802469135802", idempotency_key: "rate-42" },
       answer: {
         ...stream,
         flow_rate: "0.000385802469135802",

@@ -46,7 +46,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   quotes: "$ GET get#",
   transfers: "$ cancel#/ *",
   batches: "transfers/batch $ GET get#",
-  streams: "$ top_up#/top-up withdraw#/ cancel#/ * POST pause#/ resume#/ rate#/",
+  streams: "$ top_up#/top-up pause#/ resume#/ rate#/ withdraw#/ cancel#/ *",
   scheduled_transfers: "$ cancel#/ pause#/ resume#/ * executions#/",
   refunds: "$ *",
   disputes: "$ respond#/ evidence#/ escalate#/ resolve#/ *",

@@ -3,6 +3,7 @@ import { FlowRate } from "./FlowRate.ts"
 import { StreamId, TenantId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, amountRefusals, Currency, formatDecimal, Micros, parseAmount } from "./Money.ts"
+import { IdempotencyKey } from "./Text.ts"
 import { Memo } from "./Transfer.ts"
 
 export const StreamStatus = Schema.Literals(["active", "paused", "cancelled"])
@@ -115,7 +116,10 @@ export const WithdrawFromStream = Schema.Struct({ amount: Schema.optionalKey(Amo
 export type WithdrawFromStream = typeof WithdrawFromStream.Type
 export const CancelStream = Schema.Struct({ memo }).annotate({ identifier: "CancelStream" })
 export type CancelStream = typeof CancelStream.Type
-export const ChangeStreamRate = Schema.Struct({ flow_rate: FlowRate }).annotate({ identifier: "ChangeStreamRate" })
+export const ChangeStreamRate = Schema.Struct({
+  flow_rate: FlowRate,
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
+}).annotate({ identifier: "ChangeStreamRate" })
 
 /** What narrows a list of streams; every field given must match. */
 export const StreamFilter = {

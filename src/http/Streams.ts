@@ -4,10 +4,10 @@ import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { offsetOf, pageOf } from "#api/Pagination.ts"
 import type { CreateStream } from "#domain/MoneyStream.ts"
-import { type Moved, MoneyStreams } from "#services/MoneyStreams.ts"
+import { MoneyStreams, type Steered } from "#services/MoneyStreams.ts"
 import { claim, markReplayed } from "./Idempotency.ts"
 
-const answer = ({ replayed, stream }: Moved) => Effect.as(markReplayed(replayed), stream)
+const answer = ({ replayed, stream }: Steered) => Effect.as(markReplayed(replayed), stream)
 
 /** What is asked for, the same whether a default is written out or left out. The usual form of each stays as it is sent. */
 const parametersOf = ({ buffer = 0n, currency = "USDC", metadata = {}, ...given }: CreateStream) => ({
@@ -43,14 +43,23 @@ export const layer = HttpApiBuilder.group(
         const claimed = yield* claim({ ...request, parameters: { ...params, ...wanted } })
         return yield* answer(yield* streams.topUp(principal, params.id, wanted, claimed))
       }),
-      pause: Effect.fnUntraced(function* ({ params }) {
-        return yield* streams.pause(yield* CurrentPrincipal, params.id)
+      pause: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.pause", principal, headers, bodyKey: payload?.idempotency_key }
+        const claimed = yield* claim({ ...request, parameters: params })
+        return yield* answer(yield* streams.pause(principal, params.id, claimed))
       }),
-      resume: Effect.fnUntraced(function* ({ params }) {
-        return yield* streams.resume(yield* CurrentPrincipal, params.id)
+      resume: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.resume", principal, headers, bodyKey: payload?.idempotency_key }
+        const claimed = yield* claim({ ...request, parameters: params })
+        return yield* answer(yield* streams.resume(principal, params.id, claimed))
       }),
-      rate: Effect.fnUntraced(function* ({ params, payload }) {
-        return yield* streams.changeRate(yield* CurrentPrincipal, params.id, payload.flow_rate)
+      rate: Effect.fnUntraced(function* ({ headers, params, payload: { idempotency_key: bodyKey, flow_rate } }) {
+        const principal = yield* CurrentPrincipal
+        const request = { operation: "streams.rate", principal, headers, bodyKey }
+        const claimed = yield* claim({ ...request, parameters: { ...params, flow_rate } })
+        return yield* answer(yield* streams.changeRate(principal, params.id, flow_rate, claimed))
       }),
       withdraw: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const { idempotency_key: bodyKey, ...wanted } = payload ?? {}

@@ -14,13 +14,15 @@ import { type World, world } from "./World.ts"
 const keyed = operations.filter(({ headers }) => headers.includes("idempotency-key"))
 
 /**
- * How many movements of money there have been, promises of some and changes of those, and changes of disputes that moved none; and how many things there are
- * that can be made under a key. A batch of scans is counted by the movement of its credits.
+ * How many movements of money there have been, promises of some and changes of those, and changes of disputes and of streams that moved
+ * none; and how many things there are that can be made under a key. A batch of scans is counted by the movement of its credits.
  */
 const deeds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] =
     yield* sql`SELECT ((SELECT count(*) FROM movements) + (SELECT coalesce(sum(1 + version), 0) FROM scheduled_transfers)
+      + (SELECT coalesce(sum(version), 0) FROM streams)
+      - (SELECT count(*) FROM transfers WHERE stream_id IS NOT NULL AND protocol_metadata ->> 'action' <> 'start')
       + (SELECT coalesce(sum(1 + version - num_nonnulls(refund_id)), 0) FROM disputes) + (SELECT count(*) FROM wallets)
       + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM endpoints) + (SELECT count(*) FROM quotes)
       + (SELECT count(DISTINCT (webhook_id, created_at)) FROM webhook_deliveries WHERE cause = 'replay'))::int AS count`
@@ -54,7 +56,7 @@ const varied = Effect.fnUntraced(function* (teller: World, operation: Operation,
 const variedBody = (operation: Operation, body: Record<string, unknown> | undefined) => {
   const items = body?.["transfers"]
   if (Array.isArray(items)) return { ...body, transfers: items.map((item) => ({ ...item, amount: "1.25" })) }
-  const varying = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "memo"]
+  const varying = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "flow_rate", "memo"]
   const field = [...varying, "response", "reason", "name"].find((name) => name in fieldsOf(operation))
   if (field !== undefined) return { ...body, [field]: "1.25" }
   const pieces = body?.["evidence"]

@@ -210,6 +210,27 @@ layer(serverOf("sandbox"), options)("streams over HTTP", (it) => {
     })
   )
 
+  it.effect("under one key is paused, resumed and given another rate once", () =>
+    Effect.gen(function* () {
+      const { call, open } = yield* streaming
+      const path = `/v1/streams/${(yield* open()).body.id}`
+      const headers = { "idempotency-key": "once" }
+      for (const [action, body] of [
+        ["pause", {}],
+        ["resume", {}],
+        ["rate", { flow_rate: "0.000003" }]
+      ] as const) {
+        const first = yield* call("POST", `${path}/${action}`, body, headers)
+        const again = yield* call("POST", `${path}/${action}`, { ...body, idempotency_key: "once" })
+        assert.deepStrictEqual([first.status, again.status, again.text], [200, 200, first.text], action)
+        const replays = [first, again].map(({ headers }) => headers.get("idempotency-replayed"))
+        assert.deepStrictEqual(replays, [null, "true"], action)
+      }
+      const other = yield* call("POST", `${path}/rate`, { flow_rate: "0.000002" }, headers)
+      assert.deepInclude(other.body, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" })
+    })
+  )
+
   it.effect("under one key is the same with defaults written out and left out, and another with other metadata", () =>
     Effect.gen(function* () {
       const { balance, open, payer } = yield* streaming

@@ -108,8 +108,7 @@ export const world = Effect.gen(function* () {
     flow_rate: 1n,
     initial_deposit: 1_000n
   })
-  const still = yield* stream(1n)
-  yield* streams.pause(principal, still)
+  const stillStream = Effect.tap(stream(1n), (id) => streams.pause(principal, id))
 
   const receiver = { url: "https://example.com/hooks", events: ["*"] }
   const webhooks = yield* Webhooks
@@ -139,7 +138,7 @@ export const world = Effect.gen(function* () {
     "scheduled_transfers.pause": toTypeId("sch", yield* schedule),
     "scheduled_transfers.resume": toTypeId("sch", yield* pausedSchedule),
     streams: toTypeId("str", brook.stream.id),
-    "streams.resume": toTypeId("str", still),
+    "streams.resume": toTypeId("str", yield* stillStream),
     // All of it has flown within a millisecond.
     "streams.withdraw": toTypeId("str", yield* stream(10n ** 30n)),
     "streams.cancel": toTypeId("str", yield* stream(1n)),
@@ -150,7 +149,9 @@ export const world = Effect.gen(function* () {
     "transfers.cancel": pending,
     "scheduled_transfers.cancel": otherSchedule,
     "scheduled_transfers.pause": otherSchedule,
-    "scheduled_transfers.resume": Effect.map(pausedSchedule, (id) => toTypeId("sch", id))
+    "scheduled_transfers.resume": Effect.map(pausedSchedule, (id) => toTypeId("sch", id)),
+    "streams.pause": Effect.map(stream(1n), (id) => toTypeId("str", id)),
+    "streams.resume": Effect.map(stillStream, (id) => toTypeId("str", id))
   }
   /** Things of this tenant alone, by the fields that name them. */
   const own: Names = {

@@ -192,11 +192,11 @@ export const make = Effect.gen(function* () {
         return as(streams.withdraw(caller, pick(tenant.streams, action.stream), request), streamed)
       }
       case "pause":
-        return as(streams.pause(caller, pick(tenant.streams, action.stream)), ({ status }) => status)
+        return as(streams.pause(caller, pick(tenant.streams, action.stream)), streamed)
       case "resume":
-        return as(streams.resume(caller, pick(tenant.streams, action.stream)), ({ status }) => status)
+        return as(streams.resume(caller, pick(tenant.streams, action.stream)), streamed)
       case "rate":
-        return as(streams.changeRate(caller, pick(tenant.streams, action.stream), action.rate), ({ status }) => status)
+        return as(streams.changeRate(caller, pick(tenant.streams, action.stream), action.rate), streamed)
       case "cancel":
         return as(streams.cancel(caller, pick(tenant.streams, action.stream), {}), streamed)
     }

@@ -39,14 +39,14 @@ layer(platform, { timeout: "60 seconds" })(
         const streams = yield* MoneyStreams
         const { id } = (yield* open(both)).stream
         const { pause } = (yield* unlucky(Effect.orDie(streams.resume(caller, id)))).streams
-        assert.strictEqual((yield* pause(caller, id)).status, "paused")
+        assert.strictEqual((yield* pause(caller, id)).stream.status, "paused")
         assert.strictEqual((yield* streams.get(caller, id)).status, "active")
         const { changeRate } = (yield* unlucky(Effect.orDie(streams.changeRate(caller, id, rate("2"))))).streams
-        assert.strictEqual((yield* changeRate(caller, id, rate("1"))).flow_rate, rate("1"))
+        assert.strictEqual((yield* changeRate(caller, id, rate("1"))).stream.flow_rate, rate("1"))
         assert.strictEqual((yield* streams.get(caller, id)).flow_rate, rate("2"))
         yield* streams.pause(caller, id)
         const { resume } = (yield* unlucky(Effect.orDie(streams.pause(caller, id)))).streams
-        assert.strictEqual((yield* resume(caller, id)).status, "active")
+        assert.strictEqual((yield* resume(caller, id)).stream.status, "active")
         assert.strictEqual((yield* streams.get(caller, id)).status, "paused")
         assert.deepStrictEqual(yield* faults, [])
       })

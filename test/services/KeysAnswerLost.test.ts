@@ -117,4 +117,27 @@ layer(testLayer())("a request under a key whose first answer was lost on the way
       assert.deepStrictEqual(yield* broken, [])
     })
   )
+
+  it.effect("pauses, resumes and changes the rate of a stream, and is no replay", () =>
+    Effect.gen(function* () {
+      const { caller, from } = yield* pair()
+      const to = yield* walletOf(caller)
+      const streams = yield* Effect.map(
+        Layer.build(Layer.fresh(MoneyStreams.layer).pipe(Layer.provide(later))),
+        Context.get(MoneyStreams)
+      )
+      const wanted = { from_wallet_id: from, to_wallet_id: to.id, flow_rate: 10n ** 15n, initial_deposit: 1_000_000n }
+      const { id } = (yield* streams.open(caller, wanted)).stream
+      for (const request of [
+        streams.pause(caller, id, claimOf(caller, "streams.pause")),
+        streams.resume(caller, id, claimOf(caller, "streams.resume")),
+        streams.changeRate(caller, id, 10n ** 14n, claimOf(caller, "streams.rate"))
+      ]) {
+        const first = yield* request
+        assert.isFalse(first.replayed)
+        assert.deepStrictEqual(yield* request, { ...first, replayed: true })
+      }
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
 })

@@ -59,7 +59,7 @@ layer(platform)("a stream", (it) => {
       const { changeRate, get, pause, resume } = yield* MoneyStreams
       const { id } = (yield* open(both)).stream
       yield* TestClock.adjust("10 seconds")
-      const paused = yield* pause(both.caller, id)
+      const { stream: paused } = yield* pause(both.caller, id)
       assert.deepInclude(paused, { status: "paused", pause_reason: "requested", recipient_balance: 10_000n })
       assert.deepInclude(yield* Effect.flip(pause(both.caller, id)), {
         _tag: "STATE_TRANSITION_INVALID",

@@ -31,9 +31,12 @@ layer(platform)("a stream whose every change is posted twice, because its first 
       assert.isFalse(replayed)
       assert.deepStrictEqual(yield* get(caller, transfer.id), transfer)
       yield* TestClock.adjust("10 seconds")
-      assert.deepInclude(yield* streams.pause(caller, stream.id), { status: "paused", recipient_balance: 100_000n })
-      assert.deepInclude(yield* streams.resume(caller, stream.id), { status: "active" })
-      assert.deepInclude(yield* streams.changeRate(caller, stream.id, rate("1")), { flow_rate: rate("1") })
+      assert.deepInclude((yield* streams.pause(caller, stream.id)).stream, {
+        status: "paused",
+        recipient_balance: 100_000n
+      })
+      assert.deepInclude((yield* streams.resume(caller, stream.id)).stream, { status: "active" })
+      assert.deepInclude((yield* streams.changeRate(caller, stream.id, rate("1"))).stream, { flow_rate: rate("1") })
       const topped = yield* streams.topUp(caller, stream.id, { amount: 5n })
       assert.deepInclude(topped.stream, { deposited: 100_000_005n, latest_transfer_id: topped.transfer.id })
       const paid = yield* streams.withdraw(caller, stream.id, { amount: 60_000n })
