@@ -26,6 +26,12 @@ const refuse = (message: string, path = "") => new InvalidRequest({ errors: [{ p
 export const hasBody = (headers: IncomingMessage["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
+/** A form without fields is no body: clients that have nothing to send call it one, as `axios.post(url)` and `curl -d ''` do. */
+export const forgetEmptyForm = (headers: IncomingMessage["headers"]): void => {
+  if (!hasBody(headers) && headers["content-type"] === "application/x-www-form-urlencoded")
+    delete headers["content-type"]
+}
+
 /** What is said of a body that is no JSON. */
 export const notJson = refuse("Expected a valid JSON body")
 

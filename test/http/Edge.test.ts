@@ -157,6 +157,17 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     })
   )
 
+  it.effect("a form without fields is no body, and one with fields is UNSUPPORTED_MEDIA_TYPE", () =>
+    Effect.gen(function* () {
+      const form = "Content-Type: application/x-www-form-urlencoded\r\n"
+      for (const empty of ["\r\n", "Content-Length: 0\r\n\r\n"]) {
+        assert.deepStrictEqual(code(yield* raw("POST /v1/wallets HTTP/1.1", form + empty)), ["201", undefined])
+      }
+      const full = yield* raw("POST /v1/wallets HTTP/1.1", `${form}Content-Length: 3\r\n\r\na=b`)
+      assert.deepStrictEqual(code(full), ["415", "UNSUPPORTED_MEDIA_TYPE"])
+    })
+  )
+
   const nobodys = "POST /x402/nothing HTTP/1.1\r\nHost: a\r\n"
 
   it.effect("a refused request whose long body does not end is answered, and holds its connection no longer", () =>
