@@ -9,7 +9,7 @@ export const Evidence = Schema.Struct({
     text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/u, { expected: "an http or https address" }))
   ),
   content: Schema.optionalKey(text(4000))
-}).annotate({ identifier: "Evidence" })
+}).annotate({ identifier: "DisputeEvidence" })
 export type Evidence = typeof Evidence.Type
 
 /** How many pieces of evidence one request brings, and one side of a dispute has, and how much that is in bytes of JSON, at most. */

@@ -139,6 +139,18 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("ev
     })
   )
 
+  it.effect("each schema of the description has a name of its own: none is told from another by a number", () =>
+    Effect.gen(function* () {
+      const { body } = yield* get("/openapi.json")
+      const names = Object.keys(Object(Object(body["components"])["schemas"]))
+      assert.isAbove(names.length, 100)
+      assert.deepStrictEqual(
+        names.filter((name) => /_\d+$/.test(name)),
+        []
+      )
+    })
+  )
+
   it.effect("the reference and the catalogue run under their own policy, and every code has its anchor", () =>
     Effect.gen(function* () {
       const docs = yield* get("/docs")
