@@ -4,7 +4,7 @@ import { credentialRefusals, InsufficientScope, MalformedAuthHeader, MissingAuth
 import type { CredentialKind, Principal, Resource, ScannerScope } from "#domain/Principal.ts"
 import { Forbidden, InvalidRequest } from "#domain/Refusal.ts"
 import { problems } from "./Problems.ts"
-import { BodyTooLarge, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
+import { BodyTooLarge, InvalidAmount, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
 
 /** Who is calling; every operation behind `Authorization` has it. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
@@ -70,7 +70,8 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       BodyTooLarge,
       UnsupportedMediaType,
       RequestTimeout,
-      InvalidRequest
+      InvalidRequest,
+      InvalidAmount
     )
   }
 ) {}

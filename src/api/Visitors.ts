@@ -2,7 +2,7 @@ import { HttpApiMiddleware } from "effect/http-api"
 import { credentialRefusals, InsufficientScope, MalformedAuthHeader, MissingAuthHeader } from "#domain/Credential.ts"
 import { Forbidden, InvalidRequest } from "#domain/Refusal.ts"
 import { problem, problems } from "./Problems.ts"
-import { BodyTooLarge, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
+import { BodyTooLarge, InvalidAmount, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
 
 /** Lets anybody in, and counts requests by address. */
 export class Visitors extends HttpApiMiddleware.Service<Visitors>()("turnpike/api/Visitors", {
@@ -11,7 +11,7 @@ export class Visitors extends HttpApiMiddleware.Service<Visitors>()("turnpike/ap
 
 /** Lets anybody in who has to prove first who they are: ten requests a minute by address, for each operation. */
 export class Claimants extends HttpApiMiddleware.Service<Claimants>()("turnpike/api/Visitors/Claimants", {
-  error: problems(RateLimitExceeded, BodyTooLarge, UnsupportedMediaType, RequestTimeout, InvalidRequest)
+  error: problems(RateLimitExceeded, BodyTooLarge, UnsupportedMediaType, RequestTimeout, InvalidRequest, InvalidAmount)
 }) {}
 
 const guarded = problems(
@@ -24,7 +24,8 @@ const guarded = problems(
   BodyTooLarge,
   UnsupportedMediaType,
   RequestTimeout,
-  InvalidRequest
+  InvalidRequest,
+  InvalidAmount
 )
 
 /**

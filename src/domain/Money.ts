@@ -42,6 +42,30 @@ export type AmountRefusal = keyof typeof amountRefusals
 /** From here on a JSON number has not enough digits left for 6 decimals, so it may not be what was meant. */
 const inexact = 1_000_000_000
 
+/** What amounts are called in requests; JSON leaves no trace of how a number was written, so its text is looked at under these names. */
+export const amountNames: ReadonlySet<string> = new Set([
+  "amount",
+  "amount_disputed",
+  "amountDisputed",
+  "buffer",
+  "initial_deposit",
+  "max_amount",
+  "refund_amount",
+  "refundAmount"
+])
+
+/** Significant digits and the power of ten behind them, which are the same of all texts of one number. */
+const weighed = (text: string): string => {
+  const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const digits = (whole + fraction).replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  if (significant === "") return "0"
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** Whether a JSON number of this text is what was written, and not the nearest that a JSON number can be. */
+export const isExactNumber = (text: string): boolean => weighed(text) === weighed(String(Number(text)))
+
 /** The amount on the wire, or why it is refused. JSON numbers pass when they are exact and print as a plain decimal. */
 export const parseAmount = (input: unknown): bigint | AmountRefusal => {
   if (typeof input === "number" ? input >= inexact : typeof input !== "string") return "INVALID_AMOUNT"

@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
-import { BodyTooLarge, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
+import { BodyTooLarge, InvalidAmount, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
+import { amountNames, amountRefusals, isExactNumber } from "#domain/Money.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
 
 /** What a JSON body may be. */
@@ -19,7 +20,10 @@ export const isJson = (type: string): boolean => {
 /** An escape for NUL, which Postgres does not store, or for half a surrogate pair, which no UTF-8 text can carry. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
-type Unreadable = BodyTooLarge | UnsupportedMediaType | RequestTimeout | InvalidRequest
+/** More digits than every JSON number keeps. */
+const manyDigits = /[\d.]{16}/
+
+type Unreadable = BodyTooLarge | UnsupportedMediaType | RequestTimeout | InvalidRequest | InvalidAmount
 
 const refuse = (message: string, path = "") => new InvalidRequest({ errors: [{ path, message }] })
 
@@ -36,7 +40,7 @@ export const forgetEmptyForm = (headers: IncomingMessage["headers"]): void => {
 export const notJson = refuse("Expected a valid JSON body")
 
 /** A JSON body, unless it is one that nobody can mean, whatever the operation. */
-export const parse = (text: string): Result.Result<unknown, InvalidRequest> => {
+export const parse = (text: string): Result.Result<unknown, InvalidRequest | InvalidAmount> => {
   let depth = 0
   let values = 1
   let members = 0
@@ -62,6 +66,10 @@ export const parse = (text: string): Result.Result<unknown, InvalidRequest> => {
   }
   // Of two members of one name each reader takes the one it likes: what stands before us may have judged the other.
   if (membersOf(value) !== members) return Result.fail(refuse("must be given once", repeated(text)))
+  const param = manyDigits.test(text) ? roundedAmount(text) : undefined
+  if (param !== undefined) {
+    return Result.fail(new InvalidAmount({ param, message: amountRefusals.INVALID_AMOUNT }))
+  }
   const path = suspicious.test(text) ? unstorable(value) : undefined
   return path === undefined
     ? Result.succeed(value)
@@ -75,12 +83,13 @@ const membersOf = (value: unknown): number => {
   return count
 }
 
-/** Strings, and what stands between values. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]/g
+/** Strings, numbers, and what stands between values. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|-?\d[\d.eE+-]*/g
 
-/** The path of the first member of JSON that has the name of one before. */
-const repeated = (text: string): string => {
+/** What is remarkable in JSON: each member that has the name of one before, and each number. */
+function* walked(text: string): Generator<{ readonly path: ReadonlyArray<string>; readonly number?: string }> {
   const open: Array<{ readonly names: Set<string> | undefined; name: string }> = []
+  const path = () => open.map(({ name }) => name)
   let last = ""
   for (const [token] of text.matchAll(tokens)) {
     const around = open.at(-1)
@@ -91,11 +100,30 @@ const repeated = (text: string): string => {
       around.name = String(Number(around.name) + 1)
     } else if (token === ":" && around?.names !== undefined) {
       around.name = JSON.parse(last)
-      if (around.names.has(around.name)) return open.map(({ name }) => name).join(".")
+      if (around.names.has(around.name)) yield { path: path() }
       around.names.add(around.name)
-    } else last = token
+    } else if (/^[-\d]/.test(token)) yield { path: path(), number: token }
+    else last = token
   }
+}
+
+/** The path of the first member of JSON that has the name of one before. */
+const repeated = (text: string): string => {
+  for (const { number, path } of walked(text)) if (number === undefined) return path.join(".")
   return ""
+}
+
+/** Where amounts are: in the body itself, or in an item of a batch. What callers keep here of their own may have the same names. */
+const placeOfAmount = /^(?:transfers\.\d+\.)?(\w+)$/
+
+/** The path of the first amount with digits that a JSON number does not keep: it would be taken as another one. */
+const roundedAmount = (text: string): string | undefined => {
+  for (const { number, path } of walked(text)) {
+    if (number === undefined) continue
+    const [param, name = ""] = placeOfAmount.exec(path.join(".")) ?? []
+    if (amountNames.has(name) && !isExactNumber(number)) return param
+  }
+  return undefined
 }
 
 /** The path of the first text that has a NUL or half a surrogate pair. */

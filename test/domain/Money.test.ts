@@ -5,6 +5,7 @@ import {
   type AmountRefusal,
   amountRefusals,
   formatDecimal,
+  isExactNumber,
   maxMicros,
   Micros,
   parseDecimal
@@ -75,6 +76,25 @@ describe("an amount", () => {
 
   for (const [name, input, micros] of accepted) {
     it(`${name} is exact`, () => assert.strictEqual(outcome(input), micros))
+  }
+
+  for (const [text, isExact] of [
+    ["0.1", true],
+    ["1.0000000000000000000", true],
+    ["0.0000000000000000000", true],
+    ["10e-1", true],
+    ["1E-6", true],
+    ["123456789.123456", true],
+    ["1.00000000000000000001", false],
+    ["0.10000000000000001", false],
+    ["999999999.0000041", false],
+    ["9999999990000041e-7", false],
+    ["-1.00000000000000000001", false],
+    ["1e400", false]
+  ] as const) {
+    it(`a JSON number of ${text} ${isExact ? "is" : "is not"} what was written`, () => {
+      assert.strictEqual(isExactNumber(text), isExact)
+    })
   }
 
   it("0.1 and 0.2 make 0.3", () => {

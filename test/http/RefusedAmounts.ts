@@ -22,6 +22,8 @@ export const refusedAmounts: ReadonlyArray<readonly [name: string, json: string,
   ["a JSON number of 1e400", "1e400", "INVALID_AMOUNT"],
   ["a negative JSON number", "-1", "INVALID_AMOUNT"],
   ["a JSON number below the scale", "0.0000001", "INVALID_AMOUNT"],
+  ["a JSON number with more decimals than it keeps", "1.00000000000000000001", "INVALID_AMOUNT"],
+  ["a JSON number that is read as one of six decimals", "999999999.0000041", "INVALID_AMOUNT"],
   ["null", "null", "INVALID_AMOUNT"],
   ["an array", '["1"]', "INVALID_AMOUNT"],
   ["an object with toString", '{"toString": "1"}', "INVALID_AMOUNT"]
