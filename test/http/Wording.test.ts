@@ -116,6 +116,16 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
     })
   )
 
+  it.effect("for a number that is too large for any reader of JSON is told so", () =>
+    Effect.gen(function* () {
+      const { call } = yield* withWallet
+      const { body, status } = yield* call("POST", "/v1/wallets", '{"metadata":{"a":[1e400]}}')
+      assert.deepStrictEqual([status, body.code], [400, "INVALID_REQUEST"])
+      const message = "must be JSON without numbers above 1.7e308"
+      assert.deepStrictEqual(body.details.errors, [{ path: "metadata.a", message }])
+    })
+  )
+
   it.effect("for what it names is told what that was", () =>
     Effect.gen(function* () {
       const { call, id } = yield* withWallet

@@ -40,8 +40,9 @@ const kindOf = (ast: SchemaAST.AST): string => {
       return "a list"
     case "Objects":
       return "a JSON object"
+    // What is anything else takes all of JSON, in which only a number can be too large to be read.
     default:
-      return "something else"
+      return "JSON without numbers above 1.7e308"
   }
 }
 
