@@ -79,16 +79,18 @@ const meanings = {
   Amount: {
     anyOf: [
       { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
-      { type: "number", minimum: 0.000001 }
+      { type: "number", minimum: 0.000001, maximum: 999_999_999.999999 }
     ],
-    description: "More than 0, with at most 6 decimals: a decimal string, or a JSON number that is exact"
+    description:
+      "More than 0, with at most 6 decimals: a decimal string, or a JSON number below 1000000000 that is exact"
   },
   AmountOrZero: {
     anyOf: [
       { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
-      { type: "number", minimum: 0 }
+      { type: "number", minimum: 0, maximum: 999_999_999.999999 }
     ],
-    description: "Not negative, with at most 6 decimals: a decimal string, or a JSON number that is exact"
+    description:
+      "Not negative, with at most 6 decimals: a decimal string, or a JSON number below 1000000000 that is exact"
   },
   FlowRate: {
     type: "string",

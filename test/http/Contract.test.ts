@@ -98,6 +98,7 @@ it("lists say what is in them, also where that may be anything", () => {
 describe("what the code refuses", () => {
   const weather = { name: "Weather", path: "/a", method: "GET" }
   const refused: ReadonlyArray<readonly [id: string, body: object, fields: object]> = [
+    ["transfers.create", {}, { amount: 1_000_000_000, buffer: 1_000_000_000 }],
     ["endpoints.create", weather, { name: "", path: "a" }],
     ["endpoints.create", weather, { path: "/*/a", basePrice: 0.0001 }],
     ["endpoints.create", weather, { path: "/a?b", basePrice: 999_999.000001 }],
