@@ -36,7 +36,8 @@ export interface TransportOptions extends CallingOptions {
 }
 
 export const calling = (options: CallingOptions): Calling => ({
-  fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+  // By itself: that of browsers is no method of anything else.
+  fetch: (input, init) => (options.fetch ?? fetch)(input, init),
   timeoutMs: options.timeoutMs ?? 30_000,
   retries: options.retries ?? 3,
   maxRetryDelayMs: options.maxRetryDelayMs ?? 10_000

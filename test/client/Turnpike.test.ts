@@ -203,6 +203,15 @@ describe("a call of the API", () => {
     assert.strictEqual((await failure(quick(server.url).wallets.get(wallet))).code, "INVALID_ANSWER")
   })
 
+  it("is made by the `fetch` it is given, which as that of browsers may refuse to be a method of anything else", async () => {
+    const server = await stranger((_, response) => json(response, 200, { status: "live" }))
+    const strict = function (this: unknown, ...about: Parameters<typeof fetch>) {
+      if (this !== undefined) throw new TypeError("Illegal invocation")
+      return fetch(...about)
+    }
+    assert.deepStrictEqual(await turnpike({ baseUrl: server.url, fetch: strict }).system.live(), { status: "live" })
+  })
+
   it("takes its key to no other address", async () => {
     const other = await stranger((_, response) => json(response, 200, {}))
     const server = await stranger((_, response) => response.writeHead(307, { location: other.url }).end())
