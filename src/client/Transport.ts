@@ -35,12 +35,21 @@ export interface TransportOptions extends CallingOptions {
   readonly apiKey?: string | undefined
 }
 
+/** The longest wait of a timer, some 24 days: asked for a longer one it would not wait at all. */
+const longest = 2 ** 31 - 1
+
+/** The number as it was given, such as `Infinity` for no end, or as much of it as a timer can wait; throws when it is none. */
+export const bounded = (name: string, value: number): number => {
+  if (value >= 0) return Math.min(value, longest)
+  throw new TypeError(`${name} must be a number from 0 on, not ${value}`)
+}
+
 export const calling = (options: CallingOptions): Calling => ({
   // By itself: that of browsers is no method of anything else.
   fetch: (input, init) => (options.fetch ?? fetch)(input, init),
-  timeoutMs: options.timeoutMs ?? 30_000,
-  retries: options.retries ?? 3,
-  maxRetryDelayMs: options.maxRetryDelayMs ?? 10_000
+  timeoutMs: bounded("timeoutMs", options.timeoutMs ?? 30_000),
+  retries: bounded("retries", options.retries ?? 3),
+  maxRetryDelayMs: bounded("maxRetryDelayMs", options.maxRetryDelayMs ?? 10_000)
 })
 
 /** The options with their defaults; throws when `baseUrl` is no plain address. */
@@ -139,7 +148,7 @@ const once = async (
 ): Promise<{ readonly answer: unknown } | TurnpikeError> => {
   const { signal } = options
   signal?.throwIfAborted()
-  const millis = options.timeoutMs ?? transport.timeoutMs
+  const millis = bounded("timeoutMs", options.timeoutMs ?? transport.timeoutMs)
   const late = AbortSignal.timeout(millis)
   try {
     const until = either(signal, late)

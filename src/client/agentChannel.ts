@@ -3,7 +3,7 @@ import { boundedQueue } from "./BoundedQueue.ts"
 import { type ChannelEvent, resumable } from "./ChannelEvent.ts"
 import { connect } from "./ChannelConnection.ts"
 import { listen, type Retry } from "./Listening.ts"
-import { type CallingOptions, transport } from "./Transport.ts"
+import { bounded, type CallingOptions, transport } from "./Transport.ts"
 
 export type AgentChannelOptions = AgentProof & {
   /** Where the API is, such as `https://api.example.com`. */
@@ -44,10 +44,11 @@ const mostCharacters = 1024 * 1024
  * suspended agent, a revoked key or another connection of the same session, ends it with a `TurnpikeError`.
  */
 export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
-  const { agentId, heartbeatTimeoutMs: silenceMs = 95_000, lastEventId, signal } = options
+  const { agentId, heartbeatTimeoutMs = 95_000, lastEventId, signal } = options
   const { maxRetryDelayMs = 30_000, retries = Number.POSITIVE_INFINITY } = options
+  const silenceMs = bounded("heartbeatTimeoutMs", heartbeatTimeoutMs)
   // An agent proves itself by its key alone, whatever else a caller has among his options.
-  const calls = transport({ ...options, apiKey: undefined, retries: 0 })
+  const calls = { ...transport({ ...options, apiKey: undefined, maxRetryDelayMs, retries }), retries: 0 }
   const sign = signer(options)
   if (lastEventId !== undefined && resumable(lastEventId) === undefined) {
     throw new TypeError("lastEventId must be the id of an event")
@@ -72,7 +73,7 @@ export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
         put: queue.put,
         lastEventId,
         retries,
-        maxRetryDelayMs,
+        maxRetryDelayMs: calls.maxRetryDelayMs,
         onConnect: options.onConnect,
         onRetry: options.onRetry,
         signal: until

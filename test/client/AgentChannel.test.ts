@@ -92,6 +92,13 @@ describe("the channel", () => {
     assert.deepStrictEqual(retries.slice(0, 1), ["TIMEOUT"])
   })
 
+  it("lets the server be silent for any time, where its caller wants that", async () => {
+    const server = await platform((connection) => setTimeout(() => connection.say("evt_1", "task_updated"), 100))
+    const unlimited = { heartbeatTimeoutMs: Number.POSITIVE_INFINITY, timeoutMs: Number.POSITIVE_INFINITY }
+    assert.deepStrictEqual(await next(channelOf(server, unlimited), 1), ["evt_1"])
+    assert.deepStrictEqual(server.asked, ["challenge", "authenticate", "connect sess_1"])
+  })
+
   it("tells of events that are lost, and goes on from where the server is", async () => {
     const server = await platform((connection, attempt) => {
       if (attempt > 1) return connection.say("evt_9", "task_updated")
@@ -276,6 +283,13 @@ describe("an agent's key", () => {
     })
     assert.strictEqual((await failure(channelOf(server))).code, "INVALID_ANSWER")
     assert.deepStrictEqual(server.asked, ["challenge"])
+  })
+
+  it("is not used where a time or a number of attempts is none", () => {
+    for (const name of ["heartbeatTimeoutMs", "timeoutMs", "retries", "maxRetryDelayMs"]) {
+      const options = { baseUrl: "http://localhost", agentId: "agt_1", privateKey: seed, [name]: Number.NaN }
+      assert.throws(() => agentChannel(options), TypeError, name)
+    }
   })
 
   for (const wrong of ["", "not base64!", Buffer.alloc(31).toString("base64"), Buffer.alloc(64).toString("base64")]) {
