@@ -185,14 +185,15 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
   const { maxRetryDelayMs, retries } = settings
   const { money, payable, payment } = showing
   const details = { paymentId: payment.paymentId }
-  // Until an answer says otherwise, all of it may be taken.
-  let charged = payment.micros
+  // What nobody has seen nobody takes. Once it is shown all of it may be taken, until an answer says otherwise.
+  let charged = 0n
   // Whether an attempt before may have been charged.
   let isOpen = false
   let receipt: Receipt | undefined
   try {
     for (let attempt = 1; ; attempt++) {
       call.signal?.throwIfAborted()
+      charged = payment.micros
       const last = attempt > retries
       const answer = await call.sendPaid(showing.url, payment.headers).catch((cause: unknown) => {
         call.signal?.throwIfAborted()

@@ -96,6 +96,28 @@ describe("an aborted call", () => {
     assert.strictEqual((await fetch(shop.url)).status, 200)
   })
 
+  it("ends when it is paid, before anybody saw the proof: nothing is counted, and nobody told of a payment", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const told: Array<string> = []
+    const fetch = await aborted(bank, shop.url, (abort) => ({
+      onPayment: ({ amount }) => void told.push(amount),
+      fetch: async (input, init) => {
+        const answer = await globalThis.fetch(input, init)
+        if (init?.method !== "POST") return answer
+        const text = await answer.text()
+        return Object.defineProperty(new Response(text, answer), "text", {
+          value: () => Promise.resolve(text).finally(abort)
+        })
+      }
+    }))
+    assert.lengthOf(shop.seen, 1)
+    assert.deepStrictEqual(told, [])
+    assert.strictEqual((await fetch(shop.url)).status, 200)
+  })
+
   it("ends while the paid call is under way; what may be taken stays counted", async () => {
     const bank = await bankThat()
     const stop: { now?: () => void } = {}
