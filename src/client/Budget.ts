@@ -13,7 +13,7 @@ export interface SpendingStore {
   giveBack(key: string, micros: bigint): void | PromiseLike<void>
 }
 
-/** How many keys the memory store keeps; a day has one per currency. */
+/** How many keys of days gone by the memory store keeps; a day has one per currency. */
 const keptKeys = 16
 
 /** Spending of this process, forgotten when it ends. */
@@ -25,7 +25,8 @@ export const memoryStore = (): SpendingStore & { spent(key: string): bigint } =>
     reserve: (key, micros, limit) => {
       if (spent(key) + micros > limit) return false
       spending.set(key, spent(key) + micros)
-      for (const oldest of [...spending.keys()].sort().slice(0, -keptKeys)) spending.delete(oldest)
+      const past = [...spending.keys()].filter((other) => other < key.slice(0, 10)).sort()
+      for (const oldest of past.slice(0, -keptKeys)) spending.delete(oldest)
       return true
     },
     giveBack: (key, micros) => {

@@ -205,6 +205,22 @@ describe("a fetch that pays with a key of the caller's own", () => {
     assert.strictEqual((await fetch(shop.url)).status, 200)
   })
 
+  it("spends the day's cap of every currency once, however many there are", async () => {
+    const assets = Array.from({ length: 20 }, (_, index) => ({
+      network: "eip155:137",
+      address: `0x${String(index).padStart(40, "0")}`,
+      currency: `C${index}`,
+      name: "Coin",
+      version: "1"
+    }))
+    const fetch = agent({ assets, maxPerDay: "0.01" })
+    const shops = await Promise.all(
+      assets.map(({ address, network }) => shopThat(required([offer({ asset: address, network })])))
+    )
+    for (const { url } of shops) assert.strictEqual((await fetch(url)).status, 200)
+    for (const { url } of shops) assert.strictEqual((await refusal(fetch(url))).code, "ABOVE_MAX_PER_DAY")
+  })
+
   it("says so when the signer does not sign", async () => {
     const shop = await shopThat(required([offer()]))
     const signer = { address: account.address, signTypedData: () => Promise.reject(new Error("locked")) }
