@@ -128,6 +128,7 @@ export const signerMeans = (options: SignerOptions): Means => {
 
   const sign = async (accepted: Accepted, required: Json, signal: AbortSignal | undefined): Promise<Payment> => {
     const { asset, micros, payTo, seconds } = accepted
+    if (!isAddress(signer.address)) throw new PaymentError("PAY_REFUSED", "The signer has no address")
     const message = {
       from: lower(signer.address),
       to: lower(payTo),
@@ -148,7 +149,9 @@ export const signerMeans = (options: SignerOptions): Means => {
       signal?.throwIfAborted()
       throw new PaymentError("PAY_REFUSED", "The signer did not sign", { cause })
     })
-    if (!/^0x[0-9a-fA-F]{2,8192}$/.test(signature)) throw new PaymentError("PAY_REFUSED", "The signature is no hex")
+    if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(textOr(signature, ""))) {
+      throw new PaymentError("PAY_REFUSED", "The signature is no hex")
+    }
     const validBefore = String(message.validBefore)
     const proof = {
       x402Version: 2,

@@ -221,6 +221,29 @@ describe("a fetch that pays with a key of the caller's own", () => {
     for (const { url } of shops) assert.strictEqual((await refusal(fetch(url))).code, "ABOVE_MAX_PER_DAY")
   })
 
+  it("shows nobody what is no signature, or has no address, and counts nothing", async () => {
+    const shop = await shopThat(required([offer()]))
+    let signature: unknown
+    let address: unknown = account.address
+    const signer = {
+      get address() {
+        return address as typeof account.address
+      },
+      signTypedData: async () => signature as "0x"
+    }
+    const fetch = agent({ signer, maxPerDay: "0.01" })
+    for (signature of [undefined, 7, "", "0x", "0xabc", "0xzz", "ab", ["0xab"], "0xab\r\n"]) {
+      assert.strictEqual((await refusal(fetch(shop.url))).code, "PAY_REFUSED")
+    }
+    signature = "0xab"
+    for (address of [undefined, "", "alice", "0x12"]) {
+      assert.strictEqual((await refusal(fetch(shop.url))).code, "PAY_REFUSED")
+    }
+    assert.isFalse(shop.seen.some(({ headers }) => "payment-signature" in headers))
+    address = account.address
+    assert.strictEqual((await fetch(shop.url)).status, 200)
+  })
+
   it("says so when the signer does not sign", async () => {
     const shop = await shopThat(required([offer()]))
     const signer = { address: account.address, signTypedData: () => Promise.reject(new Error("locked")) }
