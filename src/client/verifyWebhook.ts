@@ -52,7 +52,7 @@ const secretsIn = (secret: string | ReadonlyArray<string>): ReadonlyArray<string
   throw new TypeError(`secret must be the whsec_… text of the subscription, or 1 to ${mostSecrets} of them`)
 }
 
-const isRequest = (body: unknown): body is Request => isObject(body) && typeof body["arrayBuffer"] === "function"
+const isRequest = (body: unknown): body is Request => isObject(body) && "bodyUsed" in body
 
 /** By its name: one of another realm, as test runners and workers have them, is no instance of this one's class. */
 const isBuffer = (body: unknown): body is ArrayBuffer => Object.prototype.toString.call(body) === "[object ArrayBuffer]"

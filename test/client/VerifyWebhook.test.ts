@@ -176,7 +176,8 @@ describe("a delivery that is not to be believed", () => {
     "older than the receiver wants": [{ now: (at + 2) * 1000, toleranceSeconds: 1 }, "timestamp_too_old"],
     "forged with an old time": [{ headers: service(body, at - 1000, other) }, "no_match"],
     "that a framework has parsed": [{ body: event }, "not_text"],
-    "that a framework has lost": [{ body: undefined }, "not_text"]
+    "that a framework has lost": [{ body: undefined }, "not_text"],
+    "that is a Blob": [{ body: new Blob([body]) }, "not_text"]
   }
   for (const [name, [changed, reason]] of Object.entries(cases)) {
     it(`${name} is refused`, () => refused(changed, reason))
