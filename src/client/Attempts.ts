@@ -29,19 +29,22 @@ const isRequest = (input: Input): input is Request => isObject(input) && "clone"
 const isStream = (body: unknown): boolean =>
   body instanceof ReadableStream || (isObject(body) && Symbol.asyncIterator in body)
 
-export const attempts = (fetch: typeof globalThis.fetch, input: Input, init: RequestInit = {}): Attempts => {
+export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit = {}): Attempts => {
   const original = isRequest(input) ? input : undefined
-  const headers = new Headers(init.headers ?? original?.headers)
+  const headers = new Headers(given.headers ?? original?.headers)
+  // Of the caller's headers some can be read only once, such as the entries of a map.
+  const init = given.headers ? { ...given, headers } : given
   // The request whose body is sent.
   const source = init.body == null ? original : undefined
   // Every attempt reads a copy: of a request, the first to be read would be the last.
   const copy = () => source?.clone() ?? input
-  const signal = init.signal ?? original?.signal
+  // Null leaves that of the request.
+  const { signal = original?.signal } = init
   const plain = new Request(original?.url ?? input, { method: init.method ?? original?.method ?? "GET" })
   return {
     method: plain.method,
     url: plain.url,
-    signal,
+    signal: signal ?? undefined,
     isPaidAlready: paymentHeaders.some((name) => headers.has(name)),
     isOnce: isStream(init.body),
     send: () => fetch(copy(), init),

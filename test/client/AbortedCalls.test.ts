@@ -161,6 +161,15 @@ describe("an aborted call", () => {
     assert.strictEqual(await answer.text().catch((error) => error), reason)
   })
 
+  it("is not one whose request was aborted and which has no signal of its own", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const request = new Request(shop.url, { signal: AbortSignal.abort(reason) })
+    assert.strictEqual((await agentOf(bank)(request, { signal: null })).status, 200)
+  })
+
   it("ends while the paid answer is read", async () => {
     const bank = await bankThat()
     const shop = await stranger(({ headers }, response) =>

@@ -1,6 +1,21 @@
 import { assert, describe, it } from "vitest"
 import { agentOf, bankThat, challenge, json, stranger } from "./Strangers.ts"
 
+describe("headers that can be read once", () => {
+  it("are sent with every attempt", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const headers: object = new Map([["x-city", "Lisbon"]]).entries()
+    await agentOf(bank)(shop.url, { headers: headers as Headers })
+    assert.deepStrictEqual(
+      shop.seen.map(({ headers }) => headers["x-city"]),
+      ["Lisbon", "Lisbon"]
+    )
+  })
+})
+
 describe("a caller who pays for itself", () => {
   it("gets the 402 it is answered", async () => {
     const bank = await bankThat()
