@@ -1,5 +1,5 @@
 import { parseJson, type Json } from "./Encoding.ts"
-import { either, orAborted } from "./Time.ts"
+import { orAborted, timed } from "./Time.ts"
 
 /** How much of an answer is read to understand it. */
 const mostBytes = 65_536
@@ -11,7 +11,7 @@ export const readBounded = async (
   millis: number
 ): Promise<string | undefined> => {
   try {
-    const bytes = await bytesIn(response.body, mostBytes, either(signal, AbortSignal.timeout(millis)))
+    const bytes = await timed(millis, signal, (until) => bytesIn(response.body, mostBytes, until))
     return bytes && new TextDecoder().decode(bytes)
   } catch {
     signal?.throwIfAborted()

@@ -17,9 +17,28 @@ export const orAborted = <A>(work: A | PromiseLike<A>, signal: AbortSignal | und
       .finally(() => signal?.removeEventListener("abort", stop))
   })
 
-/** Aborted as soon as one of them is. */
-export const either = (signal: AbortSignal | undefined, other: AbortSignal): AbortSignal =>
-  signal ? AbortSignal.any([signal, other]) : other
+/**
+ * What the work gives under a signal that is aborted as the caller's is, or by a `TimeoutError` when the time is over. `AbortSignal.any` would
+ * do, but Node 20 forgets what that gave while it is waited for.
+ */
+export const timed = async <A>(
+  millis: number,
+  signal: AbortSignal | undefined,
+  work: (until: AbortSignal) => Promise<A>
+): Promise<A> => {
+  const controller = new AbortController()
+  const stop = () => controller.abort(signal?.reason)
+  // @effect-diagnostics-next-line globalTimers:off
+  const timer = setTimeout(() => controller.abort(new DOMException("It took too long", "TimeoutError")), millis)
+  signal?.addEventListener("abort", stop, { once: true })
+  if (signal?.aborted) stop()
+  try {
+    return await orAborted(work(controller.signal), controller.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", stop)
+  }
+}
 
 /** Waits, unless the signal is aborted first. */
 export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> => {

@@ -1,6 +1,6 @@
 import { discard } from "./Body.ts"
 import { binary, isObject, type Json, randomHex, utf8 } from "./Encoding.ts"
-import { backoff, either, pause } from "./Time.ts"
+import { backoff, pause, timed } from "./Time.ts"
 import { failure, refusalIn, TurnpikeError } from "./TurnpikeError.ts"
 
 /** How calls are made. */
@@ -149,21 +149,21 @@ const once = async (
   const { signal } = options
   signal?.throwIfAborted()
   const millis = bounded("timeoutMs", options.timeoutMs ?? transport.timeoutMs)
-  const late = AbortSignal.timeout(millis)
   try {
-    const until = either(signal, late)
-    const response = await transport.fetch(url, { ...init, signal: until })
-    if (!response.ok) {
-      const refusal = await refusalIn(response, until, millis)
-      discard(response.body)
-      return refusal
-    }
-    const text = await response.text()
-    if (isText) return { answer: text }
-    return text === "" ? { answer: undefined } : parsed(text, response)
+    return await timed(millis, signal, async (until) => {
+      const response = await transport.fetch(url, { ...init, signal: until })
+      if (!response.ok) {
+        const refusal = await refusalIn(response, until, millis)
+        discard(response.body)
+        return refusal
+      }
+      const text = await response.text()
+      if (isText) return { answer: text }
+      return text === "" ? { answer: undefined } : parsed(text, response)
+    })
   } catch (cause) {
     signal?.throwIfAborted()
-    return late.aborted
+    return Object(cause).name === "TimeoutError"
       ? failure("TIMEOUT", "The server did not answer in time", cause)
       : failure("NETWORK_ERROR", "The server could not be reached", cause)
   }

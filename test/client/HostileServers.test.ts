@@ -84,6 +84,20 @@ describe("a 402 that cannot be trusted", () => {
     assert.strictEqual((await refusal(agentOf(bank, { timeoutMs: 20 })(shop.url))).code, "INVALID_CHALLENGE")
   })
 
+  it("whose body does not come is given up where several signals in one are forgotten, as in Node 20", async () => {
+    const bank = await bankThat()
+    const shop = await stranger((_, response) => response.writeHead(402).write("{"))
+    const { any } = AbortSignal
+    AbortSignal.any = () => new AbortController().signal
+    try {
+      const { signal } = new AbortController()
+      const error = await refusal(agentOf(bank, { timeoutMs: 20 })(shop.url, { signal }))
+      assert.strictEqual(error.code, "INVALID_CHALLENGE")
+    } finally {
+      AbortSignal.any = any
+    }
+  })
+
   it("with headers beyond all measure is not paid", async () => {
     const bank = await bankThat()
     const shop = await stranger((_, response) =>

@@ -197,6 +197,23 @@ describe("a call of the API", () => {
     assert.strictEqual(await call.catch((error) => error), reason)
   })
 
+  it("ends in time, and when the caller aborts it, where several signals in one are forgotten as in Node 20", async () => {
+    const server = await stranger((_, response) => response.writeHead(200).write("{"))
+    const { any } = AbortSignal
+    AbortSignal.any = () => new AbortController().signal
+    try {
+      const { get } = quick(server.url).wallets
+      const { signal } = new AbortController()
+      assert.strictEqual((await failure(get(wallet, { signal, timeoutMs: 20 }))).code, "TIMEOUT")
+      const controller = new AbortController()
+      const reason = new Error("the user left")
+      setTimeout(() => controller.abort(reason), 20)
+      assert.strictEqual(await get(wallet, controller).catch((error) => error), reason)
+    } finally {
+      AbortSignal.any = any
+    }
+  })
+
   it("says when nobody is there, and when the answer is none of ours", async () => {
     assert.strictEqual((await failure(quick("http://127.0.0.1:1").wallets.get(wallet))).code, "NETWORK_ERROR")
     const server = await stranger((_, response) => response.end("<html>"))
