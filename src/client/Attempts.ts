@@ -52,9 +52,8 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
       const all = new Headers(headers)
       for (const [name, value] of Object.entries(added)) all.set(name, value)
       const next: RequestInit = { ...init, headers: all, redirect: "manual" }
-      return url === plain.url
-        ? fetch(copy(), next)
-        : fetch(url, { ...next, method: plain.method, signal: signal ?? null })
+      // Where a redirect led, by a request that is otherwise the caller's.
+      return fetch(url === plain.url ? copy() : original ? new Request(url, original) : url, next)
     },
     end: () => {
       if (source?.bodyUsed === false) discard(source.body)

@@ -21,6 +21,25 @@ describe("a redirect", () => {
     assert.strictEqual(await (await agentOf(bank)(`${shop.url}/old`)).text(), "served")
   })
 
+  it("within the host is paid by a request like the caller's, which may bring cookies to another site", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers, url }, response) => {
+      if (url === "/old") return response.writeHead(302, { location: "/new" }).end()
+      return headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url))
+        : response.end(`served ${headers["x-city"]}`)
+    })
+    const sent: Array<string> = []
+    const watched: typeof fetch = (input, init) => {
+      const request = new Request(input, init)
+      if (request.url.startsWith(shop.url)) sent.push(`${request.method} ${request.credentials}`)
+      return fetch(request)
+    }
+    const old = new Request(`${shop.url}/old`, { credentials: "include", headers: { "x-city": "Lisbon" } })
+    assert.strictEqual(await (await agentOf(bank, { fetch: watched })(old)).text(), "served Lisbon")
+    assert.deepStrictEqual(sent, ["GET include", "GET include"])
+  })
+
   it("of the paid call is given to the caller: the proof goes nowhere else", async () => {
     const bank = await bankThat()
     const other = await stranger((_, response) => response.end())
