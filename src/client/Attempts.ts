@@ -29,11 +29,14 @@ const isRequest = (input: Input): input is Request => isObject(input) && "clone"
 const isStream = (body: unknown): boolean =>
   body instanceof ReadableStream || (isObject(body) && Symbol.asyncIterator in body)
 
+/** Where a request comes from, which `fetch` forgets over any option, and what ends it: Node does not abort a copy that nobody holds. */
+const kept = ({ referrer, referrerPolicy, signal }: Request): RequestInit => ({ referrer, referrerPolicy, signal })
+
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit = {}): Attempts => {
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(given.headers ?? original?.headers)
   // Of the caller's headers some can be read only once, such as the entries of a map.
-  const init = given.headers ? { ...given, headers } : given
+  const init = { ...(original && kept(original)), ...given, ...(given.headers && { headers }) }
   // The request whose body is sent.
   const source = init.body == null ? original : undefined
   // Every attempt reads a copy: of a request, the first to be read would be the last.

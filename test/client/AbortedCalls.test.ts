@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "vitest"
 import type { WalletPaying } from "#client/client.ts"
 import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
@@ -159,6 +161,28 @@ describe("an aborted call", () => {
     const fetch = agentOf(bank, { store: { reserve: () => true, giveBack } })
     const answer = await fetch(shop.url, { signal: controller.signal })
     assert.strictEqual(await answer.text().catch((error) => error), reason)
+  })
+
+  it("ends by the signal of its request, though nothing holds the copies that were sent", async () => {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc")
+    const bank = await bankThat()
+    const controller = new AbortController()
+    const leave = async () => {
+      for (let round = 0; round < 5; round++) {
+        collect()
+        await new Promise((done) => setTimeout(done, 10))
+      }
+      controller.abort(reason)
+    }
+    const shop = await stranger(({ headers }, response) => {
+      if (headers["x-payment-proof"] === undefined) return json(response, 402, challenge(bank.url))
+      response.write("first")
+      return leave()
+    })
+    const request = new Request(shop.url, { method: "POST", body: "a question", signal: controller.signal })
+    const answer = await agentOf(bank)(request)
+    assert.strictEqual(await answer.text().catch((error) => error), request.signal.reason)
   })
 
   it("is not one whose request was aborted and which has no signal of its own", async () => {

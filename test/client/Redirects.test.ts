@@ -61,6 +61,24 @@ const asInBrowsers: typeof fetch = async (input, init) => {
   return answer.status === 307 ? Object.defineProperties(Response.error(), shown) : answer
 }
 
+describe("a request", () => {
+  it("tells the paid call's host no more of where it comes from than the first one", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    const told: Array<string> = []
+    const watched: typeof fetch = (input, init) => {
+      const request = new Request(input, init)
+      if (request.url.startsWith(shop.url)) told.push(`${request.referrer} ${request.referrerPolicy}`)
+      return fetch(request)
+    }
+    const request = new Request(shop.url, { referrer: "", referrerPolicy: "no-referrer" })
+    await agentOf(bank, { fetch: watched })(request)
+    assert.deepStrictEqual(told, [" no-referrer", " no-referrer"])
+  })
+})
+
 describe("a redirect of the paid call in a browser", () => {
   it("is told as paid for, since it cannot be read", async () => {
     const bank = await bankThat()
