@@ -37,8 +37,13 @@ export type FlightFailure = StatementFailed | ConnectionLost
 export const endsConnection = (failure: FlightFailure): boolean =>
   failure._tag === "ConnectionLost" || endings.has(failure.code)
 
-// A new connection prepares all again.
-const endings = new Set(["28000", "28P01", "26000", "0A000"])
+/** What is prepared is not what is there: a newer version has changed a table, say. A new connection prepares all again. */
+const outdated = ["26000", "0A000"]
+const endings = new Set(["28000", "28P01", ...outdated])
+
+/** Whether the same would do on a new connection: nothing of it was done. */
+export const isOutdated = (failure: FlightFailure): boolean =>
+  failure._tag === "StatementFailed" && outdated.includes(failure.code)
 
 /** What became of a flight: the rows of each step, or why there are none. */
 export type Landing = Result.Result<ReadonlyArray<ReadonlyArray<Row>>, FlightFailure>

@@ -62,8 +62,12 @@ export const make = Effect.gen(function* () {
   const settings = Pipeline.unflushed(Pipeline.byKey(config, "turnpike-claims"))
   const pipeline = yield* LastingPipeline.make(settings, patience)
 
+  // A server of a newer version may have changed the type of a column while calls are served here: no call has to fail for that.
   const fly = (statement: Pipeline.Statement, values: ReadonlyArray<unknown>, meanwhile?: () => void) =>
-    Effect.map(pipeline.fly([{ statement, values }], meanwhile), ([rows = []]) => rows)
+    pipeline.fly([{ statement, values }], meanwhile).pipe(
+      Effect.retry({ while: Pipeline.isOutdated, times: 1 }),
+      Effect.map(([rows = []]) => rows)
+    )
 
   const takeAll = Effect.fnUntraced(
     function* (claims: ReadonlyArray<Claim>, meanwhile: () => void) {
