@@ -52,8 +52,11 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
   const sql = yield* SqlClient.SqlClient
   return yield* sql
     .withTransaction(
-      // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
-      sql`SELECT pg_advisory_xact_lock(${lock})`.pipe(
+      // Who stands still in the middle of it (a frozen process, a network that is gone) has what all who serve need: Postgres ends
+      // such a session before the ledger gives up those who wait, and nothing has happened.
+      sql`SET LOCAL idle_in_transaction_session_timeout = '5s'`.pipe(
+        // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
+        Effect.andThen(sql`SELECT pg_advisory_xact_lock(${lock})`),
         // A table that somebody reads for long is waited for in front of all who use it.
         Effect.andThen(sql`SET LOCAL lock_timeout = '2s'`),
         Effect.andThen(mayBegin),

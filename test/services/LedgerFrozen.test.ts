@@ -2,7 +2,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Latch, Result } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { SqlClient } from "effect/sql"
+import { Migrator, SqlClient } from "effect/sql"
+import * as Migrations from "#layers/migrations/Migrations.ts"
 import { Database } from "#services/Database.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { Ledger } from "#services/Ledger.ts"
@@ -41,6 +42,28 @@ layer(Test, { timeout: "60 seconds" })("a process that stands still", (it) => {
         Effect.andThen(held.open),
         Effect.andThen(Effect.never),
         sql.withTransaction,
+        Effect.ignore,
+        Effect.forkScoped
+      )
+      yield* held.await
+      assert.isTrue(Result.isSuccess(yield* Effect.result(post(transfer(payer, payee, 1n)))))
+    })
+  )
+
+  it.effect("in the middle of a migration does not have those who serve refused", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const [payer, payee] = [yield* wallet(10n), yield* wallet(1n)]
+      const { config } = yield* Database
+      const patient = { ...config, startupParameters: { idle_in_transaction_session_timeout: "25h" } }
+      const frozen = yield* Effect.provide(PgClient.makeClient(patient), Reactivity.layer)
+      const held = yield* Latch.make(false)
+      const migration = frozen`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`.pipe(
+        Effect.andThen(held.open),
+        Effect.andThen(Effect.never)
+      )
+      yield* Migrations.run(Migrator.fromRecord({ "9999_still": migration })).pipe(
+        Effect.provideService(SqlClient.SqlClient, frozen),
         Effect.ignore,
         Effect.forkScoped
       )
