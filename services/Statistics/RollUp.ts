@@ -130,7 +130,12 @@ export const make = Effect.gen(function* () {
     if (seq >= head) return
     const rest = Effect.gen(function* () {
       let { seq } = yield* position()
-      while (seq < head) seq = (yield* step).seq
+      while (seq < head) {
+        const counted = yield* step
+        // The log ends before `head` where a standby took over without its last facts.
+        if (counted.passed === 0) return
+        seq = counted.seq
+      }
     })
     yield* turn.withPermit(rest)
   }).pipe(Effect.orDie, Effect.withSpan("Statistics.catchUp"))
