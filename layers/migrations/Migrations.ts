@@ -2,6 +2,7 @@ import { Effect, Predicate } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { innermost, sayingOf } from "#services/Database/Reasons.ts"
+import { sleep } from "#services/RealTime.ts"
 
 /** Every migration of Turnpike. A file's default export is an Effect over `SqlClient`; released files never change. */
 export const all = Migrator.fromGlob({
@@ -50,6 +51,7 @@ export const all = Migrator.fromGlob({
  */
 export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loader = all) {
   const sql = yield* SqlClient.SqlClient
+  let tries = 0
   return yield* sql
     .withTransaction(
       // Who stands still in the middle of it (a frozen process, a network that is gone) has what all who serve need: Postgres ends
@@ -64,7 +66,9 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
       )
     )
     .pipe(
-      // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again.
+      // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again: later
+      // each time, because all who serve wait behind whoever waits for a table, and somebody may read it for as long as a dump takes.
+      Effect.tapError((failed) => (isInTheWay(failed) ? sleep(Math.min(100 * 2 ** tries++, 10_000)) : Effect.void)),
       Effect.retry({ while: isInTheWay, times: 30 }),
       Effect.catchTag("MigrationError", (failed) => Effect.fail(withReason(failed)))
     )
