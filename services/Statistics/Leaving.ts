@@ -1,6 +1,7 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type SlidingWindow, slidingWindows, windowStart } from "#domain/Statistics.ts"
+import { notForLong } from "../EventLog/Head.ts"
 import { byKey } from "./RollUp.ts"
 
 /** Cells taken off in one transaction. */
@@ -18,12 +19,13 @@ export const make = Effect.gen(function* () {
 
   const Window = Schema.Struct({ endpoint: Schema.String, span: Schema.String, from: Schema.Date })
   const Oldest = Schema.Struct({ oldest: Schema.NullOr(Schema.Date) })
+  // Who counts waits for the window, and all who ask wait for who counts.
   const lock = SqlSchema.findOneOption({
     Request: Window,
     Result: Oldest,
     execute: ({ endpoint, from, span }) =>
       sql`UPDATE statistics_windows SET since = greatest(since, ${from}::timestamptz)
-        WHERE endpoint_id = ${endpoint} AND span = ${span} RETURNING oldest`
+        WHERE endpoint_id = ${endpoint} AND span = ${span} RETURNING oldest, ${sql.literal(notForLong)}`
   })
   const takeOff = ({ endpoint, from, span }: typeof Window.Type) =>
     sql`WITH gone AS (

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { notForLong } from "../EventLog/Head.ts"
 import { type Additions, additionsOf, Ended } from "./Counting.ts"
 
 /** The most events counted in one transaction: what it keeps in memory and how long it holds its locks. */
@@ -24,9 +25,10 @@ export const make = Effect.gen(function* () {
   const take = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Position,
-    // Nobody waits for the disk: what a crash of the database takes away of the counts it takes away of the cursor.
+    // Nobody waits for the disk: what a crash of the database takes away of the counts it takes away of the cursor. Nor for a process
+    // that stands still, because all who ask for statistics wait for the row.
     execute: () =>
-      sql`SELECT c.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true)
+      sql`SELECT c.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true), ${sql.literal(notForLong)}
         FROM statistics_cursor c JOIN ledger_head h USING (log) WHERE c.log = 1 FOR UPDATE OF c`
   })
   // The numbers of events have no gaps, so a range of them is known to be whole. Counted here, because there are far fewer different
