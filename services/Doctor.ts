@@ -12,6 +12,7 @@ import * as ScannerCreditPromises from "./Doctor/ScannerCredits.ts"
 import * as ScanPromises from "./Doctor/Scans.ts"
 import * as SchedulePromises from "./Doctor/Schedules.ts"
 import * as SettlementPromises from "./Doctor/Settlements.ts"
+import * as StatisticsPromises from "./Doctor/Statistics.ts"
 import * as StreamPromises from "./Doctor/Streams.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
 import * as UserPromises from "./Doctor/Users.ts"
@@ -30,6 +31,7 @@ const areas = [
   EventLogPromises,
   AgentPromises,
   PaymentPromises,
+  StatisticsPromises,
   TransferPromises,
   SettlementPromises,
   BatchPromises,

@@ -91,6 +91,12 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET amount = 1 WHERE kind = 'refuse'",
     "the totals of an endpoint are the sum of its captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, '00000000-0000-0000-0000-000000000000', 1, 1 FROM endpoints`,
     "the totals of a payer are the sum of the payer's captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, gen_random_uuid(), 1, 1 FROM endpoints`,
+    "the statistics of an endpoint, with the events that are not counted yet, are its totals":
+      "INSERT INTO statistics_windows (endpoint_id, span, calls) VALUES (gen_random_uuid(), 'all', 1)",
+    "what a window of statistics holds is the sum of its buckets, and its payers are those that are listed":
+      "INSERT INTO statistics_windows (endpoint_id, span, payers) VALUES (gen_random_uuid(), '1h', 1)",
+    "nobody who follows or copies the event log is ahead of it":
+      "UPDATE statistics_cursor SET seq = (SELECT event_seq + 1 FROM ledger_head)",
     "one transfer on a chain is the end of one settlement": `INSERT INTO chain_settlements (id, "authorization", network, asset, payer, nonce, amount, state, transaction, transfer_log, give_up_at, created_at, concluded_at) SELECT gen_random_uuid(), '{}', 'base-mainnet', 'a', 'p', n, 1, 'confirmed', '0x1', 7, now(), now(), now() FROM generate_series(1, 2) n`,
     "every captured payment has its event, once":
       "INSERT INTO events (seq, id, tenant_id, type, data, created_at) VALUES (1000001, gen_random_uuid(), gen_random_uuid(), 'x402.payment.completed', '{}', now())"
