@@ -59,6 +59,12 @@ export class ScannerCredits extends Context.Service<
   {
     /** Takes the credits. The charge has to be ended within the lease, or prolonged. */
     charge(order: CreditOrder): Effect.Effect<OpenCharge, InsufficientCredits>
+    /** The same under a claim, with what is `kept` there; nothing when the claim stands for an earlier charge. */
+    chargeOnce(
+      order: CreditOrder,
+      kept: unknown,
+      claim: IdempotencyClaim
+    ): Effect.Effect<Option.Option<OpenCharge>, InsufficientCredits | IdempotencyKeyReused>
     /**
      * The same of a batch, with what is `beside` in one transaction, and once under a claim. Whoever makes a batch keeps its charge until
      * the batch is over.
@@ -155,6 +161,14 @@ export class ScannerCredits extends Context.Service<
       const charge = Effect.fn("ScannerCredits.charge")((order: CreditOrder) =>
         Effect.catchTag(take(order), "IDEMPOTENCY_KEY_REUSED", Effect.die)
       )
+      const chargeOnce = Effect.fn("ScannerCredits.chargeOnce")(function* (
+        order: CreditOrder,
+        kept: unknown,
+        claim: IdempotencyClaim
+      ) {
+        const { replayed, ...charged } = yield* take(order, { rows: () => [], record: () => kept }, claim)
+        return replayed ? Option.none() : Option.some(charged)
+      })
       const chargeBatch = Effect.fn("ScannerCredits.chargeBatch")(take)
 
       const earn = Effect.fn("ScannerCredits.earn")(function* (earned: Charge) {
@@ -226,6 +240,7 @@ export class ScannerCredits extends Context.Service<
 
       return ScannerCredits.of({
         charge,
+        chargeOnce,
         chargeBatch,
         earn,
         promiseBack,

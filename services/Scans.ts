@@ -1,13 +1,23 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import type { ScanChange, ScanStatistics } from "#domain/ScanHistory.ts"
 import { NotFound } from "#domain/Refusal.ts"
-import type { CountryCode, MerchantCategory, MerchantScan, Region, ScanFindings, ScanId } from "#domain/Scan.ts"
+import {
+  type CountryCode,
+  type MerchantCategory,
+  type MerchantScan,
+  type Region,
+  type ScanFindings,
+  ScanId
+} from "#domain/Scan.ts"
 import { scanOnWire } from "#domain/ScanFacts.ts"
 import { type InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import { IdempotencyKeys } from "./IdempotencyKeys.ts"
 import { ScanEngine } from "./ScanEngine.ts"
 import { ScannerCredits } from "./ScannerCredits.ts"
-import type { Billed, ScanBuyer } from "./Scans/Buyer.ts"
+import type { Billed, BilledOnce, ScanBuyer } from "./Scans/Buyer.ts"
 import * as Claims from "./Scans/Claims.ts"
 import * as Corpus from "./Scans/Corpus.ts"
 import type { ScanFilter } from "./Scans/Corpus.ts"
@@ -16,6 +26,8 @@ import * as Figures from "./Scans/Figures.ts"
 import * as History from "./Scans/History.ts"
 import { ScanPolicy } from "./Scans/Policy.ts"
 import * as Records from "./Scans/Records.ts"
+import { Kept, KeyTaken } from "./Scans/Keys.ts"
+import * as Repeating from "./Scans/Repeating.ts"
 import * as ReportLinks from "./Scans/ReportLinks.ts"
 import * as Sharing from "./Scans/Sharing.ts"
 import { SiteVisits } from "./SiteVisits.ts"
@@ -44,11 +56,16 @@ export class Scans extends Context.Service<
     /**
      * Charges, then looks, or shares what somebody else has looked at meanwhile. What cannot be done costs nothing. It goes on to its
      * end when the caller hangs up, and is paid for then as well; what a caller pays for by the call ends with the caller, unpaid.
+     * Under a claim it is charged once, and whoever repeats it gets what the first got.
      */
     scan(
       buyer: ScanBuyer,
-      order: ScanOrder
-    ): Effect.Effect<Billed<MerchantScan>, InsufficientCredits | DomainNotAllowed | ScannerUnavailable>
+      order: ScanOrder,
+      claim?: IdempotencyClaim
+    ): Effect.Effect<
+      BilledOnce<MerchantScan>,
+      InsufficientCredits | DomainNotAllowed | ScannerUnavailable | IdempotencyKeyReused
+    >
     get(id: ScanId): Effect.Effect<MerchantScan, NotFound>
     /** The newest that ended, also when the site could not be reached. */
     freshest(domain: string): Effect.Effect<MerchantScan, NotFound | DomainNotAllowed>
@@ -102,18 +119,31 @@ export class Scans extends Context.Service<
         claims
       )
 
+      const keys = yield* IdempotencyKeys
+      const once = yield* Repeating.make({
+        kind: "scan",
+        limits: policy.scans,
+        find: (id) => records.find(ScanId.make(id))
+      })
+
       const remaining = (buyer: ScanBuyer) =>
         buyer._tag === "Tenant"
           ? Effect.map(credits.balance(buyer.tenant_id), ({ balance }) => balance)
           : Effect.succeed(undefined)
-      const scan = Effect.fn("Scans.scan")(function* (buyer: ScanBuyer, order: ScanOrder) {
+      /** What costs nothing is no less the answer under its key. */
+      const cached = Effect.fnUntraced(function* (buyer: ScanBuyer, record: MerchantScan, claim?: IdempotencyClaim) {
+        const { replayed } = yield* keys.once(claim, Kept, Effect.succeed(Effect.succeed({ record: record.id })))
+        if (replayed) return yield* new KeyTaken()
+        return { record, charged: 0, remaining: yield* remaining(buyer) }
+      })
+      const scan = Effect.fn("Scans.scan")(function* (buyer: ScanBuyer, order: ScanOrder, claim?: IdempotencyClaim) {
         const { domain: given, skip_if_fresh, ...words } = order
         const domain = yield* domainOf(given)
-        if (skip_if_fresh) {
-          const cached = yield* records.fresh(domain)
-          if (Option.isSome(cached)) return { record: cached.value, charged: 0, remaining: yield* remaining(buyer) }
-        }
-        return yield* share(buyer, { domain, variant: "", words })
+        const fresh = skip_if_fresh ? records.fresh(domain) : Effect.succeedNone
+        const attempt = Effect.flatMap(fresh, (found) =>
+          Option.isSome(found) ? cached(buyer, found.value, claim) : share(buyer, { domain, variant: "", words, claim })
+        )
+        return yield* once(claim, domain, attempt)
       })
 
       const get = Effect.fn("Scans.get")(function* (id: ScanId) {

@@ -1,14 +1,17 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
 import { testOnWire } from "#domain/ScanFacts.ts"
 import type { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { type ShoppingTest, type TestOutcome, TestType } from "#domain/ShoppingTest.ts"
-import type { Billed, ScanBuyer } from "./Scans/Buyer.ts"
+import type { BilledOnce, ScanBuyer } from "./Scans/Buyer.ts"
 import * as Claims from "./Scans/Claims.ts"
 import * as Domains from "./Scans/Domains.ts"
 import { ScanPolicy } from "./Scans/Policy.ts"
+import * as Repeating from "./Scans/Repeating.ts"
 import * as ReportLinks from "./Scans/ReportLinks.ts"
 import * as Sharing from "./Scans/Sharing.ts"
 import { ShoppingEngine } from "./ShoppingEngine.ts"
@@ -19,11 +22,18 @@ import { SiteVisits } from "./SiteVisits.ts"
 export class ShoppingTests extends Context.Service<
   ShoppingTests,
   {
-    /** Charges, then shops, or shares what the same test has found meanwhile. What cannot be done costs nothing. */
+    /**
+     * Charges, then shops, or shares what the same test has found meanwhile. What cannot be done costs nothing. Under a claim it is
+     * charged once, and whoever repeats it gets what the first got.
+     */
     run(
       buyer: ScanBuyer,
-      order: { readonly domain: string; readonly test_type: TestType }
-    ): Effect.Effect<Billed<ShoppingTest>, InsufficientCredits | DomainNotAllowed | ScannerUnavailable>
+      order: { readonly domain: string; readonly test_type: TestType },
+      claim?: IdempotencyClaim
+    ): Effect.Effect<
+      BilledOnce<ShoppingTest>,
+      InsufficientCredits | DomainNotAllowed | ScannerUnavailable | IdempotencyKeyReused
+    >
     get(id: string): Effect.Effect<ShoppingTest, NotFound>
     /** A page of a domain's tests, newest first, and how many there are. */
     recent(
@@ -59,12 +69,15 @@ export class ShoppingTests extends Context.Service<
         claims
       )
 
+      const once = yield* Repeating.make({ kind: "test", limits: policy.tests, find: records.find })
       const run = Effect.fn("ShoppingTests.run")(function* (
         buyer: ScanBuyer,
-        order: { readonly domain: string; readonly test_type: TestType }
+        order: { readonly domain: string; readonly test_type: TestType },
+        claim?: IdempotencyClaim
       ) {
         const domain = yield* domainOf(order.domain)
-        return yield* share(buyer, { domain, variant: order.test_type, words: Claims.noWords })
+        const attempt = share(buyer, { domain, variant: order.test_type, words: Claims.noWords, claim })
+        return yield* once(claim, domain, attempt)
       })
       const get = Effect.fn("ShoppingTests.get")(function* (id: string) {
         const found = isId(id) ? yield* records.find(id) : Option.none()

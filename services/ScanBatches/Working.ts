@@ -63,8 +63,9 @@ export const make = Effect.fnUntraced(function* (
             Effect.succeed(
               reason === "Busy" || target.attempts < policy.failures ? again(retry_after * 1000) : failed(_tag)
             ),
-          // A batch was paid for when it was made.
-          INSUFFICIENT_CREDITS: Effect.die
+          // A batch was paid for, once under its key, when it was made.
+          INSUFFICIENT_CREDITS: Effect.die,
+          IDEMPOTENCY_KEY_REUSED: Effect.die
         }),
         Effect.catchDefect((defect) =>
           Effect.as(Effect.logError("A target of a batch could not be scanned", aboutOf(target), defect), again(0))

@@ -1,14 +1,18 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import type { TenantId } from "#domain/Ids.ts"
 import { EventLog } from "../EventLog.ts"
 import { type OpenCharge, ScannerCredits } from "../ScannerCredits.ts"
+import * as Keys from "./Keys.ts"
 
 /** Who waits for a record, and the charge for it. Of a call that somebody paid for there is neither tenant nor charge. */
 export interface Member {
   readonly tenant_id: TenantId | undefined
   readonly charge: OpenCharge | undefined
+  /** The key that stands for the charge. */
+  readonly claim: IdempotencyClaim | undefined
 }
 
 /** What ended, as it is told to those who asked. */
@@ -17,11 +21,12 @@ export interface Ended {
   readonly fact: Pick<EventDraft, "type" | "data">
 }
 
-/** Charges are earned and the asking tenants told by one transaction, once each. */
+/** Charges are earned, the record is kept under their keys and the asking tenants are told by one transaction, once each. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const credits = yield* ScannerCredits
   const log = yield* EventLog
+  const keys = yield* Keys.make
 
   const Tenants = Schema.Array(Schema.Struct({ tenant_id: Schema.String }))
   const told = Effect.fnUntraced(function* (id: string, tenants: ReadonlyArray<string>) {
@@ -37,6 +42,8 @@ export const make = Effect.gen(function* () {
     const fresh = yield* told(id, [...tenants])
     const settled = new Map<Member, boolean>()
     for (const member of members) {
+      if (member.claim !== undefined && member.charge !== undefined)
+        yield* keys.keep(member.claim, member.charge.id, id)
       settled.set(member, member.charge !== undefined && (yield* credits.earn(member.charge)))
     }
     yield* log.append(fresh.map(({ tenant_id }) => ({ tenant_id, ...fact })))

@@ -13,3 +13,8 @@ export interface Billed<A> {
   readonly charged: number
   readonly remaining: number | undefined
 }
+
+/** The same of an order that may have been made before under its key: then it was charged before. */
+export interface BilledOnce<A> extends Billed<A> {
+  readonly replayed: boolean
+}

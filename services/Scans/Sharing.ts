@@ -1,12 +1,15 @@
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, PubSub, Semaphore } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, type PubSub, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { type InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
-import { EventBus } from "../EventBus.ts"
-import { ScannerCredits } from "../ScannerCredits.ts"
 import * as Billing from "./Billing.ts"
 import type { Billed, ScanBuyer } from "./Buyer.ts"
+import * as Charging from "./Charging.ts"
 import { type Claim, type Claims, type Kind, newerWords, type Words } from "./Claims.ts"
+import * as Ends from "./Ends.ts"
+import type { KeyTaken } from "./Keys.ts"
 import { ScanPolicy, type WorkLimits } from "./Policy.ts"
 
 /** A record, and its place among those of its domain. */
@@ -35,6 +38,8 @@ export interface Wanted {
   readonly domain: string
   readonly variant: string
   readonly words: Words
+  /** The key under which it is charged. */
+  readonly claim?: IdempotencyClaim | undefined
 }
 
 /** Work of this process and all who wait for it. */
@@ -53,11 +58,9 @@ interface Landed<A> {
   readonly settled: ReadonlyMap<Billing.Member, boolean>
 }
 
-const endedSubject = "scanner.ended"
 const keyOf = ({ domain, variant }: Pick<Wanted, "domain" | "variant">) => `${domain} ${variant}`
 /** How many charges are earned in the transaction of the record: it is held up for others. */
 const settledAtOnce = 100
-const chargeKept = "20 seconds"
 
 const failed = new ScannerUnavailable({ reason: "Failed", retry_after: 5 })
 
@@ -69,8 +72,8 @@ const failed = new ScannerUnavailable({ reason: "Failed", retry_after: 5 })
  */
 export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims: Claims) {
   const sql = yield* SqlClient.SqlClient
-  const bus = yield* EventBus
-  const credits = yield* ScannerCredits
+  const ends = yield* Ends.make(work.kind)
+  const charging = yield* Charging.make(work)
   const policy = yield* ScanPolicy
   const { settle } = yield* Billing.make
   const { atOnce, callers, longest, queue } = work.limits
@@ -81,8 +84,6 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
 
   const busy = () =>
     new ScannerUnavailable({ reason: "Busy", retry_after: 4 * Math.max(1, Math.ceil(flights.size / atOnce)) })
-  const subject = `${endedSubject}.${work.kind}`
-  const tellEnded = (domain: string) => bus.publish(subject, domain)
 
   /** The record of our claim; nothing when the claim was lost to another process meanwhile. */
   const land = Effect.fnUntraced(
@@ -90,7 +91,7 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
       if (!(yield* claims.end(claim))) return undefined
       const record = yield* work.store(claim, findings, flight.words)
       const settled = yield* settle(work.ended(record), [...flight.members].slice(0, settledAtOnce))
-      yield* tellEnded(flight.domain)
+      yield* ends.tell(flight.domain)
       return { record, settled } satisfies Landed<A>
     },
     sql.withTransaction,
@@ -112,7 +113,7 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     permits.withPermit
   )
   const giveUp = (claim: Claim) =>
-    Effect.andThen(claims.end(claim), tellEnded(claim.domain)).pipe(
+    Effect.andThen(claims.end(claim), ends.tell(claim.domain)).pipe(
       Effect.catchCause((cause) => Effect.logWarning("A claim of the scanner waits for its end", cause))
     )
   const asOwner = (claim: Claim, flight: Flight<A>) =>
@@ -130,12 +131,6 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     )
   const shared = ({ record }: Stored<A>): Landed<A> => ({ record, settled: new Map() })
 
-  /** Until somebody else has ended work on the domain; or it is time to look. */
-  const waitFor = (ended: PubSub.Subscription<string>, domain: string) =>
-    PubSub.take(ended).pipe(
-      Effect.repeat({ until: (one) => one === domain || one === "" }),
-      Effect.timeoutOption(policy.poll)
-    )
   const under = Effect.fnUntraced(function* (
     claim: Option.Option<Claim>,
     ended: PubSub.Subscription<string>,
@@ -146,7 +141,7 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     const found = yield* newer(flight, begun)
     if (Option.isSome(found) && Option.isSome(claim)) yield* giveUp(claim.value)
     if (Option.isSome(found)) return shared(found.value)
-    if (Option.isNone(claim)) return void (yield* waitFor(ended, flight.domain))
+    if (Option.isNone(claim)) return yield* ends.waitFor(ended, flight.domain)
     // An answer to the commit may have been lost: then there is a record all the same.
     return yield* asOwner(claim.value, flight).pipe(
       Effect.catchDefect((defect) =>
@@ -158,7 +153,7 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
   })
   /** Does it, or waits for who does. Ends with nothing when there is something new to see. */
   const attempt = Effect.fnUntraced(function* (flight: Flight<A>, begun: bigint) {
-    const ended = yield* bus.subscribe(subject)
+    const ended = yield* ends.listen
     return yield* Effect.acquireUseRelease(
       claims.take(work.kind, flight.domain, flight.variant, flight.words),
       (claim) => under(claim, ended, flight, begun),
@@ -217,26 +212,22 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     return flight
   })
 
+  const tellRepetitions = ({ claim }: Billing.Member, { domain }: Wanted) =>
+    claim === undefined ? Effect.void : ends.tell(domain)
   const settleAlone = Effect.fnUntraced(
     function* (wanted: Wanted, record: A, member: Billing.Member) {
       yield* work.remember(wanted.domain, wanted.words)
       const settled = yield* settle(work.ended(record), [member])
+      yield* tellRepetitions(member, wanted)
       return settled.get(member) ?? false
     },
     sql.withTransaction,
     Effect.catchTag("SqlError", Effect.die)
   )
-  const kept = ({ charge }: Billing.Member) =>
-    charge === undefined
-      ? Effect.never
-      : Effect.sleep(chargeKept).pipe(
-          Effect.andThen(Effect.catchDefect(credits.prolong(charge), () => Effect.void)),
-          Effect.forever
-        )
   const takePart = Effect.fnUntraced(function* (wanted: Wanted, begun: bigint, member: Billing.Member) {
     const { record, settled } = yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(board(wanted, begun, member), (flight) =>
-        restore(Effect.raceFirst(Deferred.await(flight.done), kept(member))).pipe(
+        restore(Effect.raceFirst(Deferred.await(flight.done), charging.keep(member))).pipe(
           Effect.onInterrupt(() => leave(flight, member))
         )
       )
@@ -244,26 +235,10 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     return { record, earned: settled.get(member) ?? (yield* settleAlone(wanted, record, member)) }
   })
 
-  const chargeFor = (buyer: ScanBuyer, wanted: Wanted) =>
-    buyer._tag === "Tenant"
-      ? credits.charge({
-          tenant_id: buyer.tenant_id,
-          operation: work.kind,
-          credits: work.credits,
-          source: buyer.source,
-          metadata: { domain: wanted.domain }
-        })
-      : Effect.succeed(undefined)
-  const refund = (member: Billing.Member, reason: string) =>
-    member.charge === undefined
-      ? Effect.void
-      : Effect.catchCause(credits.giveBack(member.charge, reason), (cause) =>
-          Effect.logError("A charge waits to be returned", cause)
-        )
   const attended = Effect.fnUntraced(function* (buyer: ScanBuyer, wanted: Wanted) {
     const begun = yield* work.last(wanted.domain, wanted.variant)
-    const charge = yield* chargeFor(buyer, wanted)
-    const member = { tenant_id: buyer._tag === "PaidCall" ? undefined : buyer.tenant_id, charge }
+    const charge = yield* charging.charge(buyer, wanted.domain, wanted.claim)
+    const member = { tenant_id: buyer._tag === "PaidCall" ? undefined : buyer.tenant_id, charge, claim: wanted.claim }
     const exit = yield* Effect.exit(Effect.interruptible(takePart(wanted, begun, member)))
     if (Exit.isSuccess(exit)) {
       const { earned, record } = exit.value
@@ -272,7 +247,9 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
       return { record, charged, remaining } satisfies Billed<A>
     }
     const refused = Cause.findErrorOption(exit.cause)
-    yield* refund(member, Option.match(refused, { onNone: () => "failed", onSome: ({ _tag }) => _tag.toLowerCase() }))
+    const reason = Option.match(refused, { onNone: () => "failed", onSome: ({ _tag }) => _tag.toLowerCase() })
+    yield* charging.refund(member, reason)
+    yield* tellRepetitions(member, wanted)
     if (Option.isSome(refused)) return yield* refused.value
     if (!Cause.hasInterrupts(exit.cause)) yield* Effect.logError("The scanner failed", wanted.domain, exit.cause)
     return yield* failed
@@ -282,7 +259,10 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
   const order = Effect.fnUntraced(function* (
     buyer: ScanBuyer,
     wanted: Wanted
-  ): Effect.fn.Return<Billed<A>, InsufficientCredits | DomainNotAllowed | ScannerUnavailable> {
+  ): Effect.fn.Return<
+    Billed<A>,
+    InsufficientCredits | DomainNotAllowed | ScannerUnavailable | IdempotencyKeyReused | KeyTaken
+  > {
     if ((yield* FiberSet.size(orders)) >= callers) return yield* busy()
     const exit = yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(FiberSet.run(orders, attended(buyer, wanted)), (fiber) =>

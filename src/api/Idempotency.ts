@@ -17,5 +17,12 @@ export const changedOnce =
   "With an idempotency key, in the body as `idempotency_key` or as header, a repetition within 24 hours answers what the first request " +
   "answered, with `Idempotency-Replayed: true`, and the same key with other parameters is 409 `IDEMPOTENCY_KEY_REUSED`."
 
+/** The same in words, of an operation that is charged for and looks at a site before it answers. */
+export const chargedOnce =
+  "With an idempotency key, in the body as `idempotency_key` or as header, it is charged once in 24 hours: a repetition answers the record " +
+  "of the first request as it is now, with `Idempotency-Replayed: true`, and waits for it while it is being made, after five minutes " +
+  "with 503 `SCANNER_UNAVAILABLE` and `Retry-After`. The same key with other parameters is 409 `IDEMPOTENCY_KEY_REUSED`. A request that " +
+  "was refused, or came to nothing and had its credits returned, leaves the key free."
+
 /** The body of an operation that takes nothing but a key; it may be left out. */
 export const keyAlone = [Schema.Struct({ idempotency_key: Schema.optionalKey(IdempotencyKey) }), Schema.Null] as const

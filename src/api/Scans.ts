@@ -2,16 +2,19 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { isCountry } from "#domain/Country.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { MerchantCategory, MerchantScan, Region, ScanId, ScanStatus } from "#domain/Scan.ts"
 import { ScanChange, ScanStatistics } from "#domain/ScanHistory.ts"
 import { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
-import { text } from "#domain/Text.ts"
+import { IdempotencyKey, text } from "#domain/Text.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { exampleScan } from "./Examples/Scan.ts"
+import { chargedOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { between, listParameters, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 /** A merchant's domain, as loosely as people write it: the service makes one spelling of it. */
 export const DomainText = text(2048).check(Schema.isMinLength(1))
@@ -46,9 +49,16 @@ const shownScore = (description: string) => ({ schema: { type: "integer", ...sco
 const byDomain = { domain: DomainText }
 
 const scan = HttpApiEndpoint.post("scan", "/scan", {
-  payload: CreateScan,
+  headers: idempotencyHeaders,
+  payload: Schema.Struct({ ...CreateScan.fields, idempotency_key: Schema.optionalKey(IdempotencyKey) }),
   success: MerchantScan,
-  error: problems(InsufficientCredits, DomainNotAllowed, ScannerUnavailable)
+  error: problems(
+    InsufficientCredits,
+    DomainNotAllowed,
+    ScannerUnavailable,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, scanning("scan"))
   .annotate(WaitsForOthers, true)
@@ -62,7 +72,8 @@ const scan = HttpApiEndpoint.post("scan", "/scan", {
         "One scan of a domain runs at a time: whoever asks meanwhile gets the same. `domain` may be written as a URL; IP addresses, " +
         "single labels, reserved names and whatever resolves to an address that is not public, and sites whose robots.txt keeps `TurnpikeScanner` out by name, are refused with 422 " +
         "`DOMAIN_NOT_ALLOWED`. A site that cannot be reached gives a scan with status `failed`. Without a key the call is sold for 0.05 " +
-        "USDC: 402 with an offer that any x402 client pays.",
+        "USDC: 402 with an offer that any x402 client pays. " +
+        chargedOnce,
       body: { domain: "shop.example.com", merchant_category: "retail", country_code: "US", region: "north_america" },
       answer: exampleScan
     })

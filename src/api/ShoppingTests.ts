@@ -1,14 +1,18 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
 import { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { ShoppingTest, TestType } from "#domain/ShoppingTest.ts"
+import { IdempotencyKey } from "#domain/Text.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { chargedOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { page } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
+import { IdempotencyKeysDiffer } from "./Refusals.ts"
 import { DomainText, scannerPages, shownPages } from "./Scans.ts"
 
 const example = {
@@ -88,13 +92,21 @@ const example = {
 /** What a test is asked for. */
 export const CreateShoppingTest = Schema.Struct({
   domain: DomainText,
-  test_type: TestType.pipe(Schema.withDecodingDefaultKey(Effect.succeed("full_flow" as const)))
+  test_type: TestType.pipe(Schema.withDecodingDefaultKey(Effect.succeed("full_flow" as const))),
+  idempotency_key: Schema.optionalKey(IdempotencyKey)
 }).annotate({ identifier: "CreateShoppingTest" })
 
 const run = HttpApiEndpoint.post("run", "/tests", {
+  headers: idempotencyHeaders,
   payload: CreateShoppingTest,
   success: ShoppingTest,
-  error: problems(InsufficientCredits, DomainNotAllowed, ScannerUnavailable)
+  error: problems(
+    InsufficientCredits,
+    DomainNotAllowed,
+    ScannerUnavailable,
+    IdempotencyKeyReused,
+    IdempotencyKeysDiffer
+  )
 })
   .annotate(Requires, scanning("tests"))
   .annotate(WaitsForOthers, true)
@@ -108,7 +120,8 @@ const run = HttpApiEndpoint.post("run", "/tests", {
         "the blocker `order_taken` says so. Costs 5 credits, returned when the test could not " +
         "be made. Steps that could not be tried from here say `unknown` and why. The estimates are there when the category of the " +
         "merchant is known from a scan; `economics` shows what went into them. May take a minute. Without a key the call is sold for " +
-        "0.25 USDC.",
+        "0.25 USDC. " +
+        chargedOnce,
       body: { domain: "shop.example.com", test_type: "full_flow" },
       answer: example
     })

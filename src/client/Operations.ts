@@ -32,8 +32,8 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   sessions: "^ refresh/ DELETE end revoke# GET list",
   portal_tokens: "^ GET list DELETE revoke#",
   scans:
-    "scanner POST scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
-  shopping_tests: "scanner POST run/tests GET recent/tests/:domain get/test#",
+    "scanner POST+key scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
+  shopping_tests: "scanner POST+key run/tests GET recent/tests/:domain get/test#",
   scan_batches: "scanner/scan/batch $ GET get# POST cancel#/",
   scanner_keys: "scanner/keys ^ GET list DELETE revoke#",
   scanner_credits: "scanner/credits GET balance/ ledger/",

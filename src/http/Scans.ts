@@ -4,7 +4,8 @@ import { Api } from "#api/Api.ts"
 import { pageOf } from "#api/Pagination.ts"
 import type { CreateScan } from "#api/Scans.ts"
 import { type ScanOrder, Scans } from "#services/Scans.ts"
-import { billed, currentBuyer } from "./Billing.ts"
+import { billed, billedClaim, currentBuyer } from "./Billing.ts"
+import { markReplayed } from "./Idempotency.ts"
 
 /** What is asked for, with everything that was left out. */
 export const scanOrderOf = (body: CreateScan): ScanOrder => ({
@@ -22,8 +23,12 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const scans = yield* Scans
     return handlers.handleAll({
-      scan: Effect.fnUntraced(function* ({ payload }) {
-        return yield* billed(yield* scans.scan(yield* currentBuyer, scanOrderOf(payload)))
+      scan: Effect.fnUntraced(function* ({ headers, payload: { idempotency_key: bodyKey, ...body } }) {
+        const order = scanOrderOf(body)
+        const claimed = yield* billedClaim({ operation: "scans.scan", headers, bodyKey, parameters: { ...order } })
+        const made = yield* scans.scan(yield* currentBuyer, order, claimed)
+        yield* markReplayed(made.replayed)
+        return yield* billed(made)
       }),
       get: ({ params }) => scans.get(params.id),
       freshest: ({ params }) => scans.freshest(params.domain),

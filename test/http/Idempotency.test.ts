@@ -15,7 +15,7 @@ const keyed = operations.filter(({ headers }) => headers.includes("idempotency-k
 
 /**
  * How many movements of money there have been, promises of some and changes of those, and changes of disputes and of streams that moved
- * none; and how many things there are that can be made under a key. A batch of scans is counted by the movement of its credits.
+ * none; and how many things there are that can be made under a key. Scans, tests and batches are counted by the movement of their credits.
  */
 const deeds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -57,11 +57,12 @@ const variedBody = (operation: Operation, body: Record<string, unknown> | undefi
   const items = body?.["transfers"]
   if (Array.isArray(items)) return { ...body, transfers: items.map((item) => ({ ...item, amount: "1.25" })) }
   const varying = ["amount", "max_amount", "amount_disputed", "refund_amount", "initial_deposit", "flow_rate", "memo"]
-  const field = [...varying, "response", "reason", "name"].find((name) => name in fieldsOf(operation))
+  const field = [...varying, "response", "reason", "name", "merchant_name"].find((name) => name in fieldsOf(operation))
   if (field !== undefined) return { ...body, [field]: "1.25" }
   const pieces = body?.["evidence"]
   if (Array.isArray(pieces)) return { ...body, evidence: pieces.map((piece) => ({ ...piece, description: "1.25" })) }
   if (Array.isArray(body?.["types"])) return { ...body, types: ["*"] }
+  if (body !== undefined && "test_type" in body) return { ...body, test_type: "search" }
   return assert.fail(`say here how a body of ${operation.id} can differ and still be good`)
 }
 
@@ -107,10 +108,11 @@ describe("what a key is for", () => {
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempotency key", (it) => {
   it.effect("is taken by the operations that move money, and by those that make what no secret is shown of", () =>
     Effect.sync(() => {
+      const visits = ["scans.scan", "shopping_tests.run"]
       const things = ["wallets", "accounts", "endpoints", "quotes", "scan_batches"].map((group) => `${group}.create`)
       assert.includeMembers(
         keyed.map(({ id }) => id),
-        ["wallets.fund", "payments.pay", "transfers.cancel", ...things, "webhooks.replayAll"]
+        ["wallets.fund", "payments.pay", "transfers.cancel", ...things, "webhooks.replayAll", ...visits]
       )
     })
   )
@@ -122,6 +124,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
       const defaults = { basePrice: 0.01, currency: "USDC", volumeDiscounts: [], timeoutMs: 30_000, schemes: ["exact"] }
       const quote = { from_currency: "USDC", to_currency: "EURC", amount: "1.00" }
       const [since, domain] = ["2026-01-01T00:00:00Z", "shop.example.com"]
+      const site = Object(yield* teller.bodyOf(operationOf("scans.scan"))).domain
       const pairs: ReadonlyArray<[id: string, short: object, long: object]> = [
         [
           "wallets.create",
@@ -136,6 +139,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("one idempot
         ],
         ["quotes.create", quote, { ...quote, amount_side: "send" }],
         ["scan_batches.create", { targets: [{ domain }] }, { domains: [{ domain, skip_if_fresh: false }], name: null }],
+        ["scans.scan", { domain: site }, { domain: site, merchant_name: null, skip_if_fresh: false }],
         ["webhooks.replayAll", { since }, { since, types: ["*"], only_failed: false }]
       ]
       for (const [id, short, long] of pairs) {

@@ -41,7 +41,7 @@ const scanner = Layer.effect(
       const found = yield* (yield* Ref.get(behaviour))(order.domain)
       const now = yield* DateTime.nowAsDate
       const record = { ...unseen, id: yield* newId(ScanId), domain: order.domain, scanned_at: now, ...found }
-      return { record, charged: 0, remaining: undefined }
+      return { record, charged: 0, remaining: undefined, replayed: false }
     })
     return yield* Effect.map(Layer.build(Layer.mock(Scans, { scan })), Context.get(Scans))
   })

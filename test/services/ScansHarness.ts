@@ -8,6 +8,7 @@ import * as Postgres from "#layers/Postgres.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Doctor } from "#services/Doctor.ts"
 import { EventLog } from "#services/EventLog.ts"
+import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { ScanEngine } from "#services/ScanEngine.ts"
 import { ScannerCredits } from "#services/ScannerCredits.ts"
@@ -102,9 +103,13 @@ export const policy = (changed: Partial<ScanPolicy>) =>
   Layer.succeed(ScanPolicy, { ...ScanPolicy.defaultValue(), ...changed })
 
 const scanner = (changed: Partial<ScanPolicy>) => Scans.layer.pipe(Layer.provide([visits, scanEngine, policy(changed)]))
-const below = Layer.mergeAll(ScannerCredits.layer, EventLog.layer, Secrets.layer, Doctor.layer).pipe(
-  Layer.provideMerge(Ledger.layer)
-)
+const below = Layer.mergeAll(
+  ScannerCredits.layer,
+  IdempotencyKeys.layer,
+  EventLog.layer,
+  Secrets.layer,
+  Doctor.layer
+).pipe(Layer.provideMerge(Ledger.layer))
 /** What the scanner stands on, over a database of its own. */
 export const books = below.pipe(Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, deployment)))
 /** Scans, and an engine that does as a test says. */
