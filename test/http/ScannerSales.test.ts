@@ -5,7 +5,9 @@ import { goods } from "#domain/ScannerGoods.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { ScannerCredits } from "#services/ScannerCredits.ts"
 import { ScannerSales } from "#services/ScannerSales.ts"
+import { Scans } from "#services/Scans.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { orderOf } from "../services/ScansHarness.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
 import { contradictions, described } from "./Description.ts"
@@ -157,6 +159,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
       const answer = yield* paidCall(buyer, "/v1/scanner/scan", scanOf(domain))
       assert.deepStrictEqual([answer.status, answer.json.domain], [200, domain])
       assert.strictEqual((yield* balance(buyer.purse)).posted, funds - 50_000n)
+    })
+  )
+
+  it.effect("are each paid and done for themselves, whatever idempotency key strangers name", () =>
+    Effect.gen(function* () {
+      const [one, two] = [yield* shop, yield* shop]
+      const scans = yield* Scans
+      for (const { domain } of [one, two]) {
+        yield* scans.scan({ _tag: "PaidCall", source: "req" }, orderOf(domain))
+        const buyer = yield* agent
+        const body = { domain, skip_if_fresh: true }
+        const call = { method: "POST", body, headers: { "idempotency-key": "once" } }
+        const answer = yield* paidCall(buyer, "/v1/scanner/scan", call)
+        assert.deepStrictEqual([answer.status, answer.json.domain], [200, domain])
+        assert.isUndefined(answer.headers["idempotency-replayed"])
+        assert.strictEqual((yield* balance(buyer.purse)).posted, funds - 50_000n)
+      }
     })
   )
 

@@ -1,50 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { IdempotencyClaim } from "#domain/Command.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
-import { ScannerCredits } from "#services/ScannerCredits.ts"
-import { nothingYet } from "#services/Scans/Keys.ts"
-import { type ScanBuyer, type ScanOrder, Scans } from "#services/Scans.ts"
-import { tenantWith } from "./ScannerCreditsHarness.ts"
-import * as Credits from "./ScannerCreditsHarness.ts"
+import { Scans } from "#services/Scans.ts"
+import { grant, tenantWith } from "./ScannerCreditsHarness.ts"
 import { aDomain, another, by, findings, gate, idOf, left, orderOf, platform, rich, Stage } from "./ScansHarness.ts"
-
-const claimOf = (buyer: ScanBuyer, fingerprint = "this", key = "once"): IdempotencyClaim => ({
-  tenant_id: buyer._tag === "PaidCall" ? "" : buyer.tenant_id,
-  operation: "scans.scan",
-  key,
-  fingerprint
-})
-const scan = (buyer: ScanBuyer, domain: string, changed: Partial<ScanOrder> = {}, claim = claimOf(buyer)) =>
-  Effect.flatMap(Scans, (scans) => scans.scan(buyer, orderOf(domain, changed), claim))
-
-/** After some time none of these has come to its end. */
-const waits = (...fibers: ReadonlyArray<Fiber.Fiber<unknown, unknown>>) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`SELECT pg_sleep(0.1)`
-    for (const fiber of fibers) assert.isUndefined(fiber.pollUnsafe())
-  })
-
-const tenantIn = (buyer: ScanBuyer) =>
-  buyer._tag === "PaidCall" ? Effect.die("Somebody has no credits") : Effect.succeed(buyer.tenant_id)
-
-/** A process charges under the key, and is killed. */
-const died = Effect.fnUntraced(function* (buyer: ScanBuyer) {
-  const { chargeOnce } = yield* ScannerCredits
-  const taken = yield* chargeOnce(Credits.orderOf(yield* tenantIn(buyer)), nothingYet, claimOf(buyer))
-  assert.isTrue(Option.isSome(taken))
-})
-
-/** Time goes by, a second for each time that the database is asked, until this has come to its end. */
-const passing = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>) {
-  const sql = yield* SqlClient.SqlClient
-  yield* Effect.andThen(sql`SELECT pg_sleep(0.002)`, TestClock.adjust("1 second")).pipe(
-    Effect.repeat({ until: () => fiber.pollUnsafe() !== undefined })
-  )
-})
+import { claimOf, scan, tenantIn } from "./ScansKeysHarness.ts"
 
 layer(platform(), { timeout: "60 seconds" })("a scan under a key", (it) => {
   it.effect("is charged once, and the repetition gets the same for nothing", () =>
@@ -101,60 +62,6 @@ layer(platform(), { timeout: "60 seconds" })("a scan under a key", (it) => {
     })
   )
 
-  it.effect("that is under way is waited for, at another process too", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage
-      const other = yield* another()
-      const buyer = yield* rich
-      const domain = aDomain()
-      const { scan: usual } = stage
-      const { entered, open, through } = yield* gate
-      stage.scan = () => Effect.andThen(through, Effect.succeed(findings()))
-      const first = yield* Effect.forkChild(scan(buyer, domain))
-      yield* entered
-      const here = yield* Effect.forkChild(scan(buyer, domain))
-      const there = yield* Effect.forkChild(other.scans.scan(buyer, orderOf(domain), claimOf(buyer)))
-      yield* waits(here, there)
-      yield* open
-      const answers = yield* Effect.forEach([first, here, there], Fiber.join)
-      assert.deepStrictEqual(
-        answers.map((answer) => [answer.replayed, answer.record]),
-        [false, true, true].map((replayed) => [replayed, answers[0]?.record])
-      )
-      assert.deepStrictEqual([other.stage.looked, yield* left(buyer)], [[], 99])
-      stage.scan = usual
-    })
-  )
-
-  it.effect("whose end nobody hears of in five minutes is refused, for another try", () =>
-    Effect.gen(function* () {
-      const buyer = yield* rich
-      const domain = aDomain()
-      yield* died(buyer)
-      const waiting = yield* Effect.forkChild(Effect.flip(scan(buyer, domain)))
-      yield* passing(waiting)
-      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "SCANNER_UNAVAILABLE", reason: "Busy", retry_after: 5 })
-      yield* Effect.flatMap(ScannerCredits, ({ returnAbandoned }) => returnAbandoned)
-    })
-  )
-
-  it.effect("whose process died is given back in two minutes, and then a repetition is the first", () =>
-    Effect.gen(function* () {
-      const { returnAbandoned } = yield* ScannerCredits
-      const buyer = yield* rich
-      const domain = aDomain()
-      yield* died(buyer)
-      assert.strictEqual(yield* left(buyer), 99)
-      const waiting = yield* Effect.forkChild(scan(buyer, domain))
-      yield* waits(waiting)
-      yield* TestClock.adjust("2 minutes")
-      yield* returnAbandoned
-      yield* passing(waiting)
-      const { charged, replayed } = yield* Fiber.join(waiting)
-      assert.deepStrictEqual([charged, replayed, yield* left(buyer)], [1, false, 99])
-    })
-  )
-
   it.effect("is another one's when the parameters differ, also while the first is under way", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
@@ -178,7 +85,7 @@ layer(platform(), { timeout: "60 seconds" })("a scan under a key", (it) => {
     Effect.gen(function* () {
       const buyer = by(yield* tenantWith(0))
       assert.strictEqual((yield* Effect.flip(scan(buyer, aDomain())))._tag, "INSUFFICIENT_CREDITS")
-      yield* Credits.grant(yield* tenantIn(buyer), 1)
+      yield* grant(yield* tenantIn(buyer), 1)
       const { charged, replayed } = yield* scan(buyer, aDomain(), {}, claimOf(buyer, "that"))
       assert.deepStrictEqual([charged, replayed], [1, false])
     })
@@ -196,26 +103,6 @@ layer(platform(), { timeout: "60 seconds" })("a scan under a key", (it) => {
       }
       stage.scan = usual
       const { charged, replayed } = yield* scan(buyer, aDomain(), {}, claimOf(buyer, "that"))
-      assert.deepStrictEqual([charged, replayed, yield* left(buyer)], [1, false, 99])
-    })
-  )
-
-  it.effect("that failed and was given back leaves the key free, and who waits for it is the first then", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage
-      const buyer = yield* rich
-      const domain = aDomain()
-      const { scan: usual } = stage
-      const { entered, open, through } = yield* gate
-      stage.scan = () => Effect.andThen(through, Effect.die("The engine broke"))
-      const first = yield* Effect.forkChild(Effect.flip(scan(buyer, domain)))
-      yield* entered
-      const second = yield* Effect.forkChild(scan(buyer, domain))
-      yield* waits(second)
-      stage.scan = usual
-      yield* open
-      assert.strictEqual((yield* Fiber.join(first))._tag, "SCANNER_UNAVAILABLE")
-      const { charged, replayed } = yield* Fiber.join(second)
       assert.deepStrictEqual([charged, replayed, yield* left(buyer)], [1, false, 99])
     })
   )
