@@ -58,7 +58,8 @@ export const amountNames: ReadonlySet<string> = new Set([
 const weighed = (text: string): string => {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, "")
-  const significant = digits.replace(/0+$/, "")
+  // From the last other digit on, because `0+$` alone would be tried from each zero of a long row of them.
+  const significant = digits.slice(0, digits.search(/[1-9]0*$/) + 1)
   if (significant === "") return "0"
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }

@@ -20,8 +20,8 @@ export const isJson = (type: string): boolean => {
 /** An escape for NUL, which Postgres does not store, or for half a surrogate pair, which no UTF-8 text can carry. */
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
-/** More digits than every JSON number keeps. */
-const manyDigits = /[\d.]{16}/
+/** More digits than every JSON number keeps, or so near to 0 that it may be read as 0. */
+const mayBeRounded = /[\d.]{16}|e-\d{3}/i
 
 type Unreadable = BodyTooLarge | UnsupportedMediaType | RequestTimeout | InvalidRequest | InvalidAmount
 
@@ -66,7 +66,7 @@ export const parse = (text: string): Result.Result<unknown, InvalidRequest | Inv
   }
   // Of two members of one name each reader takes the one it likes: what stands before us may have judged the other.
   if (membersOf(value) !== members) return Result.fail(refuse("must be given once", repeated(text)))
-  const param = manyDigits.test(text) ? roundedAmount(text) : undefined
+  const param = mayBeRounded.test(text) ? roundedAmount(text) : undefined
   if (param !== undefined) {
     return Result.fail(new InvalidAmount({ param, message: amountRefusals.INVALID_AMOUNT }))
   }

@@ -97,6 +97,10 @@ describe("an amount", () => {
     })
   }
 
+  it("a JSON number with a million zeros in it is read at once: anybody may send one, and all wait meanwhile", () => {
+    assert.isFalse(isExactNumber(`1.${"0".repeat(1_000_000)}1`))
+  })
+
   it("0.1 and 0.2 make 0.3", () => {
     assert.strictEqual(
       formatDecimal(Schema.decodeUnknownSync(Amount)("0.1") + Schema.decodeUnknownSync(Amount)("0.2")),

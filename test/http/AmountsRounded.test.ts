@@ -53,6 +53,19 @@ layer(serverOf("sandbox"), options)("a JSON number that would be read as another
     )
   }
 
+  it.effect("is refused where nothing is an amount, and it would be read as nothing", () =>
+    Effect.gen(function* () {
+      const { call, from, to } = yield* parties()
+      const wallets = `"from_wallet_id":"${from}","to_wallet_id":"${to}"`
+      const { body, status } = yield* call(
+        "POST",
+        "/v1/streams",
+        `{${wallets},"flow_rate":"1","initial_deposit":"2","buffer":1E-400}`
+      )
+      assert.deepStrictEqual([status, body.code, body.details?.param], [422, "INVALID_AMOUNT", "buffer"])
+    })
+  )
+
   it.effect("is the caller's own business in metadata, also when it is called amount there", () =>
     Effect.gen(function* () {
       const { call, from, to } = yield* parties()
