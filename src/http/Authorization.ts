@@ -17,7 +17,7 @@ export const layer = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const source = sourceOf(request)
         const principal = yield* limited(admit(source, endpoint.annotations, yield* CurrentExchange))
-        yield* ReadableBody.check(request, source, endpoint.payload.size > 0)
+        yield* ReadableBody.check(request, source)
         const permitted = Effect.provideService(operation, CurrentPrincipal, principal)
         return yield* Context.get(endpoint.annotations, WaitsForOthers) ? permitted : limited(permitted)
       })

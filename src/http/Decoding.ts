@@ -58,7 +58,7 @@ export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) =>
   const readable = guarded
     ? operation
     : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        Effect.andThen(ReadableBody.check(request, sourceOf(request), endpoint.payload.size > 0), operation)
+        Effect.andThen(ReadableBody.check(request, sourceOf(request)), operation)
       )
   return Effect.catch(
     readable,

@@ -14,7 +14,7 @@ import { logFault, refusalOf } from "./Faults.ts"
 import { keyHeaders, readKeys } from "./Idempotency.ts"
 import * as Metrics from "./Metrics.ts"
 import { type RawExchange, RawRoutes } from "./RawRoutes.ts"
-import { forgetEmptyForm } from "./ReadableBody.ts"
+import { forgetTypeOfNothing } from "./ReadableBody.ts"
 import * as Uniform from "./Uniform.ts"
 
 // What no operation declares: the edge refuses before there is one, and raw routes are none.
@@ -152,7 +152,7 @@ export const layer = Layer.effectDiscard(
       const route = refused === undefined ? routes.find(request) : undefined
       if (refused === undefined && route === undefined) {
         readKeys(headers)
-        forgetEmptyForm(headers)
+        forgetTypeOfNothing(headers)
         return false
       }
       const started = clock.currentTimeMillisUnsafe()

@@ -30,10 +30,9 @@ const refuse = (message: string, path = "") => new InvalidRequest({ errors: [{ p
 export const hasBody = (headers: IncomingMessage["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** A form without fields is no body: clients that have nothing to send call it one, as `axios.post(url)` and `curl -d ''` do. */
-export const forgetEmptyForm = (headers: IncomingMessage["headers"]): void => {
-  if (!hasBody(headers) && headers["content-type"] === "application/x-www-form-urlencoded")
-    delete headers["content-type"]
+/** What is not there has no type: clients with nothing to send name one, as `axios.post(url)`, `curl -d ''` and `fetch` with `""` do. */
+export const forgetTypeOfNothing = (headers: IncomingMessage["headers"]): void => {
+  if (!hasBody(headers)) delete headers["content-type"]
 }
 
 /** What is said of a body that is no JSON. */
@@ -142,21 +141,13 @@ const unstorable = (body: unknown): string | undefined => {
   return walk(body, "")
 }
 
-/**
- * Reads the body, if there is one, and refuses what no operation takes. What was read is kept for the decoder. Where a body is
- * `expected`, its type is looked at even if nothing follows.
- */
+/** Reads the body, if there is one, and refuses what no operation takes. What was read is kept for the decoder. */
 export const check = (
   request: HttpServerRequest.HttpServerRequest,
-  source: IncomingMessage,
-  expected: boolean
+  source: IncomingMessage
 ): Effect.Effect<void, Unreadable> => {
   const { headers } = source
-  if (!hasBody(headers)) {
-    return expected && headers["content-type"] !== undefined && !isJson(headers["content-type"])
-      ? Effect.fail(new UnsupportedMediaType({ header: "content-type", accepted: "application/json" }))
-      : Effect.void
-  }
+  if (!hasBody(headers)) return Effect.void
   const encoding = headers["content-encoding"]
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     return Effect.fail(new UnsupportedMediaType({ header: "content-encoding", accepted: "identity" }))

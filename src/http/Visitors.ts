@@ -47,7 +47,7 @@ const claimants = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const name = `${group.identifier}.${endpoint.identifier}`
         yield* count(limiter, { name, perMinute: proofs })
-        yield* ReadableBody.check(request, sourceOf(request), endpoint.payload.size > 0)
+        yield* ReadableBody.check(request, sourceOf(request))
         return yield* limited(operation)
       })
     )
