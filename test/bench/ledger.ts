@@ -147,15 +147,12 @@ const pgbench = Effect.gen(function* () {
 
 const show = (label: string, results: ReadonlyArray<Round>) => {
   const middle = (of: (round: Round) => number) => median(results.map(of))
-  say(
-    `     ${label.padEnd(44)} ${middle((r) => r.perSecond)
-      .toFixed(0)
-      .padStart(8)}/s  p50 ${middle((r) => r.p50)
-      .toFixed(2)
-      .padStart(7)} ms  p99 ${middle((r) => r.p99)
-      .toFixed(2)
-      .padStart(7)} ms`
-  )
+  const perSecond = middle((r) => r.perSecond).toFixed(0)
+  const times = ([name, of]: readonly [string, (round: Round) => number]) =>
+    // pgbench says its rate only.
+    Number.isNaN(middle(of)) ? "" : `  ${name} ${middle(of).toFixed(2).padStart(7)} ms`
+  const percentiles = [["p50", (r: Round) => r.p50] as const, ["p99", (r: Round) => r.p99] as const]
+  say(`     ${label.padEnd(44)} ${perSecond.padStart(8)}/s${percentiles.map(times).join("")}`)
 }
 
 /** Callers who come at their own pace, against what one durable commit takes on this cluster. */
