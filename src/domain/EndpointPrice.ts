@@ -2,7 +2,8 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { formatDecimal, parseDecimal } from "./Money.ts"
 import type { Price } from "./Price.ts"
 
-const noPrice = { message: "must be a number above 0.0001, at most 999999, with at most 6 decimals" }
+/** What is said of a price that is none. */
+export const noPrice = { message: "must be a number above 0.0001, at most 999999, with at most 6 decimals" }
 
 /** The price of a call: a JSON number above 0.0001 and up to 999999 with at most 6 decimals; exact micro-units inside. */
 export const BasePrice = Schema.Finite.check(

@@ -47,6 +47,7 @@ export const amountNames: ReadonlySet<string> = new Set([
   "amount",
   "amount_disputed",
   "amountDisputed",
+  "basePrice",
   "buffer",
   "initial_deposit",
   "max_amount",

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http"
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
 import { BodyTooLarge, InvalidAmount, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
+import { noPrice } from "#domain/EndpointPrice.ts"
 import { amountNames, amountRefusals, isExactNumber } from "#domain/Money.ts"
 import { InvalidRequest } from "#domain/Refusal.ts"
 
@@ -65,10 +66,8 @@ export const parse = (text: string): Result.Result<unknown, InvalidRequest | Inv
   }
   // Of two members of one name each reader takes the one it likes: what stands before us may have judged the other.
   if (membersOf(value) !== members) return Result.fail(refuse("must be given once", repeated(text)))
-  const param = mayBeRounded.test(text) ? roundedAmount(text) : undefined
-  if (param !== undefined) {
-    return Result.fail(new InvalidAmount({ param, message: amountRefusals.INVALID_AMOUNT }))
-  }
+  const rounded = mayBeRounded.test(text) ? roundedAmount(text) : undefined
+  if (rounded !== undefined) return Result.fail(refuseRounded(rounded))
   const path = suspicious.test(text) ? unstorable(value) : undefined
   return path === undefined
     ? Result.succeed(value)
@@ -114,6 +113,12 @@ const repeated = (text: string): string => {
 
 /** Where amounts are: in the body itself, or in an item of a batch. What callers keep here of their own may have the same names. */
 const placeOfAmount = /^(?:transfers\.\d+\.)?(\w+)$/
+
+/** As a number with more decimals than amounts have is refused there. */
+const refuseRounded = (param: string) =>
+  param === "basePrice"
+    ? refuse(noPrice.message, param)
+    : new InvalidAmount({ param, message: amountRefusals.INVALID_AMOUNT })
 
 /** The path of the first amount with digits that a JSON number does not keep: it would be taken as another one. */
 const roundedAmount = (text: string): string | undefined => {

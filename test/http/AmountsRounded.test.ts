@@ -5,16 +5,16 @@ import { described, type JsonSchema, resolve } from "./Description.ts"
 import { parties } from "./TransfersHarness.ts"
 import { options, serverOf } from "./WalletsServer.ts"
 
-it("the amounts of requests are called what the reader of bodies looks for", () => {
+it("what takes numbers with decimals is looked at by the reader of bodies, but for a factor, which is no amount", () => {
   const found = new Set<string>()
-  const look = ({ $ref = "", anyOf = [], items, properties = {} }: JsonSchema, name: string): void => {
-    if (/\/Amount(?:OrZero)?$/.test($ref)) found.add(name)
-    else if ($ref !== "") look(resolve({ $ref }), name)
+  const look = (given: JsonSchema, name: string): void => {
+    const { anyOf = [], items, properties = {}, type } = resolve(given)
+    if (type === "number") found.add(name)
     for (const one of [...anyOf, ...(items === undefined ? [] : [items])]) look(one, name)
     for (const [field, schema] of Object.entries(properties)) look(schema, field)
   }
   for (const { body } of described) look(body?.schema ?? {}, "")
-  assert.deepStrictEqual([...found].sort(), [...amountNames].sort())
+  assert.deepStrictEqual([...found].sort(), [...amountNames, "priceMultiplier"].sort())
 })
 
 layer(serverOf("sandbox"), options)("a JSON number that would be read as another one", (it) => {

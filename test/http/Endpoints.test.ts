@@ -6,8 +6,8 @@ import { buyer, paidCall, seller, send, server, tenant, wallet } from "./Gateway
 
 const api = Effect.fnUntraced(function* () {
   const { key, principal } = yield* tenant
-  const headers = { authorization: `Bearer ${key}` }
-  const call = (method: string, path = "", body?: object) =>
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const call = (method: string, path = "", body?: object | string) =>
     send(`/v1/x402/endpoints${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
   return { call, principal, receiving: yield* wallet(principal) }
 })
@@ -84,6 +84,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the endpoin
         assert.strictEqual((yield* call("POST", "", { ...weather, basePrice })).status, 201)
       }
     })
+  )
+
+  it.effect(
+    "a price that JSON numbers would round is refused as any with more than six decimals, when it changes too",
+    () =>
+      Effect.gen(function* () {
+        const { call } = yield* api()
+        const made = yield* call("POST", "", weather)
+        const priced = (price: string) => JSON.stringify({ ...weather, basePrice: "_" }).replace('"_"', price)
+        const changed = (price: string) => call("PATCH", `/${made.json.id}`, `{"basePrice":${price}}`)
+        for (const price of ["0.0500001", "0.050000000000000000001", "5.00000000000000000001e-2"]) {
+          for (const { json, status } of [yield* call("POST", "", priced(price)), yield* changed(price)]) {
+            assert.deepStrictEqual([status, json.code], [400, "INVALID_REQUEST"], price)
+            assert.strictEqual(json.details.errors[0].path, "basePrice")
+            assert.match(json.details.errors[0].message, /at most 6 decimals/)
+          }
+        }
+        assert.deepStrictEqual((yield* call("GET", `/${made.json.id}`)).json.data, made.json)
+        assert.strictEqual((yield* changed("0.06000000000000000000")).json.data.basePrice, 0.06)
+      })
   )
 
   it.effect("what is forwarded to the origin is shown to who may change it, and its names to who may look", () =>
