@@ -48,17 +48,20 @@ const scoreBound = Schema.optionalKey(Schema.Int.check(Schema.isBetween(scores))
 const shownScore = (description: string) => ({ schema: { type: "integer", ...scores }, description })
 const byDomain = { domain: DomainText }
 
+/** How an operation is refused that is charged for, and looks at a site before it answers. */
+export const billedRefusals = problems(
+  InsufficientCredits,
+  DomainNotAllowed,
+  ScannerUnavailable,
+  IdempotencyKeyReused,
+  IdempotencyKeysDiffer
+)
+
 const scan = HttpApiEndpoint.post("scan", "/scan", {
   headers: idempotencyHeaders,
   payload: Schema.Struct({ ...CreateScan.fields, idempotency_key: Schema.optionalKey(IdempotencyKey) }),
   success: MerchantScan,
-  error: problems(
-    InsufficientCredits,
-    DomainNotAllowed,
-    ScannerUnavailable,
-    IdempotencyKeyReused,
-    IdempotencyKeysDiffer
-  )
+  error: billedRefusals
 })
   .annotate(Requires, scanning("scan"))
   .annotate(WaitsForOthers, true)

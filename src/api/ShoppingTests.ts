@@ -1,19 +1,16 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
-import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
-import { InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { ShoppingTest, TestType } from "#domain/ShoppingTest.ts"
 import { IdempotencyKey } from "#domain/Text.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
 import { chargedOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { page } from "./Pagination.ts"
-import { problem, problems } from "./Problems.ts"
-import { IdempotencyKeysDiffer } from "./Refusals.ts"
-import { DomainText, scannerPages, shownPages } from "./Scans.ts"
+import { problem } from "./Problems.ts"
+import { billedRefusals, DomainText, scannerPages, shownPages } from "./Scans.ts"
 
 const example = {
   id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22",
@@ -100,13 +97,7 @@ const run = HttpApiEndpoint.post("run", "/tests", {
   headers: idempotencyHeaders,
   payload: CreateShoppingTest,
   success: ShoppingTest,
-  error: problems(
-    InsufficientCredits,
-    DomainNotAllowed,
-    ScannerUnavailable,
-    IdempotencyKeyReused,
-    IdempotencyKeysDiffer
-  )
+  error: billedRefusals
 })
   .annotate(Requires, scanning("tests"))
   .annotate(WaitsForOthers, true)
