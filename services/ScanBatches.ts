@@ -106,7 +106,7 @@ export class ScanBatches extends Context.Service<
         const metadata = { targets: String(wanted.length) }
         const turn = Duration.toMillis(policy.turn)
         const domains = wanted.map(({ domain }) => domain)
-        const { at, id, kept, remaining, replayed } = yield* credits.chargeBatch(
+        const { at, id, kept, remaining, replayed } = yield* credits.chargeOnce(
           { tenant_id, operation: "batch", credits: credits_charged, source, metadata },
           {
             rows: (made) =>

@@ -38,7 +38,7 @@ export interface OpenCharge extends Charge {
 
 /** What commits with a charge, and what a repetition under its claim is to find. */
 interface Beside {
-  readonly rows: (charge: Ordered) => ReadonlyArray<CompanionRow>
+  readonly rows?: (charge: Ordered) => ReadonlyArray<CompanionRow>
   readonly record: (charge: Ordered) => unknown
 }
 interface Ordered {
@@ -47,7 +47,7 @@ interface Ordered {
 }
 
 /** `kept` is the record that is kept under the claim, of this charge or, if it is `replayed`, of an earlier one. */
-export interface ChargedBatch extends OpenCharge {
+export interface ChargedOnce extends OpenCharge {
   readonly at: Date
   readonly kept: unknown
   readonly replayed: boolean
@@ -59,21 +59,15 @@ export class ScannerCredits extends Context.Service<
   {
     /** Takes the credits. The charge has to be ended within the lease, or prolonged. */
     charge(order: CreditOrder): Effect.Effect<OpenCharge, InsufficientCredits>
-    /** The same under a claim, with what is `kept` there; nothing when the claim stands for an earlier charge. */
-    chargeOnce(
-      order: CreditOrder,
-      kept: unknown,
-      claim: IdempotencyClaim
-    ): Effect.Effect<Option.Option<OpenCharge>, InsufficientCredits | IdempotencyKeyReused>
     /**
-     * The same of a batch, with what is `beside` in one transaction, and once under a claim. Whoever makes a batch keeps its charge until
-     * the batch is over.
+     * The same with what is `beside` in one transaction, and once under a claim. The charge of a batch has no lease: whoever makes a batch
+     * keeps it until the batch is over.
      */
-    chargeBatch(
+    chargeOnce(
       order: CreditOrder,
       beside: Beside,
       claim?: IdempotencyClaim
-    ): Effect.Effect<ChargedBatch, InsufficientCredits | IdempotencyKeyReused>
+    ): Effect.Effect<ChargedOnce, InsufficientCredits | IdempotencyKeyReused>
     /** The work is done. Joins the caller's transaction, together with what the work gave. False when the charge was returned before. */
     earn(charge: Charge): Effect.Effect<boolean>
     /** Says how much will be given back, while the rest is earned. Joins the caller's transaction; `giveBack` after its commit gives it. */
@@ -138,7 +132,7 @@ export class ScannerCredits extends Context.Service<
                 tally: Charges.chargedTally(tenant_id)
               }
             ],
-            rows: ({ at }) => [row(at), ...(beside?.rows({ id, at }) ?? [])]
+            rows: ({ at }) => [row(at), ...(beside?.rows?.({ id, at }) ?? [])]
           })
           .pipe(
             Effect.catch((refused): Effect.Effect<never, InsufficientCredits | IdempotencyKeyReused> => {
@@ -161,15 +155,7 @@ export class ScannerCredits extends Context.Service<
       const charge = Effect.fn("ScannerCredits.charge")((order: CreditOrder) =>
         Effect.catchTag(take(order), "IDEMPOTENCY_KEY_REUSED", Effect.die)
       )
-      const chargeOnce = Effect.fn("ScannerCredits.chargeOnce")(function* (
-        order: CreditOrder,
-        kept: unknown,
-        claim: IdempotencyClaim
-      ) {
-        const { replayed, ...charged } = yield* take(order, { rows: () => [], record: () => kept }, claim)
-        return replayed ? Option.none() : Option.some(charged)
-      })
-      const chargeBatch = Effect.fn("ScannerCredits.chargeBatch")(take)
+      const chargeOnce = Effect.fn("ScannerCredits.chargeOnce")(take)
 
       const earn = Effect.fn("ScannerCredits.earn")(function* (earned: Charge) {
         return yield* charges.earn(earned, yield* DateTime.nowAsDate)
@@ -241,7 +227,6 @@ export class ScannerCredits extends Context.Service<
       return ScannerCredits.of({
         charge,
         chargeOnce,
-        chargeBatch,
         earn,
         promiseBack,
         giveBack,

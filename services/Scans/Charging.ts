@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { ScannerCredits } from "../ScannerCredits.ts"
 import type { Member } from "./Billing.ts"
@@ -18,8 +18,8 @@ export const make = Effect.fnUntraced(function* (work: { readonly kind: Kind; re
       const { source, tenant_id } = buyer
       const order = { tenant_id, operation: work.kind, credits: work.credits, source, metadata: { domain } }
       if (claim === undefined) return yield* credits.charge(order)
-      const charged = yield* credits.chargeOnce(order, nothingYet, claim)
-      return Option.isSome(charged) ? charged.value : yield* new KeyTaken()
+      const charged = yield* credits.chargeOnce(order, { record: () => nothingYet }, claim)
+      return charged.replayed ? yield* new KeyTaken() : charged
     }),
     /** Says as long as it runs that somebody still works for the charge. */
     keep: ({ charge }: Member) =>

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Effect, type Fiber, Option } from "effect"
+import { Effect, type Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { IdempotencyClaim } from "#domain/Command.ts"
@@ -35,8 +35,9 @@ export const tenantIn = (buyer: ScanBuyer) =>
 /** A process charges under the key, and is killed. */
 export const died = Effect.fnUntraced(function* (buyer: ScanBuyer) {
   const { chargeOnce } = yield* ScannerCredits
-  const taken = yield* chargeOnce(Credits.orderOf(yield* tenantIn(buyer)), nothingYet, claimOf(buyer))
-  assert.isTrue(Option.isSome(taken))
+  const order = Credits.orderOf(yield* tenantIn(buyer))
+  const { replayed } = yield* chargeOnce(order, { record: () => nothingYet }, claimOf(buyer))
+  assert.isFalse(replayed)
 })
 
 /** Time goes by, a second for each time that the database is asked, until this has come to its end. */
