@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type IdempotencyClaim, idempotencyName } from "#domain/Command.ts"
-import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
+import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { Ledger } from "./Ledger.ts"
 import { newUuid } from "./NewId.ts"
 import * as Turns from "./Turns.ts"
@@ -12,7 +12,16 @@ export interface Made<A> {
   readonly replayed: boolean
 }
 
-/** Keys of what is made without the ledger, beside those of its own: a row and the thing it stands for commit together. */
+/** What is kept under the key of work that ends later than the command that took the key: the id of its record, once there is one. */
+export const Kept = Schema.Struct({ record: Schema.NullOr(Schema.String) })
+
+/** What such a command keeps. */
+export const nothingYet: typeof Kept.Type = { record: null }
+
+/**
+ * Keys of what is made without the ledger, beside those of its own: a row and the thing it stands for commit together. And keys that a
+ * command of the ledger took for work that ends later.
+ */
 export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
@@ -25,6 +34,16 @@ export class IdempotencyKeys extends Context.Service<
       schema: Schema.Codec<A, I>,
       decide: Effect.Effect<Effect.Effect<A, E, R>, E2, R>
     ): Effect.Effect<Made<A>, E | E2 | IdempotencyKeyReused, R>
+    /**
+     * The id of the record of the work under a claim, null while there is none; nothing when the key is free. It is free again, for
+     * anything, when the command that took it has come to nothing.
+     */
+    recordOf(
+      claim: IdempotencyClaim,
+      cameToNothing: (command_id: string) => Effect.Effect<boolean>
+    ): Effect.Effect<Option.Option<string | null>, IdempotencyKeyReused>
+    /** Keeps the record under the key for as long as that stands for this command. Joins the caller's transaction. */
+    keepRecord(claim: IdempotencyClaim, command_id: string, record: string): Effect.Effect<void>
   }
 >()("turnpike/services/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -33,6 +52,8 @@ export class IdempotencyKeys extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { recall } = yield* Ledger
       const inTurn = yield* Turns.make
+      const named = ({ key, operation, tenant_id }: Pick<IdempotencyClaim, "key" | "operation" | "tenant_id">) =>
+        sql`tenant_id = ${tenant_id} AND operation = ${operation} AND key = ${key}`
 
       // Whoever comes second waits here for the first, and takes the key only if that made nothing.
       const take = SqlSchema.findOneOption({
@@ -59,15 +80,13 @@ export class IdempotencyKeys extends Context.Service<
         schema: Schema.Codec<A, I>,
         write: Effect.Effect<A, E, R>
       ) {
-        const { key, operation, tenant_id } = claim
         const now = yield* DateTime.now
         const times = { now: DateTime.toDate(now), until: DateTime.toDate(DateTime.add(now, { hours: 24 })) }
         const taken = yield* Effect.orDie(take({ ...claim, ...times, id: newUuid() }))
         if (Option.isNone(taken)) return Option.none<A>()
         const record = yield* write
         const result = toJson(yield* Effect.orDie(Schema.encodeEffect(schema)(record)))
-        yield* Effect.orDie(sql`UPDATE idempotency_keys SET result = ${result}::json
-          WHERE tenant_id = ${tenant_id} AND operation = ${operation} AND key = ${key}`)
+        yield* Effect.orDie(sql`UPDATE idempotency_keys SET result = ${result}::json WHERE ${named(claim)}`)
         return Option.some(record)
       })
       const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -92,7 +111,43 @@ export class IdempotencyKeys extends Context.Service<
           ? Effect.map(Effect.flatten(decide), (record) => ({ record, replayed: false }))
           : attempt(claim, schema, decide).pipe(inTurn(idempotencyName(claim)), Effect.withSpan("IdempotencyKeys.once"))
 
-      return IdempotencyKeys.of({ once })
+      const underWay = SqlSchema.findOneOption({
+        Request: Schema.Struct({
+          tenant_id: Schema.String,
+          operation: Schema.String,
+          key: Schema.String,
+          now: Schema.Date
+        }),
+        Result: Schema.Struct({ fingerprint: Schema.String, command_id: Schema.String, result: Kept }),
+        execute: ({ now, ...claim }) =>
+          sql`SELECT fingerprint, command_id, result FROM idempotency_keys WHERE ${named(claim)} AND expires_at > ${now}`
+      })
+      const recordOf = Effect.fn("IdempotencyKeys.recordOf")(function* (
+        claim: IdempotencyClaim,
+        cameToNothing: (command_id: string) => Effect.Effect<boolean>
+      ) {
+        const found = yield* Effect.orDie(underWay({ ...claim, now: yield* DateTime.nowAsDate }))
+        if (Option.isNone(found)) return Option.none()
+        const { command_id, fingerprint, result } = found.value
+        if (result.record === null && (yield* cameToNothing(command_id))) {
+          // Unless the key stands for a later one by now, or there is a record all the same.
+          yield* Effect.orDie(sql`DELETE FROM idempotency_keys
+            WHERE ${named(claim)} AND command_id = ${command_id} AND result->>'record' IS NULL`)
+          return Option.none()
+        }
+        if (fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused({ key: claim.key })
+        return Option.some(result.record)
+      })
+      const keepRecord = Effect.fn("IdempotencyKeys.keepRecord")(function* (
+        claim: IdempotencyClaim,
+        command_id: string,
+        record: string
+      ) {
+        yield* Effect.orDie(sql`UPDATE idempotency_keys SET result = ${toJson({ record } satisfies typeof Kept.Type)}::json
+          WHERE ${named(claim)} AND command_id = ${command_id}`)
+      })
+
+      return IdempotencyKeys.of({ once, recordOf, keepRecord })
     })
   )
 }

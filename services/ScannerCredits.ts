@@ -77,6 +77,8 @@ export class ScannerCredits extends Context.Service<
      * once. Never inside a transaction: what it promises has to be committed before it is given.
      */
     giveBack(charge: Charge, reason: string, credits?: number): Effect.Effect<number>
+    /** Whether it was given back, at least in part, and has come back. */
+    isReturned(charge: Pick<Charge, "id" | "tenant_id">): Effect.Effect<boolean>
     /** Keeps a long-running charge from being taken for abandoned. */
     prolong(charge: Charge): Effect.Effect<void>
     /** `granted_total` less `consumed_total` is `balance`; what was returned was not consumed. */
@@ -230,6 +232,7 @@ export class ScannerCredits extends Context.Service<
         earn,
         promiseBack,
         giveBack,
+        isReturned: Effect.fn("ScannerCredits.isReturned")(charges.isReturned),
         prolong,
         balance: Effect.fn("ScannerCredits.balance")(balance),
         ledger: Effect.fn("ScannerCredits.ledger")(lines),

@@ -14,7 +14,7 @@ import {
 } from "#domain/Scan.ts"
 import { scanOnWire } from "#domain/ScanFacts.ts"
 import { type InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
-import { IdempotencyKeys } from "./IdempotencyKeys.ts"
+import { IdempotencyKeys, Kept } from "./IdempotencyKeys.ts"
 import { ScanEngine } from "./ScanEngine.ts"
 import { ScannerCredits } from "./ScannerCredits.ts"
 import type { Billed, BilledOnce, ScanBuyer } from "./Scans/Buyer.ts"
@@ -26,7 +26,6 @@ import * as Figures from "./Scans/Figures.ts"
 import * as History from "./Scans/History.ts"
 import { ScanPolicy } from "./Scans/Policy.ts"
 import * as Records from "./Scans/Records.ts"
-import { Kept, KeyTaken } from "./Scans/Keys.ts"
 import * as Repeating from "./Scans/Repeating.ts"
 import * as ReportLinks from "./Scans/ReportLinks.ts"
 import * as Sharing from "./Scans/Sharing.ts"
@@ -133,7 +132,7 @@ export class Scans extends Context.Service<
       /** What costs nothing is no less the answer under its key. */
       const cached = Effect.fnUntraced(function* (buyer: ScanBuyer, record: MerchantScan, claim?: IdempotencyClaim) {
         const { replayed } = yield* keys.once(claim, Kept, Effect.succeed(Effect.succeed({ record: record.id })))
-        if (replayed) return yield* new KeyTaken()
+        if (replayed) return yield* new Repeating.KeyTaken()
         return { record, charged: 0, remaining: yield* remaining(buyer) }
       })
       const scan = Effect.fn("Scans.scan")(function* (buyer: ScanBuyer, order: ScanOrder, claim?: IdempotencyClaim) {

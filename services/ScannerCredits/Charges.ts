@@ -68,6 +68,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       sql`SELECT id, tenant_id, returned FROM credit_charges
         WHERE id = ${id} AND tenant_id = ${tenant_id} AND state = 'returning'`
   })
+  const givenBack = SqlSchema.findOneOption({
+    Request: OneCharge,
+    Result: OneCharge,
+    execute: ({ id, tenant_id }) =>
+      sql`SELECT id, tenant_id FROM credit_charges
+        WHERE id = ${id} AND tenant_id = ${tenant_id} AND state = 'returned'`
+  })
   const abandoned = SqlSchema.findAll({
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
     Result: Promised,
@@ -87,6 +94,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     promise: (promise: Promised, reason: string, until: Date) => Effect.orDie(promised({ ...promise, reason, until })),
     /** What of it was promised back and is perhaps not given yet. */
     underWay: ({ id, tenant_id }: typeof OneCharge.Type) => Effect.orDie(underWay({ id, tenant_id })),
+    /** Whether what was promised back is given. */
+    isReturned: ({ id, tenant_id }: typeof OneCharge.Type) =>
+      Effect.map(Effect.orDie(givenBack({ id, tenant_id })), Option.isSome),
     /** What was promised back is given. */
     returned: ({ id }: Promised, now: Date) =>
       Effect.orDie(

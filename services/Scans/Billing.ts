@@ -4,8 +4,8 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { EventDraft } from "#domain/Event.ts"
 import type { TenantId } from "#domain/Ids.ts"
 import { EventLog } from "../EventLog.ts"
+import { IdempotencyKeys } from "../IdempotencyKeys.ts"
 import { type OpenCharge, ScannerCredits } from "../ScannerCredits.ts"
-import * as Keys from "./Keys.ts"
 
 /** Who waits for a record, and the charge for it. Of a call that somebody paid for there is neither tenant nor charge. */
 export interface Member {
@@ -26,7 +26,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const credits = yield* ScannerCredits
   const log = yield* EventLog
-  const keys = yield* Keys.make
+  const keys = yield* IdempotencyKeys
 
   const Tenants = Schema.Array(Schema.Struct({ tenant_id: Schema.String }))
   const told = Effect.fnUntraced(function* (id: string, tenants: ReadonlyArray<string>) {
@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
     const settled = new Map<Member, boolean>()
     for (const member of members) {
       if (member.claim !== undefined && member.charge !== undefined)
-        yield* keys.keep(member.claim, member.charge.id, id)
+        yield* keys.keepRecord(member.claim, member.charge.id, id)
       settled.set(member, member.charge !== undefined && (yield* credits.earn(member.charge)))
     }
     yield* log.append(fresh.map(({ tenant_id }) => ({ tenant_id, ...fact })))

@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
+import { nothingYet } from "../IdempotencyKeys.ts"
 import { ScannerCredits } from "../ScannerCredits.ts"
 import type { Member } from "./Billing.ts"
 import type { ScanBuyer } from "./Buyer.ts"
 import type { Kind } from "./Claims.ts"
-import { KeyTaken, nothingYet } from "./Keys.ts"
+import { KeyTaken } from "./Repeating.ts"
 
 const chargeKept = "20 seconds"
 

@@ -1,13 +1,13 @@
-import { Clock, Duration, Effect, Option, type PubSub, type Scope, Semaphore } from "effect"
+import { Clock, Data, Duration, Effect, Option, type PubSub, type Scope, Semaphore } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { TenantId } from "#domain/Ids.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import { IdempotencyKeys } from "../IdempotencyKeys.ts"
 import { ScannerCredits } from "../ScannerCredits.ts"
 import type { Billed, BilledOnce } from "./Buyer.ts"
 import type { Kind } from "./Claims.ts"
 import * as Ends from "./Ends.ts"
-import * as Keys from "./Keys.ts"
 import { ScanPolicy, type WorkLimits } from "./Policy.ts"
 
 interface Work<A> {
@@ -15,6 +15,9 @@ interface Work<A> {
   readonly limits: WorkLimits
   readonly find: (id: string) => Effect.Effect<Option.Option<A>>
 }
+
+/** Somebody else's order stands under the key since it was looked at. */
+export class KeyTaken extends Data.TaggedError("KeyTaken") {}
 
 const busy = new ScannerUnavailable({ reason: "Busy", retry_after: 5 })
 
@@ -26,7 +29,7 @@ export const make = Effect.fnUntraced(function* <A>(work: Work<A>) {
   const credits = yield* ScannerCredits
   const { patience } = yield* ScanPolicy
   const ends = yield* Ends.make(work.kind)
-  const keys = yield* Keys.make
+  const keys = yield* IdempotencyKeys
   const places = yield* Semaphore.make(work.limits.callers)
 
   const repeated = Effect.fnUntraced(function* ({ tenant_id }: IdempotencyClaim, id: string) {
@@ -41,14 +44,15 @@ export const make = Effect.fnUntraced(function* <A>(work: Work<A>) {
   const underKey = Effect.fnUntraced(function* <E>(
     claim: IdempotencyClaim,
     domain: string,
-    attempt: Effect.Effect<Billed<A>, E | Keys.KeyTaken>
+    attempt: Effect.Effect<Billed<A>, E | KeyTaken>
   ): Effect.fn.Return<BilledOnce<A>, E | IdempotencyKeyReused | ScannerUnavailable, Scope.Scope> {
     // Before looking: an end that nobody listens for is heard a second late.
     const ended = yield* ends.listen
+    const wasReturned = (id: string) => credits.isReturned({ id, tenant_id: TenantId.make(claim.tenant_id) })
     const since = yield* Clock.currentTimeMillis
     let mayBegin = true
     while ((yield* Clock.currentTimeMillis) - since < Duration.toMillis(patience)) {
-      const known = yield* keys.look(claim)
+      const known = yield* keys.recordOf(claim, wasReturned)
       if (Option.isNone(known) && mayBegin) {
         const made = yield* Effect.asSome(attempt).pipe(Effect.catchTag("KeyTaken", () => Effect.succeedNone))
         if (Option.isSome(made)) return { ...made.value, replayed: false }
@@ -65,7 +69,7 @@ export const make = Effect.fnUntraced(function* <A>(work: Work<A>) {
   return <E>(
     claim: IdempotencyClaim | undefined,
     domain: string,
-    attempt: Effect.Effect<Billed<A>, E | Keys.KeyTaken>
+    attempt: Effect.Effect<Billed<A>, E | KeyTaken>
   ): Effect.Effect<BilledOnce<A>, E | IdempotencyKeyReused | ScannerUnavailable> =>
     claim === undefined
       ? attempt.pipe(

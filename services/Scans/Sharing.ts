@@ -9,8 +9,8 @@ import type { Billed, ScanBuyer } from "./Buyer.ts"
 import * as Charging from "./Charging.ts"
 import { type Claim, type Claims, type Kind, newerWords, type Words } from "./Claims.ts"
 import * as Ends from "./Ends.ts"
-import type { KeyTaken } from "./Keys.ts"
 import { ScanPolicy, type WorkLimits } from "./Policy.ts"
+import type { KeyTaken } from "./Repeating.ts"
 
 /** A record, and its place among those of its domain. */
 export interface Stored<A> {

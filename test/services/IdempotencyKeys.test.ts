@@ -6,7 +6,7 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { Micros } from "#domain/Money.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import * as Postgres from "#layers/Postgres.ts"
-import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
+import { IdempotencyKeys, Kept, nothingYet } from "#services/IdempotencyKeys.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 
@@ -32,6 +32,22 @@ const things = Effect.gen(function* () {
   const claim: IdempotencyClaim = { tenant_id: newUuid(), operation: "things.create", key: "k", fingerprint: "f" }
   return { make: making(null), makeSole: making(made_for), count, claim }
 })
+
+/** A key that a command took for work that ends later, and the command. */
+const underWay = Effect.gen(function* () {
+  const { once, recordOf } = yield* IdempotencyKeys
+  const { claim } = yield* things
+  yield* once(claim, Kept, Effect.succeed(Effect.succeed(nothingYet)))
+  const asked: Array<string> = []
+  const goesOn = (id: string) =>
+    Effect.sync(() => {
+      asked.push(id)
+      return false
+    })
+  assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
+  return { claim, goesOn, command: asked[0] ?? assert.fail("nobody was asked") }
+})
+const ended = () => Effect.succeed(true)
 
 const refused = new NotFound({ resource: "thing", id: "none" })
 
@@ -110,6 +126,62 @@ layer(Test, { timeout: "60 seconds" })("what is made under an idempotency key", 
       assert.strictEqual(new Set(answers.map(({ record }) => record.id)).size, 1)
       assert.strictEqual(answers.filter(({ replayed }) => !replayed).length, 1)
       assert.strictEqual(yield* count, 1)
+    })
+  )
+})
+
+layer(Test, { timeout: "60 seconds" })("the key of work that ends later", (it) => {
+  it.effect("has the record of its command, and of no other, for 24 hours", () =>
+    Effect.gen(function* () {
+      const { keepRecord, recordOf } = yield* IdempotencyKeys
+      const { claim, command, goesOn } = yield* underWay
+      yield* keepRecord(claim, newUuid(), "another")
+      assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
+      yield* keepRecord(claim, command, "this")
+      assert.deepStrictEqual(yield* recordOf(claim, ended), Option.some("this"))
+      yield* TestClock.adjust("24 hours")
+      assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.none())
+    })
+  )
+
+  it.effect("has a record once the transaction has committed that made it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { keepRecord, recordOf } = yield* IdempotencyKeys
+      const { claim, command, goesOn } = yield* underWay
+      yield* Effect.flip(sql.withTransaction(Effect.andThen(keepRecord(claim, command, "this"), Effect.fail("late"))))
+      assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
+    })
+  )
+
+  it.effect("is another one's when the parameters differ, and free for them when the command came to nothing", () =>
+    Effect.gen(function* () {
+      const { once, recordOf } = yield* IdempotencyKeys
+      const { claim, goesOn } = yield* underWay
+      const other = { ...claim, fingerprint: "g" }
+      assert.strictEqual((yield* Effect.flip(recordOf(other, goesOn)))._tag, "IDEMPOTENCY_KEY_REUSED")
+      assert.deepStrictEqual(yield* recordOf(other, ended), Option.none())
+      assert.isFalse((yield* once(other, Kept, Effect.succeed(Effect.succeed(nothingYet)))).replayed)
+    })
+  )
+
+  it.effect("stays when it has a record by the time that its command is seen to have come to nothing", () =>
+    Effect.gen(function* () {
+      const { keepRecord, recordOf } = yield* IdempotencyKeys
+      const { claim, command, goesOn } = yield* underWay
+      yield* recordOf(claim, () => Effect.as(keepRecord(claim, command, "this"), true))
+      assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some("this"))
+    })
+  )
+
+  it.effect("stays when it stands for a later command by then", () =>
+    Effect.gen(function* () {
+      const { once, recordOf } = yield* IdempotencyKeys
+      const { claim, goesOn } = yield* underWay
+      const again = once(claim, Kept, Effect.succeed(Effect.succeed(nothingYet)))
+      const later = Effect.orDie(Effect.andThen(recordOf(claim, ended), again))
+      yield* recordOf(claim, () => Effect.as(later, true))
+      assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
     })
   )
 })

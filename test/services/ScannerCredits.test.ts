@@ -68,13 +68,14 @@ layer(platform, { timeout: "60 seconds" })("a charge", (it) => {
 
   it.effect("that is being given back is not earned, and one that is earned not given back", () =>
     Effect.gen(function* () {
-      const { earn, giveBack } = yield* ScannerCredits
+      const { earn, giveBack, isReturned } = yield* ScannerCredits
       const tenant_id = yield* tenantWith(2)
       const [first, second] = [yield* charge(tenant_id), yield* charge(tenant_id)]
       yield* giveBack(first, "scanner_failed")
       assert.isFalse(yield* earn(first))
       assert.isTrue(yield* earn(second))
       assert.strictEqual(yield* giveBack(second, "scanner_failed"), 1)
+      assert.deepStrictEqual(yield* Effect.forEach([first, second], isReturned), [true, false])
       assert.deepStrictEqual(yield* statesOf(tenant_id), { earned: 1, returned: 1 })
       yield* sound
     })
