@@ -9,6 +9,7 @@ import { OID } from "../Database/Pipeline.ts"
 import { PublicHttp } from "../PublicHttp.ts"
 import type { PostOutcome } from "../PublicHttp/Posting.ts"
 import { monotonic } from "../RealTime.ts"
+import { Bodies } from "./Bodies.ts"
 import type { Attempt } from "./Claiming.ts"
 import type { Connection } from "./Connection.ts"
 import { bodyOf, headersOf } from "./Message.ts"
@@ -64,18 +65,8 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const timeoutMillis = Duration.toMillis(policy.timeout)
   const leaseMillis = Duration.toMillis(policy.lease)
-  const bodies = new Map<bigint, Buffer>()
-  let size = 0
+  const bodies = new Bodies(remembered)
 
-  const remember = (seq: bigint, body: Buffer) => {
-    bodies.set(seq, body)
-    size += body.length
-    for (const [oldest, old] of bodies) {
-      if (size <= remembered) break
-      bodies.delete(oldest)
-      size -= old.length
-    }
-  }
   const read = Effect.fnUntraced(function* (seqs: ReadonlyArray<bigint>) {
     const found = new Map<bigint, Buffer>()
     const [rows = []] = yield* fly([{ statement: readEvents, values: [seqs] }])
@@ -88,9 +79,7 @@ export const make = Effect.fnUntraced(function* (
         data: Pipeline.text(row[4]),
         at: Pipeline.date(row[5])
       }
-      const body = Buffer.from(bodyOf(event, environment))
-      found.set(seq, body)
-      remember(seq, body)
+      found.set(seq, bodies.remember(seq, bodyOf(event, environment)))
     }
     return found
   })
@@ -137,7 +126,8 @@ export const make = Effect.fnUntraced(function* (
   /** Begins all of these calls; each end is told, and each that is not begun. */
   return Effect.fnUntraced(function* (attempts: ReadonlyArray<Attempt>) {
     const missing = new Set<bigint>()
-    for (const { event_seq } of attempts) if (event_seq !== null && !bodies.has(event_seq)) missing.add(event_seq)
+    for (const { event_seq } of attempts)
+      if (event_seq !== null && bodies.get(event_seq) === undefined) missing.add(event_seq)
     const found = missing.size === 0 ? new Map<bigint, Buffer>() : yield* read([...missing])
     for (const attempt of attempts) {
       const body = bodyOfAttempt(attempt, found)
