@@ -116,9 +116,12 @@ export const make = Effect.gen(function* () {
       )
       DELETE FROM webhook_deliveries d USING old WHERE d.webhook_id = old.webhook_id AND d.id = old.id
       RETURNING d.webhook_id`
+  // In turn, as whoever follows the log takes them.
   const remain = (ids: ReadonlyArray<string>) =>
-    sql`UPDATE webhook_lanes SET finished = greatest(finished, ${sql.literal(String(keptAttempts))})
-      WHERE webhook_id = ANY(${ids}::uuid[]) AND again = false`
+    sql`UPDATE webhook_lanes l SET finished = greatest(l.finished, ${sql.literal(String(keptAttempts))}) FROM (
+        SELECT webhook_id, again FROM webhook_lanes WHERE webhook_id = ANY(${ids}::uuid[]) AND again = false
+        ORDER BY webhook_id FOR NO KEY UPDATE
+      ) f WHERE l.webhook_id = f.webhook_id AND l.again = f.again`
   /** Forgets finished attempts beyond those that are kept; how many. */
   const prune = Effect.gen(function* () {
     const ids = [...new Set((yield* full(undefined)).map(({ webhook_id }) => webhook_id))]

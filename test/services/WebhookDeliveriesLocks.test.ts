@@ -43,11 +43,11 @@ const another = Effect.fnUntraced(function* <A, B>(
 })
 
 /** Whether somebody comes to wait for a lock before this is over. */
-const waits = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>) {
+const waits = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>, lock = "%") {
   const sql = yield* SqlClient.SqlClient
   const waiting = Effect.repeat(
     sql`SELECT pg_sleep(0.002), EXISTS (
-      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()) AS waits`,
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event LIKE ${lock} AND datname = current_database()) AS waits`,
     { until: ([row]) => row?.["waits"] === true, times: 10_000 }
   )
   return yield* Effect.raceFirst(Effect.as(waiting, true), Effect.as(Fiber.await(fiber), false))
@@ -137,6 +137,34 @@ layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
         assert.strictEqual((yield* attempts(caller, id)).length, 2)
         waiting[0]?.end()
       })
+  )
+
+  it.effect("takes the lanes of subscriptions that have more to forget in turn, as who follows the log does", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { url } = yield* receiver()
+      const first = yield* subscribe(url)
+      const { expand, tidy } = yield* WebhookDeliveries
+      const second = yield* subscribe(url, { by: first.caller })
+      yield* happen(first.caller, times(700))
+      yield* expand
+      yield* sql`UPDATE webhook_deliveries SET status = 'delivered', sent_at = due_at, url = ${url}
+        WHERE webhook_id IN (${first.id}, ${second.id})`
+      // The first one's lane now stands behind the second one's, in a table that is read as it stands.
+      yield* sql`UPDATE webhook_lanes SET finished = 700 WHERE webhook_id = ${second.id}`
+      yield* sql`UPDATE webhook_lanes SET finished = 700 WHERE webhook_id = ${first.id}`
+      yield* sql`ANALYZE webhook_lanes`
+      const lane = (id: string) =>
+        sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${id} AND NOT again FOR NO KEY UPDATE`
+      const stopped = yield* another(sql`LOCK TABLE webhook_deliveries IN SHARE MODE`, Effect.void)
+      const tidying = yield* Effect.forkScoped(tidy)
+      assert.isTrue(yield* waits(tidying))
+      const follower = yield* another(lane(first.id), sql`${lane(second.id)} NOWAIT`)
+      yield* stopped.finish
+      assert.isTrue(yield* waits(tidying, "transactionid"))
+      assert.strictEqual((yield* follower.finish).length, 1)
+      assert.strictEqual(yield* Fiber.join(tidying), 1200)
+    })
   )
 
   it.effect("finds that who shuts a subscription takes both of its lanes in turn, also when a retry was told so", () =>
