@@ -59,8 +59,8 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
       sql`SET LOCAL idle_in_transaction_session_timeout = '5s'`.pipe(
         // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
         Effect.andThen(sql`SELECT pg_advisory_xact_lock(${lock})`),
-        // A table that somebody uses is waited for in front of all others who do: for a moment at first, which is less than Postgres
-        // takes to look for deadlocks, so that it ends none of those who serve.
+        // A table that somebody uses is waited for in front of all others who do: for less than Postgres takes to look for deadlocks, so
+        // that it ends none of those who serve.
         Effect.andThen(Effect.suspend(() => sql`SELECT set_config('lock_timeout', ${`${patience(tries)}ms`}, true)`)),
         Effect.andThen(mayBegin),
         Effect.andThen(migrator({ loader, table: "schema_migrations" }))
@@ -75,8 +75,8 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
     )
 })
 
-/** For how many milliseconds a try waits for a lock. */
-const patience = (tries: number) => Math.min(100 * 2 ** tries, 2000)
+/** For how many milliseconds a try waits for a lock; as long as somebody may work with a table only when nothing else has helped. */
+const patience = (tries: number) => (tries < 10 ? Math.min(100 * 2 ** tries, 800) : 2000)
 
 /** What Postgres says of a user who may create nothing is lost on the way. */
 const mayBegin = Effect.gen(function* () {

@@ -178,33 +178,6 @@ layer(Postgres.layerTest)("migrating", (it) => {
       assert.lengthOf(yield* Fiber.join(migrating), 1)
     })
   )
-
-  it.effect("who stand behind a migration wait for a moment at first, and longer each time", () =>
-    Effect.gen(function* () {
-      yield* empty
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`create table used (id int)`
-      const [using, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const user = yield* Effect.forkChild(
-        sql.withTransaction(
-          Effect.andThen(
-            Effect.andThen(sql`select id from used`, Deferred.succeed(using, undefined)),
-            Deferred.await(ended)
-          )
-        )
-      )
-      yield* Deferred.await(using)
-      const waits: Array<unknown> = []
-      const column = Effect.gen(function* () {
-        const [row] = yield* sql`select current_setting('lock_timeout') as wait`
-        if (waits.push(row?.["wait"]) === 3) yield* Deferred.succeed(ended, undefined)
-        yield* sql`alter table used add column more int`
-      })
-      assert.lengthOf(yield* Migrations.run(Migrator.fromRecord({ "0001_column": column })), 1)
-      yield* Fiber.join(user)
-      assert.deepStrictEqual(waits, ["100ms", "200ms", "400ms"])
-    })
-  )
 })
 
 layer(Postgres.layerTest)("a visitor", (it) => {
