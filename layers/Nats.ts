@@ -78,6 +78,9 @@ const reconnects = Metric.counter("turnpike_nats_reconnects_total", {
 /** How long a server may take to greet us, in milliseconds. */
 const greeting = 2_000
 
+/** How many reasons are told of one absence. */
+const mostReasons = 8
+
 /** Quickly at first, then every two seconds. */
 const again = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("2 seconds")])
 
@@ -130,9 +133,16 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
   const opened = open.pipe(
     Effect.catch(({ message }) => {
       tried.openUnsafe()
+      const said = new Set([message])
+      // Once it is there again it may refuse us: its restart is when a password changes.
+      const sayWhatIsNew = ({ message }: NatsAway) => {
+        if (said.has(message) || said.size >= mostReasons) return Effect.void
+        said.add(message)
+        return Effect.logWarning(`NATS is still away (${message})`)
+      }
       return Effect.andThen(
         Effect.logWarning(`NATS is away (${message}); signals between processes are late until it is back`),
-        Effect.tap(Effect.retry(open, again), Effect.logInfo("NATS is there"))
+        Effect.tap(Effect.retry(Effect.tapError(open, sayWhatIsNew), again), Effect.logInfo("NATS is there"))
       )
     })
   )

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, assert, describe, it, layer } from "@effect/vitest"
 import { connect } from "@nats-io/transport-node"
-import { ConfigProvider, Effect, Layer, Logger, PubSub, Redacted, Result } from "effect"
+import { ConfigProvider, Deferred, Effect, Exit, Layer, Logger, PubSub, Redacted, Result } from "effect"
 import * as Bus from "#layers/Bus.ts"
 import * as BusNats from "#layers/BusNats.ts"
 import * as Nats from "#layers/Nats.ts"
@@ -224,6 +224,27 @@ if (NatsServer.binary === undefined) {
         assert.match(lines.join("\n"), /NATS is away \(.*[Aa]uthorization/)
         assert.notInclude(lines.join("\n"), "hunter2")
         assert.isTrue(yield* (yield* process(guarded.url)).reachable)
+      })
+    )
+
+    it.effect("a NATS that is there again and refuses us is told of", () =>
+      Effect.gen(function* () {
+        const guarded = yield* Effect.acquireRelease(
+          Effect.promise(() => NatsServer.make({ user: "turnpike", jetstream: false })),
+          (guarded) => Effect.promise(() => guarded.end())
+        )
+        const lines: Array<string> = []
+        const refused = yield* Deferred.make<void>()
+        const logger = Logger.make(({ message }) => {
+          lines.push(String(message))
+          if (/still away \(.*authorization/i.test(String(message))) Deferred.doneUnsafe(refused, Exit.void)
+        })
+        yield* process(guarded.url.replace("secret-of-turnpike", "hunter2")).pipe(
+          Effect.provide(Logger.layer([logger]))
+        )
+        yield* Effect.promise(() => guarded.start())
+        yield* Deferred.await(refused)
+        assert.match(lines[0] ?? "", /^NATS is away \(connection refused\)/)
       })
     )
   })
