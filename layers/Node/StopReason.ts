@@ -9,9 +9,10 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const [reason] = cause.reasons
   if (reason?._tag === "Fail" && reason.error instanceof Config.ConfigError) return Setting.sentence(reason.error)
   const fault = Cause.squash(cause)
-  if (isForbidden(fault)) {
+  if (hasCode(fault, "42501")) {
     return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
   }
+  if (hasCode(fault, "25006")) return `The database is a standby, or was set to read only: ${sayingOf(fault)}`
   if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
@@ -20,7 +21,7 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
     : Cause.pretty(cause)
 }
 
-const isForbidden = (fault: unknown) => {
+const hasCode = (fault: unknown, code: string) => {
   const last = innermost(fault)
-  return Predicate.hasProperty(last, "code") && last.code === "42501"
+  return Predicate.hasProperty(last, "code") && last.code === code
 }
