@@ -1,12 +1,13 @@
-import { parseDecimal } from "../Money.ts"
 import { asFields } from "./X402Payload.ts"
 
-const percentage = /^(\d{1,3})(?:\.(\d{1,2}))?%$/
-const atomic = /^(?:0|[1-9]\d{0,18})$/
+const percentage = /^0*(\d{1,3})(?:\.(\d{0,2}))?%$/
+const dollars = /^\$0*(\d{1,13})(?:\.(\d+))?$/
+const atomic = /^0*(\d{1,19})$/
 
 /**
  * What the origin asks to take of an authorised maximum, by the value of its `Settlement-Overrides`: micro-units (`"1500"`), a share of
- * the maximum (`"50%"`, rounded down) or money (`"$0.02"`). Undefined when it is none of these, or more than the maximum.
+ * the maximum (`"50%"`) or money (`"$0.02"`, with any number of decimals: computed prices have many), both rounded down as the official
+ * servers do. Undefined when it is none of these, or more than the maximum.
  */
 export const settlementAmount = (header: string, maximum: bigint): bigint | undefined => {
   const amount = amountIn(header)
@@ -24,10 +25,11 @@ const amountIn = (header: string): unknown => {
 }
 
 const microsOf = (amount: string, maximum: bigint): bigint | undefined => {
-  if (atomic.test(amount)) return BigInt(amount)
-  if (amount.startsWith("$")) return parseDecimal(amount.slice(1))
-  const match = percentage.exec(amount)
-  if (match === null) return undefined
-  const [, whole = "0", fraction = ""] = match
-  return (maximum * BigInt(whole + fraction.padEnd(2, "0"))) / 10_000n
+  const micros = atomic.exec(amount)?.[1]
+  if (micros !== undefined) return BigInt(micros)
+  const [, money, below = ""] = dollars.exec(amount) ?? []
+  if (money !== undefined) return BigInt(money + below.slice(0, 6).padEnd(6, "0"))
+  const [, share, hundredths = ""] = percentage.exec(amount) ?? []
+  if (share === undefined) return undefined
+  return (maximum * BigInt(share + hundredths.padEnd(2, "0"))) / 10_000n
 }

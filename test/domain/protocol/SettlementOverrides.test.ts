@@ -17,6 +17,21 @@ describe("what an origin asks to take of a maximum", () => {
     assert.strictEqual(asked("$0.01"), 10_000n)
   })
 
+  it("is written as the official servers take it: with decimals that no token has, leading zeros, a point before nothing", () => {
+    for (const [amount, micros] of [
+      ["$0.0012345", 1_234n],
+      ["$0.001234000000000001", 1_234n],
+      ["$0.0000001", 0n],
+      ["$0.0100009", 10_000n],
+      ["$00.002", 2_000n],
+      ["0050%", 5_000n],
+      ["50.%", 5_000n],
+      ["002500", 2_500n]
+    ] as const) {
+      assert.strictEqual(asked(amount), micros, amount)
+    }
+  })
+
   it("is never more than the maximum", () => {
     for (const amount of ["10001", "100.01%", "999%", "$0.010001", "$1"]) assert.isUndefined(asked(amount), amount)
   })
@@ -27,7 +42,6 @@ describe("what an origin asks to take of a maximum", () => {
       "-1",
       "+1",
       "1e3",
-      "01",
       " 1",
       "1.5",
       "0x10",
@@ -37,7 +51,8 @@ describe("what an origin asks to take of a maximum", () => {
       "$",
       "$-1",
       "$1e-3",
-      "$0.0000001"
+      "$.002",
+      "$0."
     ]
     for (const amount of [...forms, "9".repeat(30), 1500, null, undefined, {}, []]) {
       assert.isUndefined(asked(amount), JSON.stringify(amount))
