@@ -81,4 +81,29 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call with
       assert.isUndefined(headers["www-authenticate"])
     })
   )
+
+  it.effect("has a head below 4 KB, which proxies accept, whatever it offers and whoever it is for", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((_, response) => response.end(), {
+        description: "ü".repeat(400),
+        method: "POST",
+        schemes: ["exact", "upto"],
+        volumeDiscounts: [{ threshold: 1, priceMultiplier: 0.5 }]
+      })
+      const payment = Buffer.from(
+        JSON.stringify({ x402Version: 2, accepted: { scheme: "exact", network: "eip155:84532" }, payload: {} })
+      ).toString("base64")
+      const asked = [{}, { accept: "text/html" }, { "payment-signature": payment }]
+      for (const headers of asked) {
+        const answer = yield* send(shop.path, { method: "POST", headers })
+        assert.strictEqual(answer.status, 402)
+        const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+        const head = `HTTP/1.1 402 Payment Required\r\n${lines.join("")}\r\n`
+        // What a server adds that is reached by https.
+        const hsts = "strict-transport-security: max-age=31536000\r\n"
+        assert.isAtMost(head.length + hsts.length, 4096, Object.keys(headers).join())
+        assert.property(decoded(answer.headers["payment-required"]).extensions, "sign-in-with-x")
+      }
+    })
+  )
 })

@@ -39,8 +39,13 @@ export interface DemandOptions {
   readonly signIn: boolean
 }
 
-/** What both headers may have of the 4 KB that proxies on the way accept; the rest is for all others. */
-const maxHeaders = 3_500
+/**
+ * What both headers may have of the 4 KB that proxies accept for a whole head (nginx answers 502 to a longer one): the rest is for all
+ * others, which are more where a page goes along, and still more where a payment failed.
+ */
+const maxHeaders = (error: string): number => (error === "payment_required" ? 3_070 : 2_870)
+/** How long a description may be in the header (bytes), and how long where something else would be left out for it. */
+const descriptionLengths = [400, 100]
 /** Stands where the salt will be; the quote before it makes it something that occurs nowhere else. */
 const placeholder = "salt"
 
@@ -48,11 +53,11 @@ const placeholder = "salt"
 export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   const { endpoint, price } = asked
   const { error, expiresIn, key, payUrl } = options
-  const resource = {
+  const resources = descriptionLengths.map((bytes) => ({
     url: endpoint.gatewayUrl,
-    description: shortened(endpoint.description ?? endpoint.name, 400),
+    description: shortened(endpoint.description ?? endpoint.name, bytes),
     mimeType: "application/json"
-  }
+  }))
   const native = {
     price: formatDecimal(price),
     currency: endpoint.currency,
@@ -67,16 +72,20 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   const offersMpp = endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
 
   const required = ({ issuedAt, ...occasion }: Moment, room: number): string => {
-    const required = { x402Version: 2, error, resource, accepts: offersOf(asked, { ...occasion, salt: placeholder }) }
+    const accepts = offersOf(asked, { ...occasion, salt: placeholder })
+    const textOf = (resource: object | undefined, extensions?: object) =>
+      JSON.stringify({ x402Version: 2, error, resource, accepts, extensions })
     // The quote is issued in the second that ends; what is signed must not begin in the future.
     const signIn = options.signIn
       ? { "sign-in-with-x": signInExtension(signInFor(key, endpoint, issuedAt - 1000), endpoint.network) }
       : {}
     for (const extensions of [{ ...signIn, ...all }, { ...signIn, ...some }, signIn]) {
-      const text = JSON.stringify({ ...required, extensions })
-      if (Math.ceil(Buffer.byteLength(text) / 3) * 4 <= room) return text
+      for (const resource of resources) {
+        const text = textOf(resource, extensions)
+        if (Math.ceil(Buffer.byteLength(text) / 3) * 4 <= room) return text
+      }
     }
-    return JSON.stringify(required)
+    return textOf(resources.at(-1))
   }
   const body = (occasion: Occasion): string =>
     JSON.stringify({
@@ -97,7 +106,7 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt: placeholder })?.challenge : undefined
     const written = asking === undefined ? undefined : writeChallenge(asking)
     const challenge = written === undefined ? undefined : parts(written, `.${placeholder}"`)
-    const header = parts(required(moment, maxHeaders - (written?.length ?? 0)), salted)
+    const header = parts(required(moment, maxHeaders(error) - (written?.length ?? 0)), salted)
     const fixed = header.length === 1 ? Buffer.from(header.join("")).toString("base64") : undefined
     const answer = ({ quote, request, salt }: Moment): Demanded => {
       const memo = fixed === undefined ? JSON.stringify(svmMemo(quote, salt)) : ""

@@ -50,7 +50,6 @@ export const signInFor = (key: TokenKey, { gatewayUrl }: Pick<Endpoint, "gateway
 const typeOf = (network: Network) => (chainIdOf(network) === undefined ? "ed25519" : "eip191")
 /** Short, because the header that it is in must be: the fields are those of the standard. */
 const schema = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
   required: ["domain", "address", "uri", "version", "chainId", "type", "nonce", "issuedAt", "signature"]
 }

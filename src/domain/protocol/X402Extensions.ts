@@ -1,13 +1,13 @@
 // Extensions of x402 that a 402 may carry besides `sign-in-with-x`.
 import type { Endpoint } from "../Endpoint.ts"
 
-const jsonSchema = "https://json-schema.org/draft/2020-12/schema"
-
-/** `payment-identifier`: a client may name its payment. Never required: plain clients cannot. */
+/**
+ * `payment-identifier`: a client may name its payment. Never required: plain clients cannot. Its schema is of the draft that x402 means
+ * where none is named: the header has little room.
+ */
 export const paymentIdentifier = {
   info: { required: false },
   schema: {
-    $schema: jsonSchema,
     type: "object",
     properties: {
       required: { type: "boolean" },
@@ -27,7 +27,7 @@ export const bazaar = ({ method }: Pick<Endpoint, "method">) => {
   return {
     info: { input },
     schema: {
-      $schema: jsonSchema,
+      $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
       properties: {
         input: {

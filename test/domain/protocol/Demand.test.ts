@@ -30,7 +30,9 @@ describe("a 402", () => {
     assert.strictEqual(required.error, "payment_required")
     assert.strictEqual(required.resource.url, endpoint.gatewayUrl)
     assert.deepStrictEqual(required.accepts, [offer("exact"), offer("upto")])
-    assert.deepStrictEqual(Object.keys(required.extensions), ["sign-in-with-x", "bazaar", "payment-identifier"])
+    assert.deepStrictEqual(Object.keys(required.extensions), ["sign-in-with-x", "payment-identifier"])
+    const { extensions } = decoded(demand({ schemes: ["exact"] })(moment).header)
+    assert.deepStrictEqual(Object.keys(extensions), ["sign-in-with-x", "bazaar", "payment-identifier"])
   })
 
   it("offers version 1 the exact scheme only, without a quote, beside the native flow", () => {
@@ -107,7 +109,7 @@ describe("a 402", () => {
 
   const own = sealQuote(key, terms, endpoint.paymentAddress)
   it.prop(
-    "has headers below 4 KB, whatever the description",
+    "leaves room in 4 KB for all other headers, whatever the description",
     { description: Schema.String, network: Schema.Literals(["base-sepolia", "solana-devnet"]) },
     ({ description, network }) => {
       for (const text of [
@@ -119,11 +121,18 @@ describe("a 402", () => {
       ]) {
         const change = network === "base-sepolia" ? { description: text } : { description: text, ...solana }
         const { challenge, header } = demand(change)({ ...moment, quote: own, recentBlockhash: "h".repeat(44) })
-        assert.isBelow(header.length + (challenge?.length ?? 0), 3_600)
+        assert.isAtMost(header.length + (challenge?.length ?? 0), 3_090)
         assert.isAtLeast(decoded(header).accepts.length, 1)
       }
     }
   )
+
+  it("says less of the endpoint before it leaves out who may sign in", () => {
+    const { header } = demand({ description: "w".repeat(400) })({ ...moment, quote: own })
+    const { extensions, resource } = decoded(header)
+    assert.strictEqual(resource.description, "w".repeat(100))
+    assert.property(extensions, "sign-in-with-x")
+  })
 
   it("leaves extensions out when the address alone is long", () => {
     const gatewayUrl = `https://pay.example/${"x".repeat(900)}`
