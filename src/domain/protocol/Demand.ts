@@ -41,9 +41,9 @@ export interface DemandOptions {
 
 /**
  * What both headers may have of the 4 KB that proxies accept for a whole head (nginx answers 502 to a longer one): the rest is for all
- * others, which are more where a page goes along, and still more where a payment failed.
+ * others, among them those of a page, or the two that say once more why a payment failed.
  */
-const maxHeaders = (error: string): number => (error === "payment_required" ? 3_070 : 2_870)
+const maxHeaders = (error: string): number => (error === "payment_required" ? 3_070 : 3_000 - 3 * error.length)
 /** How long a description may be in the header (bytes), and how long where something else would be left out for it. */
 const descriptionLengths = [400, 100]
 /** Stands where the salt will be; the quote before it makes it something that occurs nowhere else. */

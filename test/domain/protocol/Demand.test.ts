@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import { parseAddress } from "#domain/Network.ts"
 import { type DemandOptions, type Moment, prepareDemand } from "#domain/protocol/Demand.ts"
+import { failureHeaders } from "#domain/protocol/Receipt.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import { endpoint, feePayer, key, now, offer, price, quote, settlers, terms } from "./Payers.ts"
 
@@ -126,6 +127,21 @@ describe("a 402", () => {
       }
     }
   )
+
+  it("leaves room for why a payment failed, however long that is", () => {
+    for (const length of [10, 54, 84, 120]) {
+      for (const change of [{ description: "w".repeat(400) }, { description: "w".repeat(400), ...solana }]) {
+        const error = "e".repeat(length)
+        const { challenge, header } = demand(change, { error })({
+          ...moment,
+          quote: own,
+          recentBlockhash: "h".repeat(44)
+        })
+        const verdict = failureHeaders("network" in change ? change.network : "base-sepolia", error).join(": \r\n")
+        assert.isAtMost(header.length + (challenge?.length ?? 0) + verdict.length, 3_290, error)
+      }
+    }
+  })
 
   it("says less of the endpoint before it leaves out who may sign in", () => {
     const { header } = demand({ description: "w".repeat(400) })({ ...moment, quote: own })
