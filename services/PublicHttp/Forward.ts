@@ -15,6 +15,8 @@ export type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exc
 /** Informational answers are dropped; an origin that sends more than this many is not going to answer. */
 const maxInformational = 16
 
+const nothing = Buffer.alloc(0)
+
 /**
  * Bytes go from undici's parser to the response without a stream, an Effect or a closure between them: measured three to six times
  * as fast as the alternatives. Timers are Node's own for the same reason.
@@ -196,9 +198,9 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     this.#flushing = false
     if (this.#ended || !this.#writeHead()) return
     const held = joined(this.#last)
-    if (held === undefined) return this.#response.flushHeaders()
     this.#last = []
-    this.#write(held)
+    // Not `flushHeaders`, which writes them as UTF-8 where they are latin-1.
+    this.#write(held ?? nothing)
   }
 
   /** The origin has the whole of its time until here; what it may be silent later is a limit of its own. */

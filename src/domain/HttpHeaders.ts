@@ -128,8 +128,9 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
     if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || hasDashed(added, name)) continue
     if (name === "authorization" && isOurCredential(value)) continue
     if (name === "cookie") {
-      value = withoutOurCookies(value)
-      if (value === "") continue
+      const theirs = withoutOurCookies(value)
+      if (theirs === "" && value !== "") continue
+      value = theirs
     }
     out.push(field, value)
   }

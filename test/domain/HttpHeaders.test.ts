@@ -106,7 +106,7 @@ describe("what an origin sees of a caller's headers", () => {
     const mixed = `a=1; ${refreshCookie}=x;b=2; turnpike_refresh=x`
     assert.deepStrictEqual(seen(["Cookie", mixed], []), ["Cookie", "a=1;b=2"])
     assert.deepStrictEqual(seen(["Cookie", `${refreshCookie}=x`, "Cookie", "__Host-turnpike-session=x"], []), [])
-    assert.deepStrictEqual(seen(["Cookie", "a=1;  b=2;"], []), ["Cookie", "a=1;  b=2;"])
+    for (const theirs of ["a=1;  b=2;", ""]) assert.deepStrictEqual(seen(["Cookie", theirs], []), ["Cookie", theirs])
   })
 
   it("lets nobody speak for us: spoofed fields are replaced by ours or dropped", () => {

@@ -135,6 +135,17 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
       )
     }
 
+    it.effect("but the head of an event stream, with every byte of its fields", () =>
+      Effect.gen(function* () {
+        const stream = head("Content-Type: text/event-stream", "X-Name: caf\u00e9 \u00ff")
+        const shop = yield* seller(({ socket }) => void socket.write(stream, "latin1"))
+        const { headers } = yield* proofFor(shop)
+        const { headers: got, leave } = yield* openStream(shop.path, headers)
+        assert.strictEqual(got["x-name"], "caf\u00e9 \u00ff")
+        yield* leave
+      })
+    )
+
     it.effect("but the head of an event stream: the caller is cut off, and is not charged", () =>
       Effect.gen(function* () {
         const origins: Array<IncomingMessage> = []
