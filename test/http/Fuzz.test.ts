@@ -3,24 +3,12 @@ import { Effect } from "effect"
 import { fieldsOf, type Operation, operations } from "./Description.ts"
 import { type Answer, server } from "./GatewayHarness.ts"
 import { bodies, headers, ids, queries, values } from "./Nonsense.ts"
+import { pick, type Random, randomOf } from "./Random.ts"
 import { type Request, type World, world } from "./World.ts"
 
 /** Set `FUZZ_SEED` to the seed that a failure printed; `FUZZ_RUNS` is how many requests each operation gets. */
 const seed = Number(process.env["FUZZ_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
 const runs = Number(process.env["FUZZ_RUNS"] ?? 60)
-
-/** Numbers in [0, 1) that only the seed decides (mulberry32). */
-const randomOf = (start: number) => {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-type Random = () => number
-const pick = <A>(random: Random, from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)]!
 
 const member = (name: string, value: string) => `${JSON.stringify(name)}:${value}`
 
