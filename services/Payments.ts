@@ -114,12 +114,12 @@ export class Payments extends Context.Service<
       const endpoints = yield* Endpoints
       const policy = yield* PaymentPolicy
       const clock = yield* Clock.Clock
-      const { publicUrl } = yield* Deployment
+      const { publicUrl, scannerUrl } = yield* Deployment
       const { secret } = yield* Secrets
       const key = tokenKey(yield* secret("payments"))
 
       const wallets = yield* Wallets
-      const pay = yield* Paying.make({ key, publicUrl, policy, ledger, endpoints, wallets })
+      const pay = yield* Paying.make({ key, publicUrl, scannerUrl, policy, ledger, endpoints, wallets })
       const settling = yield* Settling.make(ledger, policy)
       const delivery = yield* Delivery.make
       const keep = yield* Keeping.make(policy)

@@ -16,6 +16,7 @@ import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import type { HoldNotOpen, PostingRefused } from "#domain/PostingRefused.ts"
 import { priceAt } from "#domain/Price.ts"
 import type { Principal } from "#domain/Principal.ts"
+import { goodAt } from "#domain/ScannerGoods.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { type Endpoints, type Snapshot, withoutOrigin } from "../Endpoints.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -52,12 +53,13 @@ type PayFrom = Pay & { readonly from_wallet_id: WalletId; readonly payer: string
 export const make = Effect.fnUntraced(function* (options: {
   readonly key: TokenKey
   readonly publicUrl: string
+  readonly scannerUrl: string
   readonly policy: PaymentPolicy
   readonly ledger: Ledger["Service"]
   readonly endpoints: Endpoints["Service"]
   readonly wallets: Wallets["Service"]
 }) {
-  const { endpoints, key, ledger, policy, publicUrl, wallets } = options
+  const { endpoints, key, ledger, policy, publicUrl, scannerUrl, wallets } = options
   const sql = yield* SqlClient.SqlClient
   // Outlives the last call that may begin with the proof, and its capture, whatever timeout its endpoint has by then. A proof that is
   // not used ends before, and a call whose process died with its lease: that is not left to the hold.
@@ -69,6 +71,10 @@ export const make = Effect.fnUntraced(function* (options: {
 
   /** Where a call to this address would go. */
   const targetOf = (url: string) => {
+    // An operation of ours that is for sale has a path of its own, at both addresses.
+    const base = [scannerUrl, publicUrl].find((one) => url.startsWith(`${one}/`))
+    const good = base === undefined ? undefined : goodAt(url.slice(base.length).split("?", 1)[0] ?? "")
+    if (good !== undefined) return { endpoint: good.id, rest: "" }
     const target = url.startsWith(`${publicUrl}/`) ? parseGatewayTarget(url.slice(publicUrl.length)) : undefined
     const endpoint = target === undefined ? undefined : fromTypeId("epd", target.endpoint)
     return target === undefined || endpoint === undefined ? undefined : { endpoint, rest: target.rest }

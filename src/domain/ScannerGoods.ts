@@ -53,3 +53,6 @@ export const goods: ReadonlyArray<Good> = [
 /** What a request without a key would buy; undefined when it is not for sale. */
 export const goodFor = (method: string, path: string): Good | undefined =>
   goods.find((good) => method === good.method && good.covers.test(path))
+
+/** What a call to this path would buy, with the one method that sells it. */
+export const goodAt = (path: string): Good | undefined => goods.find((good) => good.covers.test(path))

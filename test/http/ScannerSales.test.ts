@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { goods } from "#domain/ScannerGoods.ts"
 import { Credentials } from "#services/Credentials.ts"
+import { Deployment } from "#services/Deployment.ts"
 import { ScannerCredits } from "#services/ScannerCredits.ts"
 import { ScannerSales } from "#services/ScannerSales.ts"
 import { Scans } from "#services/Scans.ts"
@@ -159,6 +160,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
       const answer = yield* paidCall(buyer, "/v1/scanner/scan", scanOf(domain))
       assert.deepStrictEqual([answer.status, answer.json.domain], [200, domain])
       assert.strictEqual((yield* balance(buyer.purse)).posted, funds - 50_000n)
+    })
+  )
+
+  it.effect("are paid by the address that is called, as the page of the 402 shows it", () =>
+    Effect.gen(function* () {
+      const [{ domain }, buyer] = [yield* shop, yield* agent]
+      const by = (url: string) => pay(buyer.key, { url, from_wallet_id: buyer.purse })
+      const calls = { "/v1/scanner/scan": scanOf(domain), [`/v1/scanner/scans/by-domain/${domain}?x=1`]: {} }
+      for (const [path, call] of Object.entries(calls)) {
+        const { body } = yield* send(path, { ...call, headers: { accept: "text/html" } })
+        const { json } = yield* by(/-d &#39;{&quot;url&quot;:&quot;([^&]+)&quot;/.exec(body)?.[1] ?? "")
+        const answer = yield* send(path, { ...call, headers: { "x-payment-proof": json.proof } })
+        assert.deepStrictEqual([answer.status, answer.json.domain], [200, domain], answer.body)
+      }
+      assert.strictEqual((yield* balance(buyer.purse)).posted, funds - 55_000n)
+      const { publicUrl } = yield* Deployment
+      assert.strictEqual((yield* by(`${publicUrl}/v1/scanner/keys`)).json.details.reason, "not_a_gateway_url")
     })
   )
 
