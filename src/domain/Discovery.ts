@@ -163,7 +163,7 @@ export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) =
   servers: [{ url: publicUrl }],
   "x-service-info": {
     categories: ["payments"],
-    docs: { homepage: publicUrl, apiReference: `${publicUrl}/docs` }
+    docs: { homepage: `${publicUrl}/`, apiReference: `${publicUrl}/docs` }
   },
   paths: Object.fromEntries(
     listings.map((listing) => [

@@ -6,6 +6,7 @@ import { declaredRefusals, describe } from "#api/Problems.ts"
 import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
+import { dashboardPage, homePage } from "./FrontPages.ts"
 import { Paths } from "./Paths.ts"
 import { conductPage } from "./Reports/ConductPage.ts"
 import { pageHeaders } from "./Reports/Page.ts"
@@ -64,12 +65,12 @@ ${rows.join("\n")}
 `
 }
 
-/** The description of the API, a page to read and try it, what every error code means, and who looks at merchants' sites. */
+/** Where visitors arrive, the description of the API, a page to read and try it, what every error code means, and who looks at merchants' sites. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const paths = yield* Paths
-    const { publicUrl } = yield* Deployment
+    const { environment, publicUrl } = yield* Deployment
 
     const serve = (path: `/${string}`, page: Effect.Effect<HttpServerResponse.HttpServerResponse>) => {
       paths.add("GET", path)
@@ -78,13 +79,8 @@ export const layer = Layer.effectDiscard(
     const description = yield* Effect.cached(
       Effect.sync(() => HttpServerResponse.jsonUnsafe({ ...OpenApi.fromApi(Api), servers: [{ url: publicUrl }] }))
     )
-    const conduct = yield* Effect.cached(
-      Effect.sync(() =>
-        HttpServerResponse.html(conductPage(agentLine(publicUrl), agentName)).pipe(
-          HttpServerResponse.setHeaders(pageHeaders)
-        )
-      )
-    )
+    const plain = (page: () => string) =>
+      Effect.cached(Effect.sync(() => HttpServerResponse.setHeaders(HttpServerResponse.html(page()), pageHeaders)))
     const codes = yield* Effect.cached(Effect.sync(() => HttpServerResponse.html(catalogue())))
     // Its policy lets the page call the host it came from, and no other.
     const prefix = publicPrefix(publicUrl)
@@ -97,6 +93,8 @@ export const layer = Layer.effectDiscard(
     yield* serve("/openapi.json", description)
     yield* serve("/docs", reference as never)
     yield* serve("/docs/errors", codes)
-    yield* serve("/docs/scanner", conduct)
+    yield* serve("/docs/scanner", yield* plain(() => conductPage(agentLine(publicUrl), agentName)))
+    yield* serve("/", yield* plain(() => homePage(publicUrl, environment)))
+    yield* serve("/dashboard", yield* plain(() => dashboardPage(publicUrl)))
   })
 )

@@ -127,6 +127,21 @@ layer(behind, { timeout: "60 seconds", excludeTestServices: true })("behind a pr
     })
   )
 
+  it.effect("a call is paid by its address at the scanner's host as well as at ours", () =>
+    Effect.gen(function* () {
+      const { key, principal } = yield* open
+      const wallets = yield* Wallets
+      const purse = yield* wallets.create(principal, { network: "base-sepolia" })
+      yield* wallets.fund(principal, purse.id, { amount: 1_000_000n, currency: "USDC" })
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+      for (const base of addresses) {
+        const body = JSON.stringify({ url: `${base}/v1/scanner/scans`, from_wallet_id: purse.id })
+        const paid = yield* follow(`${publicUrl}/v1/x402/pay`, { method: "POST", headers, body })
+        assert.strictEqual(paid.status, 201, paid.text)
+      }
+    })
+  )
+
   it.effect("the cookie of a session comes back to where sessions are", () =>
     Effect.gen(function* () {
       const { principal } = yield* open
@@ -146,6 +161,24 @@ layer(behind, { timeout: "60 seconds", excludeTestServices: true })("behind a pr
         /<script id="swagger-spec" type="application\/json">([^<]+)<\/script>/.exec(text) ?? []
       const [server] = JSON.parse(description).servers
       assert.strictEqual(new URL(server.url, at).href, publicUrl)
+    })
+  )
+
+  it.effect("the home page that the OpenAPI document names, and every page that it leads to, is there", () =>
+    Effect.gen(function* () {
+      const { json } = yield* listed("/v1/x402/discovery/openapi.json")
+      const home = json["x-service-info"].docs.homepage
+      const linked = (text: string) => [...text.matchAll(/<a href="([^"]+)"/g)].map(([, address = ""]) => address)
+      const { headers, status, text } = yield* follow(home)
+      assert.strictEqual(status, 200)
+      assert.include(headers.get("content-type") ?? "", "text/html")
+      assert.include(linked(text), `${publicUrl}/dashboard`)
+      for (const address of linked(text)) {
+        const there = yield* follow(address)
+        assert.strictEqual(there.status, 200, address)
+        if (!address.endsWith("/dashboard")) continue
+        for (const further of linked(there.text)) assert.strictEqual((yield* follow(further)).status, 200, further)
+      }
     })
   )
 
