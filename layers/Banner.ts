@@ -16,6 +16,7 @@ const text = Effect.gen(function* () {
   const rows = [
     ["Base address", publicUrl],
     ["API docs", `${publicUrl}/docs`],
+    ["Dashboard", `${publicUrl}/dashboard`],
     ["Credentials", shown.startsWith("..") ? credentials : shown],
     ["Database", embedded ? "embedded Postgres, durable" : "DATABASE_URL"]
   ]

@@ -96,10 +96,14 @@ const priced = async (dir: string, originUrl: string) => {
 }
 
 describe("a start on an empty directory", () => {
-  it("serves, keeps its credentials to its owner, and finds everything again the second time", async () => {
+  it("serves, says where its pages are, keeps its credentials to its owner, and finds everything again the second time", async () => {
     const dir = freshDir()
     const first = run(dir)
-    await opened(first)
+    const shown = await opened(first)
+    for (const page of ["/docs", "/dashboard"]) {
+      assert.include(first.output.text, `${shown}${page}`)
+      assert.strictEqual((await fetch(`${shown}${page}`)).status, 200)
+    }
     const credentials = credentialsIn(dir)
     assert.strictEqual(statSync(join(dir, "credentials.json")).mode & 0o777, 0o600)
     assert.strictEqual(await stop(first.child, first.exited), 0)
