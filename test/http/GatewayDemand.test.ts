@@ -93,9 +93,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call with
       const payment = Buffer.from(
         JSON.stringify({ x402Version: 2, accepted: { scheme: "exact", network: "eip155:84532" }, payload: {} })
       ).toString("base64")
+      const longest = { "x-request-id": "r".repeat(128) }
       const asked = [{}, { accept: "text/html" }, { "payment-signature": payment }]
       for (const headers of asked) {
-        const answer = yield* send(shop.path, { method: "POST", headers })
+        const answer = yield* send(shop.path, { method: "POST", headers: { ...headers, ...longest } })
         assert.strictEqual(answer.status, 402)
         const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
         const head = `HTTP/1.1 402 Payment Required\r\n${lines.join("")}\r\n`

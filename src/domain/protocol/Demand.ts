@@ -41,9 +41,9 @@ export interface DemandOptions {
 
 /**
  * What both headers may have of the 4 KB that proxies accept for a whole head (nginx answers 502 to a longer one): the rest is for all
- * others, among them those of a page, or the two that say once more why a payment failed.
+ * others, among them the longest `X-Request-Id` of a caller, and those of a page, or the two that say once more why a payment failed.
  */
-const maxHeaders = (error: string): number => (error === "payment_required" ? 3_070 : 3_000 - 3 * error.length)
+const maxHeaders = (error: string): number => (error === "payment_required" ? 2_980 : 2_910 - 3 * error.length)
 /** How long a description may be in the header (bytes), and how long where something else would be left out for it. */
 const descriptionLengths = [400, 100]
 /** Stands where the salt will be; the quote before it makes it something that occurs nowhere else. */

@@ -122,7 +122,7 @@ describe("a 402", () => {
       ]) {
         const change = network === "base-sepolia" ? { description: text } : { description: text, ...solana }
         const { challenge, header } = demand(change)({ ...moment, quote: own, recentBlockhash: "h".repeat(44) })
-        assert.isAtMost(header.length + (challenge?.length ?? 0), 3_090)
+        assert.isAtMost(header.length + (challenge?.length ?? 0), 3_000)
         assert.isAtLeast(decoded(header).accepts.length, 1)
       }
     }
@@ -138,7 +138,7 @@ describe("a 402", () => {
           recentBlockhash: "h".repeat(44)
         })
         const verdict = failureHeaders("network" in change ? change.network : "base-sepolia", error).join(": \r\n")
-        assert.isAtMost(header.length + (challenge?.length ?? 0) + verdict.length, 3_290, error)
+        assert.isAtMost(header.length + (challenge?.length ?? 0) + verdict.length, 3_190, error)
       }
     }
   })
