@@ -111,8 +111,12 @@ const repeated = (text: string): string => {
   return ""
 }
 
-/** Where amounts are: in the body itself, or in an item of a batch. What callers keep here of their own may have the same names. */
-const placeOfAmount = /^(?:transfers\.\d+\.)?(\w+)$/
+/**
+ * Where amounts are: in the body itself, or in an item of a batch. What callers keep here of their own may have the same names. A name
+ * may be as long as the body, so the whole path is put together for none but these.
+ */
+const isAmount = (path: ReadonlyArray<string>): boolean =>
+  (path.length === 1 || (path.length === 3 && path[0] === "transfers")) && amountNames.has(path.at(-1) ?? "")
 
 /** As a number with more decimals than amounts have is refused there. */
 const refuseRounded = (param: string) =>
@@ -123,9 +127,7 @@ const refuseRounded = (param: string) =>
 /** The path of the first amount with digits that a JSON number does not keep: it would be taken as another one. */
 const roundedAmount = (text: string): string | undefined => {
   for (const { number, path } of walked(text)) {
-    if (number === undefined) continue
-    const [param, name = ""] = placeOfAmount.exec(path.join(".")) ?? []
-    if (amountNames.has(name) && !isExactNumber(number)) return param
+    if (number !== undefined && isAmount(path) && !isExactNumber(number)) return path.join(".")
   }
   return undefined
 }

@@ -1,6 +1,8 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { amountNames } from "#domain/Money.ts"
+import { parse } from "#http/ReadableBody.ts"
+import { passed } from "#services/RealTime.ts"
 import { described, type JsonSchema, resolve } from "./Description.ts"
 import { parties } from "./TransfersHarness.ts"
 import { options, serverOf } from "./WalletsServer.ts"
@@ -15,6 +17,13 @@ it("what takes numbers with decimals is looked at by the reader of bodies, but f
   }
   for (const { body } of described) look(body?.schema ?? {}, "")
   assert.deepStrictEqual([...found].sort(), [...amountNames, "priceMultiplier"].sort())
+})
+
+it("many numbers below a very long name are looked at in a moment", () => {
+  const numbers = Array(10_000).fill("1.5").join(",")
+  const began = passed()
+  assert.isTrue(Result.isSuccess(parse(`{"${"k".repeat(500_000)}":[${numbers},1.00000000000000000001]}`)))
+  assert.isBelow(passed() - began, 3_000)
 })
 
 layer(serverOf("sandbox"), options)("a JSON number that would be read as another one", (it) => {
