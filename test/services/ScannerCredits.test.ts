@@ -68,9 +68,11 @@ layer(platform, { timeout: "60 seconds" })("a charge", (it) => {
 
   it.effect("that is being given back is not earned, and one that is earned not given back", () =>
     Effect.gen(function* () {
-      const { earn, giveBack, isReturned } = yield* ScannerCredits
+      const { earn, giveBack, isReturned, promiseBack } = yield* ScannerCredits
       const tenant_id = yield* tenantWith(2)
       const [first, second] = [yield* charge(tenant_id), yield* charge(tenant_id)]
+      yield* promiseBack(first, "scanner_failed", 1)
+      assert.isFalse(yield* isReturned(first))
       yield* giveBack(first, "scanner_failed")
       assert.isFalse(yield* earn(first))
       assert.isTrue(yield* earn(second))
