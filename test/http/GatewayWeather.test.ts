@@ -172,6 +172,40 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a test run"
     })
   )
 
+  it.effect("of a stream of events that never ends passes once it has begun and is charged", () =>
+    Effect.gen(function* () {
+      const left = Promise.withResolvers<void>()
+      const shop = yield* seller((request, response) => {
+        request.socket.once("close", () => left.resolve())
+        response.writeHead(200, { "content-type": "text/event-stream" }).write("data: one\n\n")
+      })
+      const { data } = (yield* run(shop.key, shop.endpoint.id)).json
+      assert.deepStrictEqual([data.status, data.steps[3].http_status], ["passed", 200])
+      assert.include(data.steps[3].detail, "stream of events")
+      assert.deepStrictEqual(yield* balance(shop.till), { posted: 10_000n, held: 0n })
+      yield* Effect.promise(() => left.promise)
+    })
+  )
+
+  it.effect("has the money for a price above what one call to the faucet gives", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.end("dear"), { basePrice: 25_000_010_000n })
+      const { data } = (yield* run(shop.key, shop.endpoint.id)).json
+      assert.strictEqual(data.status, "passed")
+      assert.strictEqual(data.steps[0].detail, "25000.01 USDC in a new wallet")
+      assert.deepStrictEqual(yield* balance(shop.till), { posted: 25_000_010_000n, held: 0n })
+    })
+  )
+
+  it.effect("names its wallet after the endpoint, in whole characters", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((_, response) => response.end("sunny"), { name: "\u{1f600}".repeat(255) })
+      yield* run(shop.key, shop.endpoint.id)
+      const { json } = yield* send("/v1/wallets?limit=1", { headers: { authorization: `Bearer ${shop.key}` } })
+      assert.strictEqual(json.data[0].name, `Test of ${"\u{1f600}".repeat(247)}`)
+    })
+  )
+
   it.effect("names the step that failed, and why", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.writeHead(500).end("out of order"))

@@ -1,8 +1,9 @@
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import { request as nodeRequest } from "node:http"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointTest, TestStep } from "#domain/EndpointTest.ts"
 import { isOwnGood } from "#domain/GatewayPath.ts"
+import { isEventStream } from "#domain/HttpHeaders.ts"
 import type { EndpointId, PaymentId } from "#domain/Ids.ts"
 import { Amount, formatDecimal } from "#domain/Money.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -43,6 +44,8 @@ interface Reply {
   readonly status: number
   readonly headers: NodeJS.Dict<string | Array<string>>
   readonly body: string
+  /** Whether it is a stream of events, which may never end: its first bytes are enough. */
+  readonly begun: boolean
 }
 
 const steps: ReadonlyArray<TestStep> = ["fund", "discover", "pay", "call", "verify"]
@@ -58,49 +61,55 @@ export const make = Effect.gen(function* () {
   /** What a proxy takes off an address: there is none between us and ourselves. */
   const baseOf = (endpoint: Endpoint) => (isOwnGood(endpoint) ? scannerUrl : publicUrl)
 
-  /** A request to ourselves, over a socket like anybody's. The body is read up to 64 KiB. */
-  const call = (endpoint: Endpoint, headers: Record<string, string>) =>
-    Effect.callback<Reply, StepFailed>((resume) => {
-      const address = server.address()
-      const target =
-        typeof address === "object" && address !== null ? { host: address.address, port: address.port } : {}
-      const method = endpoint.method === "ANY" ? "GET" : endpoint.method
-      const outgoing = nodeRequest(
-        { ...target, method, path: endpoint.gatewayUrl.slice(baseOf(endpoint).length), headers, agent: false },
-        (reply) => {
-          const chunks: Array<Buffer> = []
-          let size = 0
-          const done = () =>
-            resume(
-              Effect.succeed({
-                status: reply.statusCode ?? 0,
-                headers: reply.headers,
-                body: Buffer.concat(chunks).toString()
-              })
-            )
-          reply.on("data", (chunk: Buffer) => {
-            size += chunk.length
-            if (size <= 65_536) chunks.push(chunk)
-          })
-          reply.once("end", done)
-          reply.once("error", () => resume(Effect.fail(failed("the answer broke off", reply.statusCode ?? null))))
+  /**
+   * A request to ourselves, over a socket like anybody's. The body is read up to 64 KiB. The connection stays until the scope ends,
+   * because a caller who leaves a stream before it is charged does not pay.
+   */
+  const call = Effect.fnUntraced(function* (endpoint: Endpoint, headers: Record<string, string>) {
+    const address = server.address()
+    const target = typeof address === "object" && address !== null ? { host: address.address, port: address.port } : {}
+    const method = endpoint.method === "ANY" ? "GET" : endpoint.method
+    const path = endpoint.gatewayUrl.slice(baseOf(endpoint).length)
+    const outgoing = yield* Effect.acquireRelease(
+      Effect.sync(() => nodeRequest({ ...target, method, path, headers, agent: false })),
+      (request) => Effect.sync(() => request.destroy())
+    )
+    let status: number | null = null
+    return yield* Effect.callback<Reply, StepFailed>((resume) => {
+      outgoing.once("response", (reply) => {
+        status = reply.statusCode ?? null
+        const chunks: Array<Buffer> = []
+        let size = 0
+        const done = (begun: boolean) => {
+          const body = Buffer.concat(chunks).toString()
+          resume(Effect.succeed({ status: reply.statusCode ?? 0, headers: reply.headers, body, begun }))
         }
-      )
-      outgoing.once("error", (error) => resume(Effect.fail(failed(`the gateway did not answer: ${error.message}`))))
+        const isStream = isEventStream(reply.rawHeaders)
+        reply.on("data", (chunk: Buffer) => {
+          size += chunk.length
+          if (size <= 65_536) chunks.push(chunk)
+          if (isStream) done(true)
+        })
+        reply.once("end", () => done(false))
+        reply.on("error", () => resume(Effect.fail(failed("the answer broke off", status))))
+      })
+      outgoing.on("error", (error) => resume(Effect.fail(failed(`the gateway did not answer: ${error.message}`))))
       outgoing.end()
-      return Effect.sync(() => outgoing.destroy())
     }).pipe(
       Effect.timeoutOrElse({
         duration: endpoint.timeoutMs + 15_000,
-        orElse: () => Effect.fail(failed("the answer did not end in time"))
+        orElse: () => Effect.fail(failed("the answer did not end in time", status))
       })
     )
+  })
 
   const fund = Effect.fnUntraced(function* (caller: Principal, endpoint: Endpoint) {
     const { currency, network } = endpoint
-    const wallet = yield* wallets.create(caller, { currency, network, name: `Test of ${endpoint.name}`.slice(0, 255) })
-    if (endpoint.basePrice > faucetLimit) return yield* failed(`the faucet gives at most ${formatDecimal(faucetLimit)}`)
-    yield* wallets.fund(caller, wallet.id, { amount: endpoint.basePrice, currency })
+    const name = [...`Test of ${endpoint.name}`].slice(0, 255).join("")
+    const wallet = yield* wallets.create(caller, { currency, network, name })
+    for (let rest = endpoint.basePrice; rest > 0n; rest -= faucetLimit) {
+      yield* wallets.fund(caller, wallet.id, { amount: rest < faucetLimit ? rest : faucetLimit, currency })
+    }
     return { wallet, detail: `${formatDecimal(endpoint.basePrice)} ${currency} in a new wallet` }
   })
 
@@ -118,11 +127,18 @@ export const make = Effect.gen(function* () {
     if (typeof reply.headers["payment-response"] !== "string") {
       return yield* failed(`the call was not charged; status ${status}: ${excerpt(reply)}`, status)
     }
-    return { http_status: status, detail: `the origin answered ${status}` }
+    const detail = `the origin answered ${status}${reply.begun ? " and began a stream of events" : ""}`
+    return { http_status: status, detail }
   })
 
   const verify = Effect.fnUntraced(function* (proof: string, currency: string) {
-    const { payment } = yield* payments.verify(proof)
+    const look = payments.verify(proof)
+    const isDecided = ({ payment }: Effect.Success<typeof look>) => payment?.state !== "in_flight"
+    // What ended is charged. A stream of events is charged while it begins.
+    const { payment } = yield* look.pipe(
+      Effect.repeat({ until: isDecided, schedule: Schedule.spaced("20 millis") }),
+      Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => look })
+    )
     if (payment?.state !== "captured")
       return yield* failed(`the payment is ${payment?.state ?? "unknown"}, not captured`)
     return { detail: `${formatDecimal(payment.charged ?? 0n)} ${currency} charged` }
@@ -137,8 +153,9 @@ export const make = Effect.gen(function* () {
 
     const step = Effect.fnUntraced(function* <
       A extends { readonly detail: string; readonly http_status?: number },
-      E extends { readonly _tag: string }
-    >(name: TestStep, effect: Effect.Effect<A, E>) {
+      E extends { readonly _tag: string },
+      R
+    >(name: TestStep, effect: Effect.Effect<A, E, R>) {
       const start = yield* Clock.currentTimeMillis
       const result = yield* Effect.result(effect)
       const duration_ms = (yield* Clock.currentTimeMillis) - start
@@ -167,7 +184,7 @@ export const make = Effect.gen(function* () {
       yield* step("call", use(endpoint, paid.proof))
       yield* step("verify", verify(paid.proof, endpoint.currency))
     })
-    const outcome = yield* Effect.result(run)
+    const outcome = yield* Effect.result(Effect.scoped(run))
     const ended = yield* Clock.currentTimeMillis
     const skipped = steps
       .slice(done.length)
@@ -184,7 +201,7 @@ export const make = Effect.gen(function* () {
 
 const excerpt = ({ body }: Reply): string =>
   Option.match(readFailure(body), {
-    onNone: () => body.slice(0, 200).replace(/\s+/g, " "),
+    onNone: () => body.slice(0, 200).toWellFormed().replace(/\s+/g, " "),
     onSome: ({ code, details, title }) =>
       `${code}${details?.reason === undefined ? "" : ` (${details.reason})`}: ${title}`
   })
