@@ -99,6 +99,17 @@ export const withoutCacheOrders = (raw: RawHeaders): RawHeaders =>
     ? raw.filter((_, index) => !isCacheOrder(raw[index - (index % 2)] ?? ""))
     : raw
 
+/** Whether who sent a request says that it asks for somebody else: a proxy, or a browser for a page of elsewhere. */
+export const asksForOthers = (headers: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(headers).some(
+    (name) =>
+      name === "forwarded" ||
+      name === "origin" ||
+      name === "via" ||
+      name.startsWith("x-forwarded-") ||
+      callerAddresses.includes(name)
+  )
+
 /** A method that a request asks for in place of its own and `serves` refuses, in capitals; undefined when it asks for none. */
 export const refusedOverride = (
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,

@@ -8,6 +8,7 @@ import { Api } from "#api/Api.ts"
 import type { RateLimitExceeded } from "#api/Refusals.ts"
 import { Readiness } from "#api/System.ts"
 import { InvalidApiKey, readAuthorization } from "#domain/Credential.ts"
+import { asksForOthers } from "#domain/HttpHeaders.ts"
 import { Health } from "#services/Health.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
@@ -59,8 +60,7 @@ export const metrics = HttpRouter.use(
       const read = readAuthorization(source.headers.authorization)
       if (metricsToken === undefined || read._tag === "Failure") {
         // Behind a proxy on this machine everybody comes from loopback.
-        const isHere =
-          source.headers["x-forwarded-for"] === undefined && loopback.has(source.socket.remoteAddress ?? "")
+        const isHere = loopback.has(source.socket.remoteAddress ?? "") && !asksForOthers(source.headers)
         return isHere ? undefined : new InvalidApiKey()
       }
       const waits = guessers.refusal(source)

@@ -107,11 +107,16 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("ev
       const { text } = yield* ask(`${(yield* entered).base}/metrics`)
       assert.match(text, /turnpike_http_requests_total\{[^}]*route="\/v1\/context"[^}]*status="200"[^}]*\} \d+/)
       assert.match(text, /turnpike_http_request_duration_seconds_bucket/)
-      refused(
-        yield* ask(`${(yield* entered).base}/metrics`, { headers: { "x-forwarded-for": "1.2.3.4" } }),
-        401,
-        "INVALID_API_KEY"
-      )
+      for (const headers of [
+        { "x-forwarded-for": "1.2.3.4" },
+        { "x-forwarded-proto": "https" },
+        { "x-real-ip": "1.2.3.4" },
+        { forwarded: "for=1.2.3.4" },
+        { via: "1.1 proxy" },
+        { origin: "https://elsewhere.example" }
+      ]) {
+        refused(yield* ask(`${(yield* entered).base}/metrics`, { headers }), 401, "INVALID_API_KEY")
+      }
     })
   )
 
