@@ -60,7 +60,7 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
         // The table of migrations cannot be locked before it exists, and creating it twice at once fails.
         Effect.andThen(sql`SELECT pg_advisory_xact_lock(${lock})`),
         // A table that somebody uses is waited for in front of all others who do: for less than Postgres takes to look for deadlocks, so
-        // that it ends none of those who serve.
+        // that it ends none of those who serve, unless nothing else has helped.
         Effect.andThen(Effect.suspend(() => sql`SELECT set_config('lock_timeout', ${`${patience(tries)}ms`}, true)`)),
         Effect.andThen(mayBegin),
         Effect.andThen(migrator({ loader, table: "schema_migrations" }))
@@ -69,11 +69,16 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
     .pipe(
       // Whoever serves meanwhile takes the tables in an order of his own. Nothing has happened yet, so all of it is done again: later
       // each time, because all who serve wait behind whoever waits for a table, and somebody may read it for as long as a dump takes.
-      Effect.tapError((failed) => (isInTheWay(failed) ? sleep(Math.min(100 * 2 ** tries++, 10_000)) : Effect.void)),
-      Effect.retry({ while: isInTheWay, times: 30 }),
+      Effect.tapError((failed) =>
+        isInTheWay(failed) && tries < retries ? sleep(Math.min(100 * 2 ** tries++, 10_000)) : Effect.void
+      ),
+      Effect.retry({ while: isInTheWay, times: retries }),
       Effect.catchTag("MigrationError", (failed) => Effect.fail(withReason(failed)))
     )
 })
+
+/** How often a migration that somebody is in the way of is tried again: for about five minutes. */
+const retries = 30
 
 /** For how many milliseconds a try waits for a lock; as long as somebody may work with a table only when nothing else has helped. */
 const patience = (tries: number) => (tries < 10 ? Math.min(100 * 2 ** tries, 800) : 2000)

@@ -1,10 +1,10 @@
 import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Outcome } from "#domain/ChainSettlement.ts"
-import type { Posted, Step } from "#domain/Command.ts"
+import { depositSteps } from "#domain/Charge.ts"
+import type { Posted } from "#domain/Command.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { toTypeId } from "#domain/Ids.ts"
-import { systemAccount } from "#domain/LedgerAccount.ts"
 import { priceAt } from "#domain/Price.ts"
 import { PaymentRow, SettlementPending, SettlementRefused } from "#domain/Payment.ts"
 import { stepId } from "#domain/PaymentToken.ts"
@@ -117,29 +117,6 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   }
 
-  /** The books of a charge: a deposit for the receiver, our share of it, and the count. */
-  const steps = (payment: PaymentRow, amount: bigint): ReadonlyArray<Step> => {
-    const between = {
-      debit: systemAccount("issuance", payment.currency),
-      credit: payment.payee_wallet_id,
-      currency: payment.currency
-    }
-    const tally = { scope: payment.endpoint_id, subject: payment.payer_id }
-    if (amount === 0n) return [{ ...between, kind: "count", tally, code: "payment" }]
-    const deposit: Step = { ...between, kind: "transfer", amount, tally, code: "payment" }
-    if (policy.feeBasisPoints === 0) return [deposit]
-    return [
-      deposit,
-      {
-        kind: "fee",
-        debit: payment.payee_wallet_id,
-        credit: systemAccount("fees", payment.currency),
-        currency: payment.currency,
-        basis_points: policy.feeBasisPoints,
-        code: "fee"
-      }
-    ]
-  }
   const booked = (payment: PaymentRow, posted: Posted) =>
     bookChainSettlement.of({ id: settlementId(payment), booked_at: posted.at.toISOString() })
 
@@ -150,7 +127,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const charge = (payment: PaymentRow, amount: bigint, transaction: string | null, handedOut: boolean) =>
     ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
-      steps: steps(payment, amount),
+      steps: depositSteps(payment, amount, policy.feeBasisPoints),
       rows: (posted) => [
         capturePayment.of({
           id: payment.id,

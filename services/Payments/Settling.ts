@@ -1,12 +1,11 @@
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { cappedAt } from "#domain/EndpointPrice.ts"
+import { captureSteps } from "#domain/Charge.ts"
 import type { EventDraft } from "#domain/Event.ts"
-import { systemAccount } from "#domain/LedgerAccount.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import { stepId } from "#domain/PaymentToken.ts"
-import type { Posted, Step } from "#domain/Command.ts"
+import type { Posted } from "#domain/Command.ts"
 import type { PostingRefused } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
 import { EventLog } from "../EventLog.ts"
@@ -41,33 +40,6 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
     credit: payment.payee_wallet_id,
     currency: payment.currency
   })
-  const tallyOf = (payment: PaymentRow) => ({ scope: payment.endpoint_id, subject: payment.payer_id })
-
-  const captureSteps = (payment: PaymentRow, reported: bigint | undefined): ReadonlyArray<Step> => {
-    const tally = tallyOf(payment)
-    if (payment.hold_id === null) return [{ ...between(payment), kind: "count", tally, code: "payment" }]
-    const capture: Step = {
-      ...between(payment),
-      kind: "capture",
-      hold: payment.hold_id,
-      // What the origin says counts up to this payer's own price.
-      price: reported === undefined ? payment.price : cappedAt(payment.price, reported),
-      tally,
-      code: "payment"
-    }
-    if (policy.feeBasisPoints === 0) return [capture]
-    return [
-      capture,
-      {
-        kind: "fee",
-        debit: payment.payee_wallet_id,
-        credit: systemAccount("fees", payment.currency),
-        currency: payment.currency,
-        basis_points: policy.feeBasisPoints,
-        code: "fee"
-      }
-    ]
-  }
 
   /** Refused when the money was freed meanwhile. */
   const capture = Effect.fnUntraced(function* (
@@ -77,7 +49,7 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
     const transaction = transactionOf(payment)
     const posted = yield* ledger.post({
       id: stepId(payment.id, payment.attempt, "capture"),
-      steps: captureSteps(payment, reported),
+      steps: captureSteps(payment, reported, policy.feeBasisPoints),
       rows: (posted) => {
         const row = capturePayment.of({
           id: payment.id,
