@@ -1,4 +1,4 @@
-import { isText } from "./Encoding.ts"
+import { isText, textOr } from "./Encoding.ts"
 /** A token with 6 decimals. `name` and `version` are what its EIP-712 signatures are bound to. */
 export interface Asset {
   /** CAIP-2, such as `eip155:8453`. */
@@ -22,7 +22,7 @@ export const knownCurrencies: ReadonlyArray<string> = ["USDC", "EURC"]
 
 /** Our name of a network where there is one. */
 export const networkName = (network: string): string =>
-  names[network] ?? (network === "base" ? "base-mainnet" : network)
+  textOr(names[network], network === "base" ? "base-mainnet" : network)
 
 const asset = (chain: number, currency: string, address: string, name = currency): Asset => ({
   network: `eip155:${chain}`,

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { receiptOf } from "#client/client.ts"
 import { agentOf, bankThat, challenge, json, paid, refusal, stranger, terms } from "./Strangers.ts"
 
 describe("a 402 that cannot be trusted", () => {
@@ -280,5 +281,13 @@ describe("an answer that is paid for", () => {
     })
     assert.strictEqual(await (await fetch(shop.url)).text(), "served")
     assert.deepStrictEqual(told, ["0.005"])
+  })
+
+  it("has a receipt of texts, whatever its seller calls the network", () => {
+    for (const network of ["constructor", "__proto__"]) {
+      const settled = JSON.stringify({ success: true, transaction: "0x1", network })
+      const answer = new Response("", { headers: { "payment-response": Buffer.from(settled).toString("base64") } })
+      assert.strictEqual(receiptOf(answer)?.network, network)
+    }
   })
 })
