@@ -14,6 +14,8 @@ export interface Candidate {
 
 /** However a framework keeps them, in any case: `Headers`, an object, or a list of pairs. */
 export type WebhookHeaders =
+  // By its name, too: the library `dom` of older compilers does not say that it can be listed.
+  | Headers
   | Iterable<readonly [name: string, value: string]>
   | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 

@@ -67,7 +67,7 @@ describe("the package of the client", () => {
 /** Right as it is; `wrong` is what a line of it may be replaced by. */
 const typed = `
 import { agentChannel, payingFetch, PaymentError, receiptOf, turnpike, verifyWebhook } from "turnpike/client"
-import type { AnswerOf, RequestOf, Turnpike } from "turnpike/client"
+import type { AnswerOf, RequestOf, Turnpike, WebhookHeaders } from "turnpike/client"
 const baseUrl = "https://api.example.com"
 const api: Turnpike = turnpike({ baseUrl, apiKey: "key" })
 const request: RequestOf<Turnpike["wallets"]["create"]> = { payload: { name: "Purse", metadata: { tags: [1, null] } } }
@@ -78,7 +78,8 @@ for await (const entry of api.wallets.entries.all({ params: { id } })) console.l
 const fetch: typeof globalThis.fetch = payingFetch({ baseUrl, apiKey: "key", wallet: id, maxPerCall: "0.05" })
 const answer = await fetch("https://api.example.com/x402/paid").catch((error) => error instanceof PaymentError)
 if (typeof answer === "object") console.log(receiptOf(answer)?.amount)
-const event = await verifyWebhook({ body: "{}", headers: {}, secret: "whsec_secret" })
+const headers: Extract<WebhookHeaders, Headers> = new Headers()
+const event = await verifyWebhook({ body: "{}", headers, secret: "whsec_secret" })
 if (event.type === "transfer.completed") console.log(event.data.transfer.amount.length)
 if (event.type === "x402.payment.completed") console.log(event.data.payment.charged?.length)
 if (event.type === "batch.completed") for (const { completed } of event.data.batch.amounts) console.log(completed.length)
