@@ -32,7 +32,7 @@ const isStream = (body: unknown): boolean =>
 /** Where a request comes from, which `fetch` forgets over any option, and what ends it: Node does not abort a copy that nobody holds. */
 const kept = ({ referrer, referrerPolicy, signal }: Request): RequestInit => ({ referrer, referrerPolicy, signal })
 
-export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit = {}): Attempts => {
+export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit): Attempts => {
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(given.headers ?? original?.headers)
   // Of the caller's headers some can be read only once, such as the entries of a map.

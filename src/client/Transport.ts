@@ -44,13 +44,17 @@ export const bounded = (name: string, value: number): number => {
   throw new TypeError(`${name} must be a number from 0 on, not ${value}`)
 }
 
-export const calling = (options: CallingOptions): Calling => ({
-  // By itself: that of browsers is no method of anything else.
-  fetch: (input, init) => (options.fetch ?? fetch)(input, init),
-  timeoutMs: bounded("timeoutMs", options.timeoutMs ?? 30_000),
-  retries: bounded("retries", options.retries ?? 3),
-  maxRetryDelayMs: bounded("maxRetryDelayMs", options.maxRetryDelayMs ?? 10_000)
-})
+export const calling = (options: CallingOptions): Calling => {
+  // Now, for a `fetch` that pays may take the place of the global one.
+  const call = options.fetch ?? fetch
+  return {
+    // By itself: that of browsers is no method of anything else.
+    fetch: (input, init) => call(input, init),
+    timeoutMs: bounded("timeoutMs", options.timeoutMs ?? 30_000),
+    retries: bounded("retries", options.retries ?? 3),
+    maxRetryDelayMs: bounded("maxRetryDelayMs", options.maxRetryDelayMs ?? 10_000)
+  }
+}
 
 /** The options with their defaults; throws when `baseUrl` is no plain address. */
 export const transport = (options: TransportOptions): Transport => {

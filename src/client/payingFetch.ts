@@ -27,7 +27,7 @@ interface Rules {
   readonly maxPerCall?: string | undefined
   /** The most that all calls of a day (UTC) may cost, per currency; "10.00" when left out. */
   readonly maxPerDay?: string | undefined
-  /** Where today's spending is counted; this process's memory when left out. */
+  /** Where today's spending is counted; a memory of this `fetch` alone when left out. */
   readonly store?: SpendingStore | undefined
   /** The networks to pay on, such as `["base-sepolia"]`; all known ones when left out. */
   readonly networks?: ReadonlyArray<string> | undefined
@@ -42,6 +42,7 @@ export interface WalletPaying extends Rules, TransportOptions {
   readonly apiKey: string
   /** `wal_…`. */
   readonly wallet: string
+  readonly signer?: undefined
 }
 
 /** Pay with a key of your own, by x402. */
@@ -65,7 +66,7 @@ const settingsOf = (options: PayingFetchOptions): Settings => {
   const { maxPerCall = "1.00", maxPerDay = "10.00", store = memoryStore() } = options
   const caps = { perCall: cap("maxPerCall", maxPerCall), perDay: cap("maxPerDay", maxPerDay), store }
   const networks = options.networks?.map(networkName)
-  if ("signer" in options) {
+  if (options.signer) {
     const { assets = [], baseUrl, signer } = options
     const means = signerMeans({
       signer,
@@ -87,7 +88,7 @@ const settingsOf = (options: PayingFetchOptions): Settings => {
 export const payingFetch = (options: PayingFetchOptions): typeof fetch => {
   const settings = settingsOf(options)
   return async (input, init) => {
-    const call = attempts(settings.fetch, input, init)
+    const call = attempts(settings.fetch, input, init ?? {})
     try {
       const first = await call.send()
       return first.status !== 402 || call.isPaidAlready ? first : await pay(settings, call, first)

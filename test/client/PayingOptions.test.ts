@@ -16,6 +16,33 @@ describe("headers that can be read once", () => {
   })
 })
 
+describe("a fetch that pays", () => {
+  it("calls by the global one, whose place it may take", async () => {
+    const shop = await stranger((_, response) => response.end("served"))
+    const { fetch } = globalThis
+    try {
+      globalThis.fetch = agentOf({ url: "http://localhost" })
+      assert.strictEqual(await (await globalThis.fetch(shop.url)).text(), "served")
+    } finally {
+      globalThis.fetch = fetch
+    }
+  })
+
+  it("pays from the wallet where its caller has a signer only at other times", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+    )
+    assert.strictEqual((await agentOf(bank, { signer: undefined })(shop.url)).status, 200)
+  })
+
+  it("takes null for no options, as every fetch does", async () => {
+    const shop = await stranger((_, response) => response.end("served"))
+    const answer: Promise<Response> = Reflect.apply(agentOf({ url: "http://localhost" }), undefined, [shop.url, null])
+    assert.strictEqual((await answer).status, 200)
+  })
+})
+
 describe("a caller who pays for itself", () => {
   it("gets the 402 it is answered", async () => {
     const bank = await bankThat()
