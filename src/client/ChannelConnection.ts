@@ -64,7 +64,7 @@ export const connect = async (about: Connecting): Promise<Connection> => {
   const url = `${transport.baseUrl}/v1/agents/${encodeURIComponent(about.agentId)}/connect`
   const headers = new Headers({ accept: "text/event-stream", authorization: `Bearer ${token}` })
   if (about.lastEventId !== undefined) headers.set("last-event-id", about.lastEventId)
-  const init: RequestInit = { headers, redirect: "error", signal: controller.signal }
+  const init: RequestInit = { headers, redirect: "manual", signal: controller.signal }
   const response = await within(transport.timeoutMs, transport.fetch(url, init))
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
   if (!response.ok || !isStream || !response.body) {

@@ -97,7 +97,7 @@ export const operation =
     const isText = kind === "text"
     const { body, headers } = content(transport, parts, isKeyed ? (options.idempotencyKey ?? "") : undefined)
     headers.set("accept", isText ? "*/*" : "application/json")
-    const init: RequestInit = { method, redirect: "error", headers, body }
+    const init: RequestInit = { method, redirect: "manual", headers, body }
     const repeatable = method === "GET" || isKeyed
     for (let attempt = 1; ; attempt++) {
       const outcome = await once(transport, url, init, options, isText)

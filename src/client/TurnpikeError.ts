@@ -38,13 +38,15 @@ export const failure = (code: string, message: string, cause?: unknown, status =
 /** The refusal in an answer that is not a success. */
 export const refusalIn = async (response: Response, signal: AbortSignal, millis: number): Promise<TurnpikeError> => {
   const problem = await peekJson(response, signal, millis)
-  const { status } = response
+  // Where a redirect leads nobody is shown the key, so that it is no answer. Browsers hide its status.
+  const status = response.status < 400 ? 0 : response.status
   const wait = retryAfter(response)
   const code = problem?.["code"]
   const details = problem?.["details"]
   return new TurnpikeError({
-    code: isText(code) ? code : "INVALID_ANSWER",
-    message: quoted(problem?.["detail"]) || quoted(problem?.["title"]) || `The server answered ${status}`,
+    code: isText(code) ? code : status ? "INVALID_ANSWER" : "NETWORK_ERROR",
+    message:
+      quoted(problem?.["detail"]) || quoted(problem?.["title"]) || `The server answered ${status || "with a redirect"}`,
     status,
     requestId: response.headers.get("x-request-id") ?? undefined,
     details: isObject(details) ? details : {},
