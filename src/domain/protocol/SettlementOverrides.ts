@@ -7,18 +7,21 @@ const atomic = /^0*(\d{1,19})$/
 /**
  * What the origin asks to take of an authorised maximum, by the value of its `Settlement-Overrides`: micro-units (`"1500"`), a share of
  * the maximum (`"50%"`) or money (`"$0.02"`, with any number of decimals: computed prices have many), both rounded down as the official
- * servers do. Undefined when it is none of these, or more than the maximum.
+ * servers do; all of it where no `amount` is named, as with them. Undefined when it is none of these, or more than the maximum.
  */
 export const settlementAmount = (header: string, maximum: bigint): bigint | undefined => {
-  const amount = amountIn(header)
+  const overrides = overridesIn(header)
+  if (overrides === undefined) return undefined
+  const { amount } = overrides
+  if (amount === undefined) return maximum
   const micros = typeof amount === "string" ? microsOf(amount, maximum) : undefined
   return micros === undefined || micros > maximum ? undefined : micros
 }
 
-const amountIn = (header: string): unknown => {
+const overridesIn = (header: string) => {
   if (header.length > 1000) return undefined
   try {
-    return asFields(JSON.parse(header))?.amount
+    return asFields(JSON.parse(header))
   } catch {
     return undefined
   }

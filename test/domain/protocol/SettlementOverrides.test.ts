@@ -32,6 +32,11 @@ describe("what an origin asks to take of a maximum", () => {
     }
   })
 
+  it("is all of it where it names no amount, as the official servers take it", () => {
+    for (const header of ["{}", '{"other":"1500"}'])
+      assert.strictEqual(settlementAmount(header, 10_000n), 10_000n, header)
+  })
+
   it("is never more than the maximum", () => {
     for (const amount of ["10001", "100.01%", "999%", "$0.010001", "$1"]) assert.isUndefined(asked(amount), amount)
   })
@@ -54,10 +59,10 @@ describe("what an origin asks to take of a maximum", () => {
       "$.002",
       "$0."
     ]
-    for (const amount of [...forms, "9".repeat(30), 1500, null, undefined, {}, []]) {
+    for (const amount of [...forms, "9".repeat(30), 1500, null, {}, []]) {
       assert.isUndefined(asked(amount), JSON.stringify(amount))
     }
-    for (const header of ["", "{", "1500", '"1500"', "[]", `{"amount":"${"1".repeat(2_000)}"}`]) {
+    for (const header of ["", "{", "null", "1500", '"1500"', "[]", `{"amount":"${"1".repeat(2_000)}"}`]) {
       assert.isUndefined(settlementAmount(header, 10_000n), header.slice(0, 20))
     }
   })
