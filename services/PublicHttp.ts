@@ -45,7 +45,7 @@ export class PublicHttp extends Context.Service<
     PublicHttp,
     Effect.gen(function* () {
       const policy = yield* PublicHttpPolicy
-      const make = (connections: number | null, connectTimeout: Duration.Duration) =>
+      const make = (connections: number | null, connectTimeout: Duration.Duration, pipelining = 1) =>
         Effect.acquireRelease(
           Effect.sync(
             () =>
@@ -53,7 +53,7 @@ export class PublicHttp extends Context.Service<
                 connect: guardedConnector({ ...policy, connectTimeout }),
                 connections,
                 maxHeaderSize: policy.headerBytes,
-                pipelining: 1,
+                pipelining,
                 allowH2: false
               })
           ),
@@ -61,7 +61,8 @@ export class PublicHttp extends Context.Service<
         )
       const agent = yield* make(policy.connectionsPerOrigin, policy.connectTimeout)
       // Callers' requests are apart from ours: an origin may be the very host that we ask something.
-      const way = wayOf(yield* make(null, policy.connectTimeout), policy)
+      const fresh = yield* make(null, policy.connectTimeout, 0)
+      const way = wayOf(yield* make(null, policy.connectTimeout), policy, fresh)
       const poster = yield* make(null, postConnectTimeout)
 
       const exchange = (request: OutboundRequest) =>

@@ -61,6 +61,12 @@ const isUnasked = (error: Error): boolean =>
 export const brokeOff = (error: Error): boolean =>
   error instanceof errors.ResponseContentLengthMismatchError || codeOf(error) === "HPE_INVALID_EOF_STATE"
 
+const endings = new Set(["UND_ERR_SOCKET", "ORIGIN_RESET", "EPIPE"])
+
+/** Whether a connection ended that had brought something before: origins close one that is idle just as the next request leaves. */
+export const endedInReuse = (error: Error & { readonly socket?: { readonly bytesRead?: number } | null }): boolean =>
+  endings.has(codeOf(error)) && (error.socket?.bytesRead ?? 0) > 0
+
 /** What was wrong with an answer that is a `BadResponse`. */
 export const badAnswerReason = (cause: Error | undefined): BadAnswerReason => {
   if (cause instanceof BadAnswer) return cause.reason

@@ -5,7 +5,7 @@ import { dropRest } from "./CallerBody.ts"
 import { headerText } from "./Collector.ts"
 import { Copy } from "./Copy.ts"
 import type { Exchange, ForwardFailure, ForwardHooks, ForwardInput } from "./Exchange.ts"
-import { BadAnswer, brokeOff, reasonOf } from "./Failure.ts"
+import { BadAnswer, brokeOff, endedInReuse, reasonOf } from "./Failure.ts"
 import { Outgoing } from "./Outgoing.ts"
 import { joined, keep } from "./Pieces.ts"
 import type { Way } from "./Way.ts"
@@ -38,6 +38,8 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   readonly #outgoing: Outgoing
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Whether a byte of an answer is here. */
+  #answering = false
   #informational = 0
   length = -1
   #begun = false
@@ -120,6 +122,10 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
     this.#controller = controller
   }
 
+  onResponseStarted() {
+    this.#answering = true
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number) {
     if (this.#over) return
     if (status < 200) {
@@ -160,6 +166,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error) {
+    if (!this.#over && !this.#answering && endedInReuse(error) && this.#outgoing.again()) return
     this.#fail(this.status !== 0 && brokeOff(error) ? "Unreachable" : reasonOf(error), error)
   }
 

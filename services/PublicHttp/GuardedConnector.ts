@@ -43,9 +43,11 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
         socket.destroy()
         return callback(new ForbiddenTarget({ reason: "AddressNotPublic" }), null)
       }
-      // undici takes ECONNRESET for the end of a body whose length is unknown. A reset is never a clean end here.
-      socket.prependListener("error", (reset: NodeJS.ErrnoException) => {
-        if (reset.code === "ECONNRESET") reset.code = "ORIGIN_RESET"
+      socket.prependListener("error", (error: NodeJS.ErrnoException) => {
+        // undici takes ECONNRESET for the end of a body whose length is unknown. A reset is never a clean end here.
+        if (error.code === "ECONNRESET") error.code = "ORIGIN_RESET"
+        // As in undici's own errors.
+        Object.assign(error, { socket: { bytesRead: socket.bytesRead } })
       })
       callback(null, socket)
     })

@@ -3,8 +3,12 @@ import { headersForOrigin } from "#domain/HttpHeaders.ts"
 import { bodyKind, CallerBody, readWhole } from "./CallerBody.ts"
 import type { ForwardFailure, ForwardInput } from "./Exchange.ts"
 import type { Entrant } from "./Places.ts"
+import { outsideUndici } from "./Failure.ts"
 import { Turn } from "./Turn.ts"
 import type { Way } from "./Way.ts"
+
+/** Methods that ask for nothing to be done, so that twice is as good as once (RFC 9110, 9.2.2). */
+const repeatable = new Set(["GET", "HEAD", "OPTIONS"])
 
 /** One caller's request on its way to the origin: it stands in line where it must, and holds a place until it is answered. */
 export class Outgoing implements Entrant {
@@ -18,6 +22,7 @@ export class Outgoing implements Entrant {
   #body: CallerBody | Buffer | null = null
   #placed = false
   #over = false
+  #again = false
 
   constructor(
     way: Way,
@@ -55,6 +60,22 @@ export class Outgoing implements Entrant {
     if (this.#over) return
     this.#placed = true
     this.#turn.ofOrigin()
+    this.#dispatch(this.#way.dispatcher)
+  }
+
+  /** Asks once more, on a connection of its own and in what is left of the same time. False where it may not: it was not done. */
+  again(): boolean {
+    const { fresh } = this.#way
+    const { method = "" } = this.#input.request
+    if (fresh === undefined || this.#again || this.#body !== null || !repeatable.has(method)) return false
+    this.#again = true
+    outsideUndici(() => {
+      if (!this.#over) this.#dispatch(fresh)
+    })
+    return true
+  }
+
+  #dispatch(dispatcher: Dispatcher) {
     const { added, origin, path, request, timeoutMillis } = this.#input
     const headers = headersForOrigin(request.rawHeaders, added)
     const length = request.headers["content-length"]
@@ -63,10 +84,7 @@ export class Outgoing implements Entrant {
     // Who may take long to answer may be silent as long within the answer.
     const bodyTimeout = Math.max(this.#way.idleMillis, timeoutMillis)
     const body = this.#body
-    this.#way.dispatcher.dispatch(
-      { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout },
-      this.#handler
-    )
+    dispatcher.dispatch({ origin, path, method, headers, body, headersTimeout: 0, bodyTimeout }, this.#handler)
   }
 
   /** The body of the answer began: nobody is waited for any more. */

@@ -39,9 +39,12 @@ export const httpOrigin = async (listener: RequestListener) => {
   return await listen(server)
 }
 
-/** An origin with a certificate it signed itself. */
-export const tlsOrigin = async (listener: RequestListener) => {
-  const server = createTlsServer({ key, cert }, listener)
+/** An origin with a certificate it signed itself, or another one. */
+export const tlsOrigin = async (
+  listener: RequestListener,
+  certificate: Parameters<typeof createTlsServer>[0] = { key, cert }
+) => {
+  const server = createTlsServer(certificate, listener)
   cleanups.push(() => server.close() && server.closeAllConnections())
   return await listen(server)
 }
