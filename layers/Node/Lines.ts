@@ -28,6 +28,10 @@ interface Line {
 const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
   _handle?.writeQueueSize ?? 0
 
+/** Node drops what has arrived behind such a request. Whoever sent it is told that nothing more is answered on that connection. */
+const asksForUpgrade = ({ headers: { connection, upgrade } }: IncomingMessage) =>
+  upgrade !== undefined && connection?.toLowerCase().includes("upgrade") === true
+
 /**
  * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request
  * whose answer ends the connection is not carried out, because nobody would be told what became of it. `dispatch` says whether the
@@ -51,7 +55,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
     const { socket } = request
     line.answer = response
-    if (isEnding) response.shouldKeepAlive = false
+    if (isEnding || asksForUpgrade(request)) response.shouldKeepAlive = false
     response.once("close", () => {
       const next = line.waiting.shift()
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed

@@ -16,7 +16,6 @@ import * as Uniform from "./Uniform.ts"
 
 const maxBody = ByteSize.bytes(ReadableBody.limits.bytes)
 const problemJson = "application/problem+json"
-const everyMethod = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 
 /** No path of ours has a NUL, and the router would take what follows the others for a query. */
 const unroutable = /%00|[;#]/
@@ -71,7 +70,7 @@ export const layer = HttpRouter.middleware(
       const path = pathOf(request.url)
       const allow = paths.methodsOf(path)
       if (request.method === ("TRACE" as string)) {
-        return new MethodNotAllowed({ method: "TRACE", allow: allow.length === 0 ? everyMethod : allow })
+        return new MethodNotAllowed({ method: "TRACE", allow: allow.length === 0 ? Uniform.everyMethod : allow })
       }
       return allow.length === 0 || allow.includes(request.method)
         ? new NotFound({ resource: "path", id: path.slice(0, 200) })
@@ -87,11 +86,11 @@ export const layer = HttpRouter.middleware(
 
     const preflight = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
       const path = pathOf(request.url)
-      const methods = path === "*" ? everyMethod : paths.methodsOf(path)
+      const methods = path === "*" ? Uniform.everyMethod : paths.methodsOf(path)
       // Browsers show a page no answer to a call whose preflight was refused: it is the call that is told of it.
       const isAsking = request.headers["access-control-request-method"] !== undefined
       if (methods.length === 0 && isAsking) {
-        return HttpServerResponse.empty({ status: 204, headers: Uniform.preflight(everyMethod) })
+        return HttpServerResponse.empty({ status: 204, headers: Uniform.preflight(Uniform.everyMethod) })
       }
       return methods.length === 0
         ? refuse(new NotFound({ resource: "path", id: path.slice(0, 200) }), exchange)

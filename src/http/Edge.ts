@@ -180,6 +180,12 @@ export const layer = Layer.effectDiscard(
       return true
     })
 
+    /** The last words on a connection whose requests nobody reads any more. */
+    const endWith = (socket: Duplex, refusal: Refusal, then?: () => void) => {
+      const { status, headers, body } = render(refusal, RequestId.fresh())
+      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`, then)
+    }
     const onMalformed = (error: Error & { readonly code?: string }, socket: Duplex) => {
       if (!socket.writable || error.code === "ECONNRESET") {
         socket.destroy()
@@ -200,18 +206,25 @@ export const layer = Layer.effectDiscard(
         else answer.destroy()
         return
       }
-      const { status, headers, body } = render(ofParser(error), RequestId.fresh())
-      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
-      socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`)
+      endWith(socket, ofParser(error))
+    }
+    /** Without a listener Node closes without a word. With one it takes all of its own off, so that no other answer could end. */
+    const onConnect = (_request: IncomingMessage, socket: Duplex) => {
+      if (current(socket) !== undefined) return socket.destroy()
+      socket.on("error", () => socket.destroy())
+      endWith(socket, new MethodNotAllowed({ method: "CONNECT", allow: Uniform.everyMethod }), () => socket.destroy())
     }
     // Without a listener Node answers expectations other than 100-continue itself, with nothing of ours. They may be ignored.
     const onExpectation = (request: IncomingMessage, response: ServerResponse) => {
       server.emit("request", request, response)
     }
     server.on("clientError", onMalformed)
+    server.on("connect", onConnect)
     server.on("checkExpectation", onExpectation)
     yield* Effect.addFinalizer(() =>
-      Effect.sync(() => server.off("clientError", onMalformed).off("checkExpectation", onExpectation))
+      Effect.sync(() =>
+        server.off("clientError", onMalformed).off("connect", onConnect).off("checkExpectation", onExpectation)
+      )
     )
   })
 )

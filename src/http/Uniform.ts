@@ -75,6 +75,9 @@ export const ofOurAnswers = (deployment: Deployment["Service"]): RawHeaders =>
 /** What a request from a page of another origin is told besides. */
 export const crossOrigin: Headers = { "access-control-expose-headers": exposed }
 
+/** The methods that any path of ours may take. */
+export const everyMethod = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
+
 /** What a preflight is told; `methods` are those of the path. */
 export const preflight = (methods: ReadonlyArray<string>): Headers => ({
   allow: methods.join(", "),

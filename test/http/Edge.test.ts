@@ -52,6 +52,30 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     })
   )
 
+  it.effect("CONNECT is refused: this is no proxy", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      const head = "CONNECT shop.example:443 HTTP/1.1\r\nHost: shop.example:443\r\n\r\n"
+      const answer = yield* Harness.raw(port, `${head}GET /v1/wallets HTTP/1.1\r\nHost: a\r\n\r\n`)
+      assert.deepStrictEqual(code(answer), ["405", "METHOD_NOT_ALLOWED"])
+      assert.match(answer, /\r\nconnection: close\r\n/i)
+      assert.strictEqual(answer.match(/HTTP\/1\.1/g)?.length, 1)
+    })
+  )
+
+  it.effect("what stands behind a request for another protocol is not answered, and the answer says so", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      const get = (more: string) => `GET /health/live HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+      for (const protocol of ["h2c", "websocket"]) {
+        const asking = get(`Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n`)
+        const answer = yield* Harness.raw(port, asking + get(""))
+        assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"])
+        assert.match(answer, /\r\nconnection: close\r\n/i)
+      }
+    })
+  )
+
   it.effect("other versions and other transfer codings than chunked are INVALID_REQUEST", () =>
     Effect.gen(function* () {
       const chunked = "2\r\n{}\r\n0\r\n\r\n"

@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const { headers } = request
     const isClosed = closed !== undefined
     if (!isClosed && headers.upgrade?.toLowerCase().includes("websocket") === true) {
-      return exchange.refuse(new UpgradeNotSupported(), ["Upgrade", "HTTP/1.1", "Connection", "Upgrade"])
+      return exchange.refuse(new UpgradeNotSupported(), ["Upgrade", "HTTP/1.1", "Connection", "Upgrade, close"])
     }
     const proof = headers["x-payment-proof"]
     const ask = (reason: ProofRefusal, failed = false) =>
