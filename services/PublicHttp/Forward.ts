@@ -128,6 +128,7 @@ class Forwarding implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number) {
     if (this.#over) return
+    if (status < 100) return this.#bad("malformed_response")
     if (status < 200) {
       if (++this.#informational > maxInformational) this.#bad("unexpected_informational")
       return

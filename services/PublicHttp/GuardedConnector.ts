@@ -44,9 +44,10 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
         return callback(new ForbiddenTarget({ reason: "AddressNotPublic" }), null)
       }
       socket.prependListener("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ECONNRESET" && error.code !== "EPIPE") return
         // undici takes ECONNRESET for the end of a body whose length is unknown. A reset is never a clean end here.
         if (error.code === "ECONNRESET") error.code = "ORIGIN_RESET"
-        // As in undici's own errors.
+        // As undici's own errors have it.
         Object.assign(error, { socket: { bytesRead: socket.bytesRead } })
       })
       callback(null, socket)

@@ -12,6 +12,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer t
   for (const [name, text, reason] of [
     ["is no HTTP", "SSH-2.0-OpenSSH_9.7\r\n", "malformed_response"],
     ["has two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", "malformed_response"],
+    ["has a status that is none", "HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\nok", "malformed_response"],
     ["folds a header", "HTTP/1.1 200 OK\r\nX-Long: a\r\n b\r\nContent-Length: 2\r\n\r\nok", "malformed_response"],
     ["has a chunk of no size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "malformed_response"],
     ["has a header of 40 KB", `HTTP/1.1 200 OK\r\nX-Long: ${"x".repeat(40_000)}\r\n\r\n`, "headers_too_large"],

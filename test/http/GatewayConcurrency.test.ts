@@ -35,6 +35,30 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("many calls 
     })
   )
 
+  it.effect(
+    "one proof, a hundred calls, and a connection that the origin closes: it is asked once more, for one payment",
+    () =>
+      Effect.gen(function* () {
+        const used = new WeakSet<object>()
+        const shop = yield* seller(({ socket }, response) => {
+          if (used.has(socket)) return void socket.destroy()
+          used.add(socket)
+          response.end("once")
+        })
+        const agent = yield* buyer(1_000_000n)
+        assert.strictEqual((yield* paidCall(agent, shop.path)).status, 200)
+        const paid = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+        const headers = { "x-payment-proof": paid.json.proof }
+        const calls = Array.from({ length: 100 }, () => send(shop.path, { headers }))
+        const answers = yield* Effect.all(calls, { concurrency: 100 })
+        assert.deepStrictEqual(count(answers.map(({ status }) => status)), { 200: 1, 409: 99 })
+        const [first, second, third] = shop.backend.seen.map(({ headers }) => headers["x-payment-id"])
+        assert.deepStrictEqual([second, third, shop.backend.seen.length], [paid.json.id, paid.json.id, 3])
+        assert.notStrictEqual(first, second)
+        assert.strictEqual(yield* charged(agent.purse, 1_000_000n), 20_000n)
+      })
+  )
+
   it.effect("a wallet with 10.00 and a hundred payments of 1.00: exactly ten", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.end(), { basePrice: 1_000_000n })
