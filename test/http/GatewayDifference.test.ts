@@ -91,14 +91,16 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("any exchang
           assert.strictEqual(ours.status, 502, message)
           assert.strictEqual(taken > 0n, headerValue(ours.fields, "payment-response") !== undefined, message)
         }
-        assert.strictEqual(seen.length, 2, message)
+        // What broke without a byte of an answer may have been asked for once more.
+        const times = seen.length
+        assert.include(direct.status === 0 ? [2, 3] : [2], times, message)
 
         answer = again
         const second = yield* Effect.repeat(send, {
           until: ({ fields }) => headerValue(fields, "x-service-error") !== "PAYMENT_IN_PROGRESS"
         })
         assert.strictEqual(before - (yield* left), price, message)
-        assert.strictEqual(seen.length, taken > 0n ? 2 : 3, message)
+        assert.strictEqual(seen.length, taken > 0n ? times : times + 1, message)
         if (taken === 0n) assert.strictEqual(second.status, 200, message)
         else if (second.status !== 409) assert.deepStrictEqual([second.status, second.body], [ours.status, ours.body])
       }

@@ -140,7 +140,7 @@ describe("a caller who does not read", () => {
         }
       })
       const answer = new EventEmitter()
-      server.emit("request", { socket: broken }, answer)
+      server.emit("request", { socket: broken, headers: {} }, answer)
       yield* TestClock.adjust("5 seconds")
       answer.emit("close")
       yield* TestClock.adjust("25 seconds")
