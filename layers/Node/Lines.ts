@@ -28,9 +28,12 @@ interface Line {
 const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
   _handle?.writeQueueSize ?? 0
 
-/** Node drops what has arrived behind such a request. Whoever sent it is told that nothing more is answered on that connection. */
+/**
+ * Node drops what has arrived behind such a request. Whoever sent it is told that nothing more is answered on that connection, but for
+ * those who offer HTTP/2 in clear text: Java's client does so with its requests, and sends the next one after the answer only.
+ */
 const asksForUpgrade = ({ headers: { connection, upgrade } }: IncomingMessage) =>
-  upgrade !== undefined && connection?.toLowerCase().includes("upgrade") === true
+  upgrade !== undefined && upgrade.toLowerCase() !== "h2c" && connection?.toLowerCase().includes("upgrade") === true
 
 /**
  * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request

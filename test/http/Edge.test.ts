@@ -67,12 +67,19 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     Effect.gen(function* () {
       const { port } = yield* Harness.entrance
       const get = (more: string) => `GET /health/live HTTP/1.1\r\nHost: a\r\n${more}\r\n`
-      for (const protocol of ["h2c", "websocket"]) {
-        const asking = get(`Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n`)
-        const answer = yield* Harness.raw(port, asking + get(""))
-        assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"])
-        assert.match(answer, /\r\nconnection: close\r\n/i)
-      }
+      const answer = yield* Harness.raw(port, get("Connection: Upgrade\r\nUpgrade: websocket\r\n") + get(""))
+      assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"])
+      assert.match(answer, /\r\nconnection: close\r\n/i)
+    })
+  )
+
+  it.effect("an offer of HTTP/2 in clear text is passed over, and the connection stays for the next request", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Harness.entrance
+      const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
+      const answer = yield* Harness.raw(port, `GET /health/live HTTP/1.1\r\nHost: a\r\n${offer}\r\n`, 1)
+      assert.match(answer, /^HTTP\/1\.1 200/)
+      assert.match(answer, /\r\nconnection: keep-alive\r\n/i)
     })
   )
 
