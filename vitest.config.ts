@@ -5,9 +5,8 @@ export default defineConfig({
   test: {
     environment: "node",
     pool: "forks",
-    // Files wait for databases, disks and timers half of the time: two at once also where there are two processors. CI takes them one
-    // by one: its word is worth more than its minutes.
-    maxWorkers: process.env["CI"] === undefined ? Math.max(2, availableParallelism() - 1) : 1,
+    // Files wait for databases, disks and timers half of the time: two at once also where there are two processors.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Far above what any test takes on a quiet machine: a busy one must not fail them.
     testTimeout: 120_000,
     hookTimeout: 120_000,
