@@ -1,4 +1,4 @@
-import { DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Exit, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { PaymentRow } from "#domain/Payment.ts"
 import type { PaymentFailure } from "#domain/PaymentFailure.ts"
@@ -84,11 +84,16 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.forEach(dead, endOne, { concurrency: batch, discard: true })
     return dead.length
   })
+  /** Ended, and the ledger could not be told: it is told before more are ended. */
+  let unfreed: ReadonlyArray<PaymentRow> = []
   // Of one that cannot be read the ledger gives the money back itself.
   const endUnused = Effect.gen(function* () {
-    const { rows: unused } = yield* read(yield* expire(yield* DateTime.nowAsDate))
-    yield* Effect.forEach(unused, freeMoney, { concurrency: batch, discard: true })
-    return unused.length
+    if (unfreed.length === 0) unfreed = (yield* read(yield* expire(yield* DateTime.nowAsDate))).rows
+    const ended = unfreed
+    const exits = yield* Effect.forEach(ended, (payment) => Effect.exit(freeMoney(payment)), { concurrency: batch })
+    unfreed = ended.filter((_, index) => exits[index]?._tag === "Failure")
+    yield* exits.find(Exit.isFailure) ?? Effect.void
+    return ended.length
   })
 
   return eachDue([Effect.orDie(endDead), Effect.orDie(endUnused)]).pipe(Effect.withSpan("Payments.resolveDue"))
