@@ -16,8 +16,15 @@ export const passed = (): number => monotonic(realTime)
 export const sleep = (duration: Duration.Input): Effect.Effect<void> =>
   realTime.sleep(Duration.fromInputUnsafe(duration))
 
-/** What it says, unless that takes longer in real time; then `orElse`. `effect` keeps its own clock. */
+/** How long what has arrived may take to be read. */
+const reading = "50 millis"
+
+/**
+ * What it says, unless that takes longer in real time; then `orElse`. `effect` keeps its own clock. To a process that stood still its
+ * timers come before what arrived meanwhile, which is read before it is too late.
+ */
 export const within = <A, E, R, B, E2, R2>(
   effect: Effect.Effect<A, E, R>,
   { duration, orElse }: { readonly duration: Duration.Input; readonly orElse: () => Effect.Effect<B, E2, R2> }
-): Effect.Effect<A | B, E | E2, R | R2> => Effect.raceFirst(effect, Effect.flatMap(sleep(duration), orElse))
+): Effect.Effect<A | B, E | E2, R | R2> =>
+  Effect.raceFirst(effect, sleep(duration).pipe(Effect.andThen(sleep(reading)), Effect.flatMap(orElse)))
