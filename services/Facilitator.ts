@@ -1,12 +1,15 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { Principal } from "#domain/Principal.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
+import { type Facilitated, facilitatedBefore } from "#domain/protocol/FacilitatedBefore.ts"
 import { partiesOf } from "#domain/protocol/FacilitatedParties.ts"
 import {
   type Asked,
   authorize,
   authorizeTaking,
+  type Declined,
   declined,
+  type Facilitating,
   type Facilitation,
   invalid,
   networkOf,
@@ -26,6 +29,14 @@ import * as Parties from "./Facilitator/Parties.ts"
 import * as Told from "./Facilitator/Told.ts"
 import { keepForgetting } from "./Forgetting.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
+
+/**
+ * How long whoever asks to settle waits for what became of it: shorter than any operation may take, or he is told that nobody is there,
+ * and clients ask again only for what is pending.
+ */
+export const SettlingWait = Context.Reference("turnpike/services/Facilitator/SettlingWait", {
+  defaultValue: () => Duration.seconds(10)
+})
 
 /** Verifies and settles payments for servers of others, in the words of x402. A refusal is an answer: nothing fails. */
 export class Facilitator extends Context.Service<
@@ -48,21 +59,37 @@ export class Facilitator extends Context.Service<
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const { environment } = yield* Deployment
+      const wait = yield* SettlingWait
       const { recover } = yield* SignatureRecovery
       const told = yield* Told.make
       const { forgetTold, isFirst } = told
       const partiesAt = yield* Parties.make
       const settling: Parties.Settling = yield* environment === "sandbox" ? InLedger.make : OnChain.make(told)
 
-      const read = Effect.fnUntraced(function* (facilitation: Facilitation) {
+      /** The payment as it would be taken now. */
+      const read = Effect.fnUntraced(function* (
+        facilitation: Facilitation,
+        sign: (asked: Asked, facilitating: Facilitating) => Authorization | Declined
+      ): Effect.fn.Return<Facilitated | Declined> {
         const kinds = yield* settling.kinds
         const asked = readFacilitation(facilitation, environment, settlersIn(kinds, "facilitatorAddress"))
         if (asked._tag === "Declined") return asked
         if (!kinds.some(({ network, scheme }) => network === asked.network && scheme === asked.offer.scheme)) {
           return declined("unsupported_scheme", "this is not settled here at the moment")
         }
-        const facilitating = { now: clock.currentTimeMillisUnsafe(), recover, feePayers: settlersIn(kinds, "feePayer") }
-        return { asked, facilitating }
+        const feePayers = settlersIn(kinds, "feePayer")
+        const authorization = sign(asked, { now: clock.currentTimeMillisUnsafe(), recover, feePayers })
+        return "_tag" in authorization ? authorization : { asked, authorization }
+      })
+
+      /** A payment that would not be taken now, if it was before and that is so: what became of it is told whatever changed since. */
+      const before = Effect.fnUntraced(function* (
+        facilitation: Facilitation,
+        refusal: Declined,
+        isSo: (facilitated: Facilitated) => Effect.Effect<boolean>
+      ) {
+        const found = facilitatedBefore(facilitation, environment, recover)
+        return "_tag" in found || !(yield* isSo(found)) ? refusal : found
       })
 
       const meet = Effect.fnUntraced(function* (asked: Asked, { payer }: Authorization, caller: Principal | undefined) {
@@ -73,14 +100,15 @@ export class Facilitator extends Context.Service<
         facilitation: Facilitation,
         caller?: Principal
       ): Effect.fn.Return<VerifyResponse> {
-        const found = yield* read(facilitation)
+        const now = yield* read(facilitation, authorize)
+        const isOwed = ({ asked, authorization }: Facilitated) => settling.isOwed(asked, authorization)
+        const found = "_tag" in now ? yield* before(facilitation, now, isOwed) : now
         if ("_tag" in found) return invalid(found)
-        const authorization = authorize(found.asked, found.facilitating)
-        if ("_tag" in authorization) return invalid(authorization)
+        const { asked, authorization } = found
         const { payer } = authorization
-        const parties = yield* meet(found.asked, authorization, caller)
+        const parties = yield* meet(asked, authorization, caller)
         if ("_tag" in parties) return invalid(parties, payer)
-        const refusal = yield* settling.refusal(found.asked, authorization, parties)
+        const refusal = found === now ? yield* settling.refusal(asked, authorization, parties) : undefined
         return refusal === undefined ? { isValid: true, payer } : invalid(refusal, payer)
       })
 
@@ -88,19 +116,20 @@ export class Facilitator extends Context.Service<
         facilitation: Facilitation,
         caller: Principal | undefined
       ): Effect.fn.Return<SettleResponse> {
+        const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(wait)
         const network = networkOf(facilitation)
-        const found = yield* read(facilitation)
+        const now = yield* read(facilitation, authorizeTaking)
+        const isBegun = ({ authorization }: Facilitated) => settling.isBegun(authorization)
+        const found = "_tag" in now ? yield* before(facilitation, now, isBegun) : now
         if ("_tag" in found) return unsettled(found, network)
-        const { asked, facilitating } = found
-        const authorization = authorizeTaking(asked, facilitating)
-        if ("_tag" in authorization) return unsettled(authorization, network)
+        const { asked, authorization } = found
         const { payer } = authorization
         const amount = String(asked.amount)
         // Nothing to take is nothing to do.
         if (asked.amount === 0n) return { success: true, payer, transaction: "", network, amount }
         const parties = yield* meet(asked, authorization, caller)
         if ("_tag" in parties) return unsettled(parties, network, payer)
-        const taken = yield* settling.take(asked, authorization, parties)
+        const taken = yield* settling.take(asked, authorization, parties, until)
         if ("_tag" in taken) return unsettled(taken, network, payer)
         const { since, transaction } = taken
         return (yield* isFirst(reservationOf(authorization), since))

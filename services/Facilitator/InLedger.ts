@@ -19,8 +19,11 @@ export const make = Effect.gen(function* () {
     execute: (id) => sql`SELECT command_id FROM movements WHERE command_id = ${id} LIMIT 1`
   })
 
+  const isBegun = (authorization: Authorization) =>
+    Effect.map(Effect.orDie(isPosted(reservationOf(authorization))), Option.isSome)
+
   const refusal = Effect.fnUntraced(function* (asked: Asked, authorization: Authorization, { payer }: Parties) {
-    if (Option.isSome(yield* Effect.orDie(isPosted(reservationOf(authorization))))) return usedBefore(authorization)
+    if (yield* isBegun(authorization)) return usedBefore(authorization)
     if (payer === undefined) return declined("insufficient_funds")
     if (payer.frozen) return declined("wallet_frozen")
     return payer.available < asked.amount ? declined("insufficient_funds") : undefined
@@ -62,6 +65,9 @@ export const make = Effect.gen(function* () {
       { network: "base-sepolia", scheme: "upto", extra: { facilitatorAddress: sandboxFacilitator } }
     ]),
     refusal,
-    take
+    take,
+    isBegun,
+    // Who asks is told at once.
+    isOwed: () => Effect.succeed(false)
   } satisfies Settling
 })

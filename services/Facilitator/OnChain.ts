@@ -1,21 +1,24 @@
-import { Effect, Option } from "effect"
-import { moves, outcomeOf } from "#domain/ChainSettlement.ts"
+import { Clock, Duration, Effect, Option } from "effect"
+import { moves, type Outcome, outcomeOf } from "#domain/ChainSettlement.ts"
 import { stepId } from "#domain/PaymentToken.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import { type Asked, type Declined, declined, usedBefore } from "#domain/protocol/Facilitation.ts"
 import { ChainSettlements } from "../ChainSettlements.ts"
 import { Rail } from "../Rail.ts"
-import type { Settling, Taken, Unsettled } from "./Parties.ts"
+import type { Parties, Settling, Taken, Unsettled } from "./Parties.ts"
 import type { Told } from "./Told.ts"
 
 const noRail = "this server has no rail for its networks"
 /** How often one word is taken to the chain. */
 const mostAttempts = 20
+/** What a chain has at least to say something, however long all before that took (milliseconds). */
+const leastWait = 250
 
 /** Settles on the chain, by the rail of this server, if it has one. An outcome may stay unknown for a while, and is then said to be. */
 export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTold">) {
   const rail = Option.getOrUndefined(yield* Effect.serviceOption(Rail))
   const chain = Option.getOrUndefined(yield* Effect.serviceOption(ChainSettlements))
+  const clock = yield* Clock.Clock
 
   // A rail that does not answer settles nothing, for the moment.
   const kinds =
@@ -49,6 +52,10 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     return !(yield* wasTold(reservationOf(authorization), known.created_at))
   })
 
+  const isBegun = Effect.fnUntraced(function* (authorization: Authorization) {
+    return chain !== undefined && (yield* unrefused(chain, authorization)).known !== undefined
+  })
+
   const refusal = Effect.fnUntraced(function* (
     asked: Asked,
     authorization: Authorization
@@ -73,14 +80,24 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
    */
   const take = Effect.fnUntraced(function* (
     asked: Asked,
-    authorization: Authorization
+    authorization: Authorization,
+    _: Parties,
+    until: number
   ): Effect.fn.Return<Taken | Unsettled> {
     if (chain === undefined) return declined("unexpected_settle_error", noRail)
     const { id, known, refusedFor } = yield* unrefused(chain, authorization)
     if (known === undefined && refusedFor !== undefined && !(yield* wouldGo(authorization))) return declined(refusedFor)
-    const outcome = yield* chain
-      .settle({ id, payment_id: undefined, authorization, amount: asked.amount })
-      .pipe(Effect.catchTag("SettlesAnother", () => Effect.succeed(usedBefore(authorization))))
+    const soFar = Effect.map(
+      chain.get(id),
+      (row): Outcome =>
+        Option.match(row, { onNone: () => ({ _tag: "Pending", transaction: undefined }), onSome: outcomeOf })
+    )
+    const left = Duration.millis(Math.max(leastWait, until - clock.currentTimeMillisUnsafe()))
+    // Who asks again waits on for what the first question has been waiting for.
+    const outcome = yield* chain.settle({ id, payment_id: undefined, authorization, amount: asked.amount }, left).pipe(
+      Effect.timeoutOrElse({ duration: left, orElse: () => soFar }),
+      Effect.catchTag("SettlesAnother", () => Effect.succeed(usedBefore(authorization)))
+    )
     switch (outcome._tag) {
       case "Declined":
         return outcome
@@ -95,5 +112,5 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     }
   })
 
-  return { kinds, refusal, take } satisfies Settling
+  return { kinds, refusal, take, isBegun, isOwed } satisfies Settling
 })

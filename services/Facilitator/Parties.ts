@@ -23,8 +23,15 @@ export interface Settling {
   readonly kinds: Effect.Effect<ReadonlyArray<Kind>>
   /** Why this would not go through now; undefined when it would. */
   refusal(asked: Asked, authorization: Authorization, parties: Parties): Effect.Effect<Declined | undefined>
-  /** Takes what is asked. Taking again is taking once. */
-  take(asked: Asked, authorization: Authorization, parties: Parties): Effect.Effect<Taken | Unsettled>
+  /**
+   * Takes what is asked. Taking again is taking once. What is not known by then (milliseconds) is told as not known; it goes on all the
+   * same.
+   */
+  take(asked: Asked, authorization: Authorization, parties: Parties, until: number): Effect.Effect<Taken | Unsettled>
+  /** Whether money was asked for by this word, and moved or may yet. */
+  isBegun(authorization: Authorization): Effect.Effect<boolean>
+  /** Whether this was taken, and nobody was told: then nobody was served for it. */
+  isOwed(asked: Asked, authorization: Authorization): Effect.Effect<boolean>
 }
 
 const Party = Schema.Struct({

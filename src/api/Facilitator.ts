@@ -51,7 +51,7 @@ const verify = HttpApiEndpoint.post("verify", "/verify", { payload: Facilitation
         "`/v1/x402/facilitator`. Checks signature, amount, receiver, asset, network, validity and the payer's money, and uses nothing " +
         "up. The answer is 200 whatever it says; `invalidReason` is spelled as x402 spells it. On a live server `payTo` must be the address " +
         "of a wallet of the caller's tenant, as for settling, and a price whose settlement was known only after everybody was told `settlement_pending` " +
-        "verifies until it is said to be settled: its payer may call again. Takes payloads of versions 2 and 1 (`x402Version` may be left to the payload): " +
+        "verifies until it is said to be settled, also after its time: its payer may call again. Takes payloads of versions 2 and 1 (`x402Version` may be left to the payload): " +
         `\`exact\` on Base (EIP-3009 and Permit2) and Solana, \`upto\` on Base. ${whoMayCall}with the scope \`x402:read\`.`,
       body: facilitation,
       answer: { isValid: true, payer }
@@ -70,7 +70,8 @@ const settle = HttpApiEndpoint.post("settle", "/settle", { payload: Facilitation
         "address `payTo`, without a fee; there must be both. One authorisation moves money once, here or at a gateway endpoint, and " +
         "is said to be settled once: a copy of it is answered `invalid_exact_evm_nonce_already_used` (on Solana `duplicate_settlement`), " +
         "with the transaction if it went to the same receiver, so that a server whose answer got lost can see it. It takes no idempotency key: the authorisation is one. On a live server `payTo` must be the address of a wallet of the caller's tenant, the money moves on " +
-        "the chain, and `settlement_pending` says that the outcome is not known yet: ask again. The answer is 200 whatever it says. " +
+        "the chain, and `settlement_pending`, after ten seconds, says that the outcome is not known yet: ask again. What was begun is told also " +
+        "after the authorisation has ended. The answer is 200 whatever it says. " +
         `${whoMayCall}with the scope \`x402:write\`.`,
       body: facilitation,
       answer: {

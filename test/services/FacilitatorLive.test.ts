@@ -1,101 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Ref, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { privateKeyToAccount } from "viem/accounts"
-import { Principal } from "#domain/Principal.ts"
-import type { Facilitation } from "#domain/protocol/Facilitation.ts"
-import * as BusMemory from "#layers/BusMemory.ts"
 import * as Platform from "#layers/Platform.ts"
-import * as Postgres from "#layers/Postgres.ts"
-import * as RailSimulated from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
-import { ChainPolicy } from "#services/ChainSettlements/Policy.ts"
-import { Deployment } from "#services/Deployment.ts"
 import { Facilitator } from "#services/Facilitator.ts"
-import { Rail } from "#services/Rail.ts"
-import { Wallets } from "#services/Wallets.ts"
-import { nonce, now, signTransfer } from "../domain/protocol/Payers.ts"
-import { tenant } from "../http/GatewayHarness.ts"
+import { chained, does, live, moved, sale, saleWith } from "./FacilitatorLiveHarness.ts"
 
-const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-
-/** A live server at the time that payloads are signed for. */
-const live = Layer.mergeAll(
-  Postgres.layerTest,
-  BusMemory.layer,
-  Layer.succeed(Deployment, {
-    environment: "live",
-    publicUrl: "https://turnpike.test",
-    scannerUrl: "https://turnpike.test"
-  }),
-  Layer.effect(
-    Clock.Clock,
-    Effect.map(Clock.Clock, (clock): Clock.Clock => {
-      const begun = clock.currentTimeMillisUnsafe()
-      return Object.assign(Object.create(clock), {
-        currentTimeMillisUnsafe: () => now + clock.currentTimeMillisUnsafe() - begun
-      })
-    })
-  ),
-  // Less than until a chain is asked again: who waits has gone by then, and a test asks when it wants to.
-  Layer.effect(
-    ChainPolicy,
-    Effect.map(ChainPolicy, (usual) => ({ ...usual, wait: Duration.millis(500) }))
-  )
-)
-
-/** The simulated chain as if it were the main one. */
-const rail = Layer.effect(
-  Rail,
-  Effect.map(Rail, (simulated) => ({
-    ...simulated,
-    kinds: Effect.succeed([{ network: "base-mainnet" as const, scheme: "exact" as const, extra: {} }])
-  }))
-).pipe(Layer.provideMerge(RailSimulated.layer))
-
-const chained = Platform.layer.pipe(
-  Layer.provideMerge(ChainSettlements.layer),
-  Layer.provideMerge(rail),
-  Layer.provideMerge(live)
-)
-
-const does = (behaviour: RailSimulated.Behaviour) =>
-  Effect.flatMap(RailSimulated.RailControl, (control) => Ref.set(control.behaviour, behaviour))
-const moved = Effect.flatMap(RailSimulated.RailControl, (control) => Ref.get(control.moved))
-
-let sellers = 0
-/** A seller with a wallet on the main network, and a payment of 0.01 to it, whose nonce may be that of another. */
-const saleWith = Effect.fnUntraced(function* (word?: string) {
-  const { principal } = yield* tenant
-  const caller = new Principal({ ...principal, environment: "live" })
-  const to = privateKeyToAccount(`0x${String(++sellers).padStart(64, "0")}`).address
-  const wallet = yield* (yield* Wallets).create(caller, { network: "base-mainnet", address: to })
-  const payload = yield* Effect.promise(() =>
-    signTransfer({ to, nonce: nonce(word ?? `live ${sellers}`) }, { chainId: 8453, asset: usdc, name: "USD Coin" })
-  )
-  const requirements = {
-    scheme: "exact",
-    network: "eip155:8453",
-    amount: "10000",
-    asset: usdc,
-    payTo: to,
-    maxTimeoutSeconds: 300,
-    extra: { name: "USD Coin", version: "2" }
-  }
-  const payment: Facilitation = {
-    x402Version: 2,
-    paymentPayload: {
-      x402Version: 2,
-      accepted: requirements,
-      payload: { ...payload, authorization: payload.authorization as never }
-    },
-    paymentRequirements: requirements
-  }
-  return { caller, wallet, payment, facilitator: yield* Facilitator }
-})
-const sale = saleWith()
-
-layer(chained, { timeout: "60 seconds", excludeTestServices: true })("the facilitator of a live server", (it) => {
+layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("the facilitator of a live server", (it) => {
   it.effect("moves the money on the chain, once however often it is asked", () =>
     Effect.gen(function* () {
       yield* does("settle")

@@ -83,8 +83,8 @@ export interface Asked {
 
 /** What the facilitator itself brings to a payment. */
 export interface Facilitating {
-  /** Milliseconds. */
-  readonly now: number
+  /** Milliseconds; undefined when it does not matter whether the word is still, or already, good. */
+  readonly now: number | undefined
   readonly recover: Recover
   readonly feePayers: ReadonlyArray<string>
 }
@@ -200,7 +200,7 @@ const authorized = (
   { feePayers, now, recover }: Facilitating
 ): Authorization | Declined => {
   const found = network.startsWith("solana-")
-    ? verifySvmExact(payload, offer, { now, feePayers })
+    ? verifySvmExact(payload, offer, { now: now ?? 0, feePayers })
     : verifyEvm(payload, offer, { network, now, recover })
   if (found._tag === "Refused") return declined(found.reason)
   const { method, nonce, payer, payload: shown, requirements, validUntil } = found
