@@ -1,10 +1,9 @@
-import { Cache, Context, Duration, Effect, Exit, Layer, PubSub, Schema } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Listing } from "#domain/Discovery.ts"
 import { gatewayPrefix } from "#domain/GatewayPath.ts"
 import { Deployment } from "./Deployment.ts"
-import { changedSubject } from "./Endpoints.ts"
-import { EventBus } from "./EventBus.ts"
+import { Endpoints } from "./Endpoints.ts"
 
 /** A stretch of the list, by how many come before it. */
 export interface Stretch {
@@ -27,7 +26,7 @@ export class Discovery extends Context.Service<
     Discovery,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const bus = yield* EventBus
+      const { directory } = yield* Endpoints
       const { publicUrl, scannerUrl } = yield* Deployment
 
       // The inner query stays in the index of public endpoints however deep it reads; rows are fetched for its result only.
@@ -56,19 +55,17 @@ export class Discovery extends Context.Service<
           capacity,
           timeToLive: (exit) => (Exit.isSuccess(exit) ? discoveryPolicy.fresh : Duration.zero)
         })
-      const totals = yield* remember(1, () => Effect.orDie(countAll()))
-      const pages = yield* remember(discoveryPolicy.remembered, (stretch: Stretch) => Effect.orDie(page(stretch)))
-
-      const changes = yield* bus.subscribe(changedSubject)
-      yield* PubSub.take(changes).pipe(
-        Effect.andThen(Effect.andThen(Cache.invalidateAll(pages), Cache.invalidateAll(totals))),
-        Effect.forever,
-        Effect.forkScoped
+      // Under how many changes were known when it was read: whoever made one is not shown what was before it.
+      const totals = yield* remember(1, (_known: number) => Effect.orDie(countAll()))
+      const pages = yield* remember(
+        discoveryPolicy.remembered,
+        ({ limit, offset }: Stretch & { readonly known: number }) => Effect.orDie(page({ limit, offset }))
       )
 
       const list = Effect.fn("Discovery.list")(function* ({ limit, offset }: Stretch) {
-        const { total } = yield* Cache.get(totals, "all")
-        const listings = offset < total ? yield* Cache.get(pages, { limit, offset }) : []
+        const known = directory.forgotten()
+        const { total } = yield* Cache.get(totals, known)
+        const listings = offset < total ? yield* Cache.get(pages, { limit, offset, known }) : []
         return { listings, total }
       })
       return Discovery.of({ list })

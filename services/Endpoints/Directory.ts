@@ -20,6 +20,8 @@ export interface Directory<A> {
   readonly load: (id: string) => Effect.Effect<A | null>
   /** Forgets one id, or all of them. */
   readonly forget: (id: string | undefined) => void
+  /** How often something was forgotten: what was read while it was less may be of before a change. */
+  readonly forgotten: () => number
 }
 
 interface Entry<A> {
@@ -128,5 +130,5 @@ export const make = Effect.fnUntraced(function* <A>(
       )
     )
   )
-  return { peek, load, forget }
+  return { peek, load, forget, forgotten: () => forgotten }
 })
