@@ -76,8 +76,8 @@ export class Payments extends Context.Service<
     again(call: Signed.SignedCall): Effect.Effect<Using.Grant | undefined, Using.UseRefused>
     /** What an earlier call did with its payment, or is doing, where no call is served any more. Takes nothing. */
     recall(call: Using.ProvenCall | Signed.SignedCall): Effect.Effect<Using.Grant, Using.UseRefused>
-    /** Gives a claim back as if it had never been made: the origin was not called. */
-    unclaim(payment: PaymentRow): Effect.Effect<void>
+    /** Gives a claim back as if it had never been made: the origin was not called, or its caller had left by then. */
+    unclaim(payment: PaymentRow, failure?: "not_called" | "caller_gone"): Effect.Effect<void>
     /**
      * Charges the price at the payer's count, at most what is reserved. Refused when the lease had ended. Money on a
      * chain moves by what its payer `signed`, which may be refused or take longer than a caller waits.
@@ -149,10 +149,10 @@ export class Payments extends Context.Service<
           WHERE id = ${id} AND attempt = 1 AND state = 'in_flight'`.pipe(Effect.orDie, Effect.asVoid)
       // What is paid for is held for as long as its proof may be used. What was signed lasts longer, and a later attempt holds for its own
       // call only: there the money is free meanwhile.
-      const unclaim = (payment: PaymentRow) =>
+      const unclaim = (payment: PaymentRow, failure: "not_called" | "caller_gone" = "not_called") =>
         payment.protocol === "native" && payment.attempt === 1
           ? unclaimProof(payment)
-          : settling.release(payment, "not_called")
+          : settling.release(payment, failure)
 
       const verify = Effect.fn("Payments.verify")(function* (proof: string): Effect.fn.Return<Verdict> {
         const row = yield* using.provenBy(proof)

@@ -8,11 +8,18 @@ import { baseSeller, callWith, decoded, signer, signFor } from "./X402Harness.ts
 
 const funds = 1_000_000n
 
+/** Until a call ended so. */
+const ended = (status: string) =>
+  Effect.repeat(
+    Effect.map(send("/metrics"), ({ body }) =>
+      new RegExp(`requests_total\\{(?=[^}]*route="/x402/\\*")[^}]*status="${status}"`).test(body)
+    ),
+    { until: (seen) => seen, schedule: Schedule.spaced("20 millis") }
+  )
 /** Until a call was answered and its connection is gone. */
-const gone = Effect.repeat(
-  Effect.map(send("/metrics"), ({ body }) => /requests_total\{(?=[^}]*route="\/x402\/\*")[^}]*status="200"/.test(body)),
-  { until: (seen) => seen, schedule: Schedule.spaced("20 millis") }
-)
+const gone = ended("200")
+/** Until a caller has left before there was an answer. */
+const leaving = ended("499")
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller who signed", (it) => {
   it.effect(
@@ -50,6 +57,33 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller wh
       })
   )
 })
+
+layer(server, { timeout: "60 seconds", excludeTestServices: true })(
+  "a caller who signed and leaves before its origin is called",
+  (it) => {
+    it.effect("is what the payment failed of, and not the endpoint's `rateLimit`", () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => response.end())
+        const { account, purse } = yield* signer(funds)
+        const { header } = yield* signFor(account, shop.path)
+        const sql = yield* SqlClient.SqlClient
+        const leaves = Effect.gen(function* () {
+          // The reservation waits for whoever has the head of the log.
+          yield* sql`SELECT 1 FROM ledger_head FOR UPDATE`
+          const call = yield* Effect.forkChild(callWith(shop.path, header))
+          yield* awaited
+          yield* Fiber.interrupt(call)
+          yield* leaving
+        })
+        yield* sql.withTransaction(leaves)
+        const payments = sql`SELECT state, failure FROM payments WHERE endpoint_id = ${shop.endpoint.id}`
+        const end = Effect.repeat(payments, { until: ([payment]) => payment?.["state"] === "released" })
+        assert.deepStrictEqual(yield* end, [{ state: "released", failure: "caller_gone" }])
+        assert.deepStrictEqual([shop.backend.seen.length, yield* balance(purse)], [0, { posted: funds, held: 0n }])
+      })
+    )
+  }
+)
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a caller whose connection breaks", (it) => {
   /** Leaves an answer that was charged before it was whole; what the origin goes on writing to. */

@@ -89,7 +89,7 @@ export class PaidCall {
 
   #use(payment: PaymentRow) {
     const { gateway, payments, uploadMillis } = this.#ground
-    if (this.#response.destroyed) return this.#then(payments.unclaim(payment))
+    if (this.#response.destroyed) return this.#then(payments.unclaim(payment, "caller_gone"))
     const allowance = gateway.count(this.#call, payment.payer_id)
     if (allowance !== undefined && !allowance.allowed) {
       return this.#turnAway(
