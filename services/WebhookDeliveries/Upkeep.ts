@@ -5,7 +5,7 @@ import * as Receiving from "./Receiving.ts"
 
 /** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
 export const keptAttempts = 100
-/** How long the last failed attempt of a chain is kept. */
+/** How long a chain that failed is kept, by when its last attempt was planned. */
 const keptFailures = { days: 30 }
 /** How many lanes are asked at a time whether their subscription is still there. */
 export const lanes = 1_000
@@ -146,10 +146,18 @@ export const make = Effect.gen(function* () {
 
   const forgetFailures = Effect.gen(function* () {
     const before = DateTime.toDate(DateTime.subtract(yield* DateTime.now, keptFailures))
-    const forgotten = yield* sql`DELETE FROM webhook_deliveries WHERE (webhook_id, id) IN (
-        SELECT webhook_id, id FROM webhook_deliveries
+    // With the end goes what is left of its chain, which would say that it goes on.
+    const forgotten = yield* sql`WITH ends AS (
+        SELECT webhook_id, id, chain_id FROM webhook_deliveries
         WHERE status = 'failed' AND next_retry_at IS NULL AND created_at < ${before}
         ORDER BY created_at LIMIT ${sql.literal(String(rows))} FOR UPDATE SKIP LOCKED
+      ), earlier AS (
+        SELECT d.webhook_id, d.id FROM ends JOIN webhook_deliveries d
+          ON d.webhook_id = ends.webhook_id AND d.chain_id = ends.chain_id AND d.next_retry_at IS NOT NULL
+        FOR UPDATE OF d SKIP LOCKED
+      )
+      DELETE FROM webhook_deliveries WHERE (webhook_id, id) IN (
+        SELECT webhook_id, id FROM ends UNION ALL SELECT webhook_id, id FROM earlier
       ) RETURNING id`
     return forgotten.length
   })

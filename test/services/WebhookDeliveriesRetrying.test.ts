@@ -64,6 +64,26 @@ layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
       })
   )
 
+  it.effect("are forgotten with the end of their chain, and the books hold", () =>
+    Effect.gen(function* () {
+      const { url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      const { deliverDue, tidy } = yield* WebhookDeliveries
+      yield* Effect.forEach(retrySchedule, () => Effect.andThen(TestClock.adjust("1 day"), deliverDue), {
+        discard: true
+      })
+      const kept = (yield* attempts(caller, id)).at(-1)
+      assert.deepInclude(kept, { status: "failed", next_retry_at: null })
+      assert.isAbove(kept?.attempt ?? 0, 1)
+      yield* TestClock.adjust("31 days")
+      yield* tidy
+      assert.deepStrictEqual(yield* attempts(caller, id), [])
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
   it.effect("go on where they were after a restart", () =>
     Effect.gen(function* () {
       const { received, state, url } = yield* receiver(answering(503))
