@@ -32,12 +32,12 @@ export const make = Effect.fnUntraced(function* (
         WHERE p.state = 'in_flight' AND p.lease_until < ${now} ORDER BY p.lease_until LIMIT ${batch}`
   })
   const expire = SqlSchema.findAll({
-    Request: Schema.Date,
+    Request: Schema.Struct({ now: Schema.Date, most: Schema.Int }),
     Result: EachRow.Raw,
-    execute: (now) =>
+    execute: ({ most, now }) =>
       sql`WITH due AS (
           SELECT id FROM payments WHERE state IN ('authorized', 'released') AND proof_expires_at < ${now}
-          ORDER BY proof_expires_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+          ORDER BY proof_expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments p SET state = 'expired', completed_at = ${now}::timestamptz FROM due WHERE p.id = due.id
         RETURNING ${sql.literal(paymentColumns)}`
@@ -84,12 +84,13 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.forEach(dead, endOne, { concurrency: batch, discard: true })
     return dead.length
   })
-  /** Ended, and the ledger could not be told: it is told before more are ended. */
+  /** Ended, and the ledger could not be told: it is told again, and of no more at once for that. */
   let unfreed: ReadonlyArray<PaymentRow> = []
   // Of one that cannot be read the ledger gives the money back itself.
   const endUnused = Effect.gen(function* () {
-    if (unfreed.length === 0) unfreed = (yield* read(yield* expire(yield* DateTime.nowAsDate))).rows
-    const ended = unfreed
+    const most = batch - unfreed.length
+    // One that the ledger never takes must not keep the others from their ends.
+    const ended = [...unfreed, ...(yield* read(yield* expire({ now: yield* DateTime.nowAsDate, most }))).rows]
     const exits = yield* Effect.forEach(ended, (payment) => Effect.exit(freeMoney(payment)), { concurrency: batch })
     unfreed = ended.filter((_, index) => exits[index]?._tag === "Failure")
     yield* exits.find(Exit.isFailure) ?? Effect.void

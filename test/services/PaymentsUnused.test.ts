@@ -26,4 +26,27 @@ layer(Layer.merge(Test.layer, quiet), { timeout: "60 seconds" })("payments that 
       assert.strictEqual(yield* payments.resolveDue, 0)
     })
   )
+
+  it.effect("end also while the ledger cannot give back what was reserved for one of them", () =>
+    Effect.gen(function* () {
+      const { money, payments, purse, reserve } = yield* Paid.market()
+      const sql = yield* SqlClient.SqlClient
+      for (const _ of [1, 2]) yield* reserve
+      yield* sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        ${sql.literal("$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '23514'; END $$")}`
+      const [hold] = yield* sql`SELECT hold_id FROM payments WHERE state = 'authorized' LIMIT 1`
+      yield* sql`CREATE TRIGGER refusing BEFORE INSERT ON movements FOR EACH ROW
+        WHEN (NEW.hold_id = ${sql.literal(`'${String(hold?.["hold_id"])}'`)}) EXECUTE FUNCTION refuse()`
+      yield* TestClock.adjust("61 seconds")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(payments.resolveDue)))
+      assert.strictEqual((yield* money(purse)).held, 10_000n)
+      yield* reserve
+      yield* TestClock.adjust("61 seconds")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(payments.resolveDue)))
+      assert.strictEqual((yield* money(purse)).held, 10_000n)
+      yield* sql`DROP TRIGGER refusing ON movements`
+      assert.strictEqual(yield* payments.resolveDue, 1)
+      assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds })
+    })
+  )
 })
