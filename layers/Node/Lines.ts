@@ -30,10 +30,12 @@ const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQue
 
 /**
  * Node drops what has arrived behind such a request. Whoever sent it is told that nothing more is answered on that connection, but for
- * those who offer HTTP/2 in clear text: Java's client does so with its requests, and sends the next one after the answer only.
+ * those who offer HTTP/2 in clear text, or TLS: Java's client and Apache's do so with their requests, and send the next one after the
+ * answer only.
  */
 const asksForUpgrade = ({ headers: { connection, upgrade } }: IncomingMessage) =>
-  upgrade !== undefined && upgrade.toLowerCase() !== "h2c" && connection?.toLowerCase().includes("upgrade") === true
+  upgrade !== undefined && !offered.test(upgrade) && connection?.toLowerCase().includes("upgrade") === true
+const offered = /^(?:h2c|tls\/\d\.\d)$/i
 
 /**
  * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request

@@ -73,10 +73,15 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     })
   )
 
-  it.effect("an offer of HTTP/2 in clear text is passed over, and the connection stays for the next request", () =>
+  it.effect.each([
+    [
+      "HTTP/2 in clear text",
+      "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
+    ],
+    ["TLS", "Connection: upgrade\r\nUpgrade: TLS/1.2\r\n"]
+  ])("an offer of %s is passed over, and the connection stays for the next request", ([, offer]) =>
     Effect.gen(function* () {
       const { port } = yield* Harness.entrance
-      const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
       const answer = yield* Harness.raw(port, `GET /health/live HTTP/1.1\r\nHost: a\r\n${offer}\r\n`, 1)
       assert.match(answer, /^HTTP\/1\.1 200/)
       assert.match(answer, /\r\nconnection: keep-alive\r\n/i)
