@@ -28,6 +28,7 @@ import * as OnChain from "./Facilitator/OnChain.ts"
 import * as Parties from "./Facilitator/Parties.ts"
 import * as Told from "./Facilitator/Told.ts"
 import { keepForgetting } from "./Forgetting.ts"
+import { monotonic } from "./RealTime.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
 
 /**
@@ -116,7 +117,7 @@ export class Facilitator extends Context.Service<
         facilitation: Facilitation,
         caller: Principal | undefined
       ): Effect.fn.Return<SettleResponse> {
-        const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(wait)
+        const until = monotonic(clock) + Duration.toMillis(wait)
         const network = networkOf(facilitation)
         const now = yield* read(facilitation, authorizeTaking)
         const isBegun = ({ authorization }: Facilitated) => settling.isBegun(authorization)

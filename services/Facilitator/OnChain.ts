@@ -5,6 +5,7 @@ import { type Authorization, reservationOf } from "#domain/protocol/Authorizatio
 import { type Asked, type Declined, declined, usedBefore } from "#domain/protocol/Facilitation.ts"
 import { ChainSettlements } from "../ChainSettlements.ts"
 import { Rail } from "../Rail.ts"
+import { monotonic } from "../RealTime.ts"
 import type { Parties, Settling, Taken, Unsettled } from "./Parties.ts"
 import type { Told } from "./Told.ts"
 
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
       (row): Outcome =>
         Option.match(row, { onNone: () => ({ _tag: "Pending", transaction: undefined }), onSome: outcomeOf })
     )
-    const left = Duration.millis(Math.max(leastWait, until - clock.currentTimeMillisUnsafe()))
+    const left = Duration.millis(Math.max(leastWait, until - monotonic(clock)))
     // Who asks again waits on for what the first question has been waiting for.
     const outcome = yield* chain.settle({ id, payment_id: undefined, authorization, amount: asked.amount }, left).pipe(
       Effect.timeoutOrElse({ duration: left, orElse: () => soFar }),

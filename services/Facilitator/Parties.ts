@@ -24,8 +24,8 @@ export interface Settling {
   /** Why this would not go through now; undefined when it would. */
   refusal(asked: Asked, authorization: Authorization, parties: Parties): Effect.Effect<Declined | undefined>
   /**
-   * Takes what is asked. Taking again is taking once. What is not known by then (milliseconds) is told as not known; it goes on all the
-   * same.
+   * Takes what is asked. Taking again is taking once. What is not known by then (monotonic milliseconds) is told as not known; it goes
+   * on all the same.
    */
   take(asked: Asked, authorization: Authorization, parties: Parties, until: number): Effect.Effect<Taken | Unsettled>
   /** Whether money was asked for by this word, and moved or may yet. */

@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
-import { chained, does, later, live, patient, sale, speechless } from "./FacilitatorLiveHarness.ts"
+import { chained, does, later, live, patient, sale, setBack, speechless } from "./FacilitatorLiveHarness.ts"
 
 type Sale = Effect.Success<typeof sale>
 const ended = "invalid_exact_evm_payload_authorization_valid_before"
@@ -37,6 +37,15 @@ layer(chained(patient), { timeout: "60 seconds" })("who asks a live facilitator 
       const told = yield* toldWithin(yield* sale, 11)
       assert.strictEqual(told?.errorReason, "settlement_pending")
       assert.match(told?.transaction ?? "", /^0x[0-9a-f]{64}$/)
+    })
+  )
+
+  it.effect("is told in time also when the time of day is set back meanwhile", () =>
+    Effect.gen(function* () {
+      yield* does("pending")
+      const sold = yield* sale
+      yield* setBack
+      assert.strictEqual((yield* toldWithin(sold, 11))?.errorReason, "settlement_pending")
     })
   )
 

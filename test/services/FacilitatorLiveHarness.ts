@@ -60,7 +60,7 @@ export const live = Layer.mergeAll(
   Layer.succeed(SettlingWait, short)
 )
 
-const rail = { speaks: true }
+const rail = { speaks: true, setsBack: false }
 /** The rail does not say which ways to pay it settles. */
 export const speechless = Effect.acquireRelease(
   Effect.sync(() => {
@@ -71,16 +71,28 @@ export const speechless = Effect.acquireRelease(
       rail.speaks = true
     })
 )
+/** While the rail says what it settles, the time of day is set back by a minute. */
+export const setBack = Effect.acquireRelease(
+  Effect.sync(() => {
+    rail.setsBack = true
+  }),
+  () =>
+    Effect.sync(() => {
+      rail.setsBack = false
+      time.passed = 0
+    })
+)
 /** The simulated chain as if it were the main one. */
 const main = Layer.effect(
   Rail,
   Effect.map(Rail, (simulated) => ({
     ...simulated,
-    kinds: Effect.suspend(() =>
-      rail.speaks
+    kinds: Effect.suspend(() => {
+      if (rail.setsBack) time.passed = -60_000
+      return rail.speaks
         ? Effect.succeed([{ network: "base-mainnet" as const, scheme: "exact" as const, extra: {} }])
         : Effect.fail(new RailUnavailable({ reason: "simulated" }))
-    )
+    })
   }))
 ).pipe(Layer.provideMerge(RailSimulated.layer))
 
