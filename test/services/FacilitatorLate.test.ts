@@ -112,8 +112,10 @@ layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("a pa
       yield* does("settle")
       const { reconcileDue } = yield* ChainSettlements
       yield* Effect.repeat(Effect.andThen(reconcileDue, stateOf(sold)), { until: (state) => state === "confirmed" })
-      yield* does("refuse")
-      assert.isTrue((yield* facilitator.verify(payment, caller)).isValid)
+      for (const answer of ["refuse", "unavailable"] as const) {
+        yield* does(answer)
+        assert.isTrue((yield* facilitator.verify(payment, caller)).isValid, answer)
+      }
       assert.isFalse((yield* facilitator.verify(payment, undefined)).isValid, "another tenant")
       assert.strictEqual((yield* facilitator.verify(never.payment, never.caller)).invalidReason, ended)
       assert.isTrue((yield* settled(sold)).success)

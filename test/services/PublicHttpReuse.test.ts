@@ -92,11 +92,18 @@ describe("a connection that ends as the next call leaves", () => {
     assert.strictEqual(seen.length, 2)
   })
 
-  it("is the end of a call that was made once more", async () => {
+  it("is no matter to any other call either: no connection is taken twice for those that are made once more", async () => {
+    const { listener, seen } = afterTheFirst(closing)
+    const { port } = await gatewayTo(await httpOrigin(listener))
+    for (const _ of [1, 2, 3, 4]) assert.strictEqual((await call(port)).status, 200)
+    assert.strictEqual(seen.length, 6)
+  })
+
+  it.each(["", "\r\n"])("is the end of a call that was made once more, also behind %j", async (noAnswer) => {
     let count = 0
     const origin = await httpOrigin((request, response) => {
       if (count++ === 0) response.end()
-      else request.socket.end()
+      else request.socket.end(noAnswer)
     })
     const { port } = await gatewayTo(origin)
     await call(port)
