@@ -1,0 +1,23 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+const guides = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)]
+
+/** Where the commands of a guide write: `> file`, `-o file`, `-out file`. */
+const written = (guide: string) =>
+  [...readFileSync(join(root, guide), "utf8").matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, commands = ""]) =>
+    [...commands.matchAll(/ (?:>|-o|-out) (\S+)/g)].map(([, file]) => `${guide}: ${file}`)
+  )
+
+describe("the commands of the guides", () => {
+  it("write nothing into the clone, where it would be one commit from everybody", () => {
+    const files = guides.flatMap(written)
+    assert.isNotEmpty(files)
+    assert.deepStrictEqual(
+      files.filter((file) => !/: (?:\/tmp\/|"\$HELD\/)/.test(file)),
+      []
+    )
+  })
+})
