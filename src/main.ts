@@ -13,6 +13,7 @@ import * as Postgres from "#layers/Postgres.ts"
 import * as Rail from "#layers/Rail.ts"
 import * as Sales from "#layers/Sales.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
+import * as UnknownSettings from "#layers/UnknownSettings.ts"
 import * as Workers from "#layers/Workers.ts"
 
 // Read from the bottom: each line stands on those below it, and stops before them.
@@ -29,6 +30,7 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(DatabaseClock.layer),
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),
+  Layer.provide(UnknownSettings.layer),
   Layer.provide(Telemetry.layer),
   Layer.launch,
   Effect.tapCause((cause) =>
