@@ -31,14 +31,20 @@ const next = (worker: Worker, isAlive: () => boolean, begin: () => void) =>
     return Effect.sync(forget)
   })
 
-/** A thread for the length of the scope. It has nothing of ours but the text it is to read: no environment, and little memory. */
+/** All of the environment that a thread has: without it, each would strip the types of its program anew, and keep what does that. */
+const compileCache = () => {
+  const { NODE_COMPILE_CACHE } = process.env
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+}
+
+/** A thread for the length of the scope. It has nothing of ours but the text it is to read, and little memory. */
 export const start = Effect.fnUntraced(function* ({ duration, memory, program, start: patience }: PageReadingPolicy) {
   let isOver = false
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const worker = new Worker(program, {
         name: "pages",
-        env: {},
+        env: compileCache(),
         execArgv: [],
         resourceLimits: { maxYoungGenerationSizeMb: memory.young, maxOldGenerationSizeMb: memory.old }
       })

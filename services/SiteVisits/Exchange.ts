@@ -5,7 +5,7 @@ import { headerText } from "../PublicHttp/Collector.ts"
 import { outsideUndici } from "../PublicHttp/Failure.ts"
 import { type Failure, failureOf } from "./Failure.ts"
 import type { Held } from "./Memory.ts"
-import { Received } from "./Received.ts"
+import { giveBack, Received } from "./Received.ts"
 
 /** One request on the wire, without redirects. */
 export interface Wire {
@@ -113,6 +113,7 @@ class Handler implements Dispatcher.DispatchHandler {
     this.#room -= kept.length
     this.#wire.held.add(kept.length)
     this.#received.add(kept)
+    giveBack(chunk)
     if (kept.length < chunk.length) this.#end(true)
   }
 

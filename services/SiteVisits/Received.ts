@@ -28,3 +28,18 @@ export class Received {
     return bytes
   }
 }
+
+/** Shorter pieces may have been cut from a buffer that others use, too. */
+const ownFrom = Buffer.poolSize / 2
+
+/**
+ * Gives back what was read from a socket, all of it, once this turn is over, and not when somebody collects garbage: sites send faster
+ * than that.
+ */
+export const giveBack = ({ buffer, length }: Uint8Array): void => {
+  const isOwn = length >= ownFrom || buffer.byteLength !== Buffer.poolSize
+  if (!(buffer instanceof ArrayBuffer) || !isOwn) return
+  setImmediate(() => {
+    if (!buffer.detached) buffer.transfer(0)
+  })
+}

@@ -102,8 +102,8 @@ export interface Visit {
   ask(request: SiteRequest): Effect.Effect<SiteOutcome>
   /** The home page as it was reached; until then, where it is looked for. */
   readonly reached: () => URL
-  /** Lets a document go that was read, and with it its part of what visits may keep. */
-  readonly letGo: (answer: SiteAnswer) => void
+  /** Lets a document go that was read, all but its first `kept` bytes, and with it its part of what visits may keep. */
+  readonly letGo: (answer: SiteAnswer, kept?: number) => void
   /** Everything that was sent so far, in order. */
   readonly requests: () => ReadonlyArray<RequestMade>
   /** The first challenge that was met. After it nothing more is asked. */

@@ -56,7 +56,10 @@ export const visit = Effect.fnUntraced(function* (
   const starting = yield* Semaphore.make(1)
   const documents = yield* Effect.acquireRelease(
     Effect.sync(() => new Set<Document>()),
-    (all) => Effect.sync(() => all.forEach(letGo))
+    (all) =>
+      Effect.sync(() => {
+        for (const document of all) letGo(document)
+      })
   )
   let base: URL | undefined
 
@@ -225,11 +228,11 @@ export const visit = Effect.fnUntraced(function* (
     profiles,
     ask,
     reached,
-    letGo: ({ document }) => {
+    letGo: ({ document }, kept = 0) => {
       // What is asked for once for all, such as robots.txt, may be let go by several.
-      if (!documents.delete(document)) return
-      budget.release(document.bytes.length)
-      letGo(document)
+      const held = document.bytes.length
+      letGo(document, kept)
+      budget.release(held - document.bytes.length)
     },
     requests: () => [...budget.made],
     challenge: () => budget.challenge,

@@ -2,6 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -42,6 +45,25 @@ describe("reading pages beside the server", () => {
       assert.strictEqual((yield* pages.sitemap(map, null))?.productEntries, 1)
       assert.isUndefined(yield* pages.sitemap(html, null))
     }).pipe(Effect.provide(reading()))
+  )
+
+  it.live("knows nothing of our environment but where compiled programs are kept", () =>
+    Effect.gen(function* () {
+      const { NODE_COMPILE_CACHE: before } = process.env
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          if (before === undefined) delete process.env["NODE_COMPILE_CACHE"]
+          else process.env["NODE_COMPILE_CACHE"] = before
+        })
+      )
+      const directory = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-compiled-"))),
+        (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+      )
+      process.env["NODE_COMPILE_CACHE"] = directory
+      const pages = yield* PageReading
+      assert.strictEqual(yield* threadOf(pages, "environment"), `NODE_COMPILE_CACHE,${directory}`)
+    }).pipe(Effect.provide(reading({ program: odd })), Effect.scoped)
   )
 
   it.live("lets everything else go on while a page takes long", () =>

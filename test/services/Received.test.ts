@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { Received } from "#services/SiteVisits/Received.ts"
+import { giveBack, Received } from "#services/SiteVisits/Received.ts"
 
 describe("bytes that arrive in pieces", () => {
   it("are one, in a buffer of their own, whatever becomes of the pieces", () => {
@@ -24,5 +25,19 @@ describe("bytes that arrive in pieces", () => {
     received.expect(1_000)
     received.add(Uint8Array.of(4))
     assert.deepStrictEqual(received.take(9), Uint8Array.of(4))
+  })
+
+  it("are given back when their turn is over, but never with what others have in the same buffer", async () => {
+    const own = new Uint8Array(100_000).fill(1)
+    const [head, body] = [own.subarray(0, 100), own.subarray(100)]
+    const pooled = Buffer.from("pooled")
+    const neighbour = Buffer.from("neighbour")
+    giveBack(head)
+    giveBack(body)
+    giveBack(pooled)
+    assert.deepStrictEqual([...body.subarray(0, 2)], [1, 1])
+    await setImmediate()
+    assert.strictEqual(own.buffer.byteLength, 0)
+    assert.deepStrictEqual([String(pooled), String(neighbour)], ["pooled", "neighbour"])
   })
 })

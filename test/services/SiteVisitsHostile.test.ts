@@ -70,6 +70,13 @@ describe("a hostile site", () => {
     assert.strictEqual(await told(visit, "/"), "budget", "it was kept once, and is let go once")
   })
 
+  it("gives back all but the beginning that is kept of it", async () => {
+    const port = await httpOrigin((_, response) => endless(response.writeHead(200)))
+    const visit = await visitOf(`127.0.0.1:${port}`, { policy: { keptBytes: 3_000_000, smallVisit: 100_000 } })
+    visit.letGo(await answered(visit, "/"), 1_000)
+    assert.strictEqual((await answered(visit, "/")).bytes, 2_999_000)
+  })
+
   it.each(["gzip", "br"])("with a bomb in %s is cut at the cap, in little memory", async (coding) => {
     const port = await httpOrigin((_, response) => {
       response.writeHead(200, { "content-encoding": coding }).end(bombs[coding])

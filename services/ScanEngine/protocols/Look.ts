@@ -37,19 +37,25 @@ const judge = (url: URL, outcome: SiteOutcome): Look => {
   const isCut = isTruncated && text.length <= jsonLimits.characters
   const read = readBoundedJson(isCut ? "" : text)
   if (read._tag === "Json") return { _tag: "Json", value: read.value, url, outcome }
-  const isPage = /^\s*</.test(openingOf(document, 4096)) || /\bhtml\b/i.test(contentType)
+  const isPage = /^\s*</.test(openingOf(document, openingLength)) || /\bhtml\b/i.test(contentType)
   if (isPage) return not("Absent", `answered ${status} with a page`)
   // What we cut ourselves may well be right.
   return isCut ? not("Unseen", "is longer than we read") : not("Broken", `is ${read.why}`)
 }
 
-/** Asks for a document of the site. */
+/** Asks for a document of the site, and keeps no more of it than its value and what evidence is taken from. */
 export const lookAt = (visit: Visit, path: string): Effect.Effect<Look> => {
   const url = new URL(path, visit.reached())
-  return Effect.map(visit.ask({ url: path, accept: "application/json", isDocument: true }), (outcome) =>
-    judge(outcome._tag === "Answered" ? outcome.url : url, outcome)
-  )
+  return Effect.map(visit.ask({ url: path, accept: "application/json", isDocument: true }), (outcome) => {
+    if (outcome._tag === "NoAnswer") return judge(url, outcome)
+    const look = judge(outcome.url, outcome)
+    visit.letGo(outcome, openingLength)
+    return look
+  })
 }
+
+/** Of what evidence is taken from, in bytes. */
+const openingLength = 4096
 
 const folded = (text: string): string => text.slice(0, 1_000).replace(/\s+/g, " ").trim().slice(0, 300)
 
@@ -65,7 +71,7 @@ export const evidenceOf = ({ outcome, url }: Asked, snippet?: string): NonNullab
   return {
     url: address,
     status: outcome.status,
-    snippet: folded(snippet ?? openingOf(outcome.document, 4096)),
+    snippet: folded(snippet ?? openingOf(outcome.document, openingLength)),
     ms: Math.round(outcome.ms)
   }
 }

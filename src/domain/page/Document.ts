@@ -1,5 +1,6 @@
 /** A document as it came: its bytes, in a buffer of their own, and the name of the charset that they are read in. */
 export interface Document {
+  /** Fewer once it was let go. */
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly charset: string
 }
@@ -12,7 +13,11 @@ export const textOf = ({ bytes, charset }: Document): string =>
 export const openingOf = ({ bytes, charset }: Document, length: number): string =>
   bytes.length === 0 ? "" : textOf({ bytes: bytes.subarray(0, length), charset })
 
-/** Gives its memory back at once and not when somebody collects garbage; from then on it is empty. */
-export const letGo = ({ bytes }: Document): void => {
-  if (!bytes.buffer.detached) bytes.buffer.transfer(0)
+/** Gives its memory back at once and not when somebody collects garbage; from then on it is its first `kept` bytes. */
+export const letGo = (document: Document, kept = 0): void => {
+  const { bytes } = document
+  if (bytes.length <= kept) return
+  const opening: Pick<Document, "bytes"> = { bytes: bytes.slice(0, kept) }
+  Object.assign(document, opening)
+  bytes.buffer.transfer(0)
 }

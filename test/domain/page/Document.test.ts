@@ -20,4 +20,12 @@ describe("a document", () => {
     letGo(gone)
     assert.deepStrictEqual([textOf(gone), openingOf(gone, 3), buffer.byteLength], ["", "", 0])
   })
+
+  it("that was let go but for its beginning is that, in a buffer of its own", () => {
+    const gone = document("one two")
+    const { buffer } = gone.bytes
+    letGo(gone, 3)
+    letGo(gone, 5)
+    assert.deepStrictEqual([textOf(gone), gone.bytes.buffer.byteLength, buffer.byteLength], ["one", 3, 0])
+  })
 })
