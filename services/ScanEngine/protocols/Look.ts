@@ -6,6 +6,7 @@ import { type Problem, problemLine } from "#domain/protocol/Problems.ts"
 import type { Answer, QuestionId } from "#domain/Rubric.ts"
 import type { Protocol, ProtocolResult } from "#domain/Scan.ts"
 import type { SiteOutcome, Visit } from "../../SiteVisits.ts"
+import { openingLength } from "../Looking.ts"
 
 /** An address that was asked for, with what came of it. */
 export interface Asked {
@@ -53,9 +54,6 @@ export const lookAt = (visit: Visit, path: string): Effect.Effect<Look> => {
     return look
   })
 }
-
-/** Of what evidence is taken from, in bytes. */
-const openingLength = 4096
 
 const folded = (text: string): string => text.slice(0, 1_000).replace(/\s+/g, " ").trim().slice(0, 300)
 
