@@ -15,12 +15,19 @@ import * as Setting from "./Setting.ts"
 
 export { PostgresUnusable }
 
-/** Session defaults: no statement and no idle transaction holds locks for long, and every instant is UTC. */
+/**
+ * Session defaults: no statement and no idle transaction holds locks for long, and every instant is UTC. They win over what is set for
+ * a database or a role (`ALTER DATABASE … SET`): every statement is written for what others have committed when it begins, and
+ * for waiting for them, and who listens or keeps a connection ready is quiet for long.
+ */
 export const session = {
   applicationName: "turnpike",
   startupParameters: {
+    default_transaction_isolation: "read committed",
+    lock_timeout: "0",
     statement_timeout: "10s",
     idle_in_transaction_session_timeout: "30s",
+    idle_session_timeout: "0",
     timezone: "UTC"
   }
 } satisfies PgClient.PgClientConfig
@@ -103,7 +110,10 @@ const connect = Effect.fnUntraced(
 
 /** Refuses a server Turnpike cannot work on, then migrates the database. */
 export const prepare = Effect.fn("Postgres.prepare")(function* (config: PgClient.PgClientConfig) {
-  return yield* Migrations.run().pipe(Effect.provideServiceEffect(SqlClient.SqlClient, connect(config)))
+  const sql = yield* connect(config)
+  const applied = yield* Effect.provideService(Migrations.run(), SqlClient.SqlClient, sql)
+  yield* Version.warnOfNewer(sql)
+  return applied
 }, Effect.scoped)
 
 /** Refuses a server Turnpike cannot work on, and a database that is not as this version needs it. Changes nothing. */

@@ -1,4 +1,5 @@
 import { Cause, Config, Predicate } from "effect"
+import { isSqlError } from "effect/sql/SqlError"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { innermost, sayingOf } from "#services/Database/Reasons.ts"
 import { isDatabaseAway } from "#services/Health.ts"
@@ -14,6 +15,7 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   }
   if (hasCode(fault, "25006")) return `The database is a standby, or was set to read only: ${sayingOf(fault)}`
   if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
+  if (isSqlError(fault)) return `The database refused what was asked of it: ${sayingOf(fault)}`
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
     String(reason.error.message) !== ""

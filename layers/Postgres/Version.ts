@@ -15,10 +15,8 @@ export const check = Effect.fnUntraced(
           ) as known`,
       decodeKnown
     )
-    const [{ found }] = known
-      ? yield* Effect.flatMap(sql`select coalesce(max(migration_id), 0) as found from schema_migrations`, decodeFound)
-      : [{ found: 0 }]
-    const needed = Math.max(...(yield* Migrations.all).map(([id]) => id))
+    const [{ found }] = known ? yield* latest(sql) : [{ found: 0 }]
+    const needed = yield* newest
     const why = refusal(found, needed)
     if (why === undefined) return
     const message = `The database ${database} at ${placeOf(config)} ${why.sentence}`
@@ -26,6 +24,22 @@ export const check = Effect.fnUntraced(
   },
   Effect.catchTag("SchemaError", Effect.die)
 )
+
+/** A server goes on beside a newer version that replaces it; whoever went back to it without the backup reads why it does not work. */
+export const warnOfNewer = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient) {
+    const [{ found }] = yield* latest(sql)
+    const known = yield* newest
+    if (found <= known) return
+    yield* Effect.logWarning(
+      `The database is at migration ${found} and this version knows ${known}: a newer version has migrated it. ` +
+        "That is right only while its servers replace those of this one; going back needs the backup."
+    )
+  },
+  Effect.catchTag("SchemaError", Effect.die)
+)
+
+const newest = Effect.map(Migrations.all, (migrations) => Math.max(...migrations.map(([id]) => id)))
 
 /** Migrations are counted from 1. */
 const refusal = (found: number, needed: number) => {
@@ -43,3 +57,5 @@ const decodeKnown = Schema.decodeUnknownEffect(
   Schema.Tuple([Schema.Struct({ database: Schema.String, known: Schema.Boolean })])
 )
 const decodeFound = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ found: Schema.Int })]))
+const latest = (sql: SqlClient.SqlClient) =>
+  Effect.flatMap(sql`select coalesce(max(migration_id), 0) as found from schema_migrations`, decodeFound)

@@ -83,16 +83,34 @@ const retries = 30
 /** For how many milliseconds a try waits for a lock; as long as somebody may work with a table only when nothing else has helped. */
 const patience = (tries: number) => (tries < 10 ? Math.min(100 * 2 ** tries, 800) : 2000)
 
-/** What Postgres says of a user who may create nothing is lost on the way. */
+/** What Postgres says of a database that can take no first table is lost on the way. */
 const mayBegin = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL
-    OR coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may`
-  if (row?.["may"] === true) return
-  const message =
-    "The user of the database may create no tables in it: GRANT CREATE ON SCHEMA public TO it, or have it own the database."
-  return yield* new Migrator.MigrationError({ kind: "Failed", message })
+  const [row] = yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS begun, current_schema() AS place,
+    EXISTS (
+      SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_migrations') AND attname = 'migration_id' AND NOT attisdropped
+    ) AS ours,
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may,
+    current_setting('transaction_read_only') = 'on' AS fixed, current_setting('search_path') AS path`
+  const message = row && unfit(row)
+  if (message !== undefined) return yield* new Migrator.MigrationError({ kind: "Failed", message })
 })
+
+const unfit = ({ begun, fixed, may, ours, path, place }: Readonly<Record<string, unknown>>) => {
+  if (begun === true) {
+    return ours === true
+      ? undefined
+      : "The database is somebody else's: its table schema_migrations is no Turnpike's. Name one of Turnpike's own."
+  }
+  if (fixed === true) {
+    return "The database is a standby, or was set to read only, and no Turnpike was ever started on it: name one that can be written."
+  }
+  if (place === null)
+    return `No schema of the search_path of the database is there: ${path}. Tables would have no place.`
+  return may === true
+    ? undefined
+    : `The user of the database may create no tables in it: GRANT CREATE ON SCHEMA ${place} TO it, or have it own the database.`
+}
 
 /** Somebody else's locks: two who wait for each other, or one who keeps his. */
 const isInTheWay = (error: unknown) => {
