@@ -124,7 +124,7 @@ describe("a fee", () => {
     const hold: Hold = { id: "h", debit: 1n, credit: 2n, amount: 50n, captured: 0n, state: "open", expires_at: later }
     const steps: ReadonlyArray<Step> = [
       { kind: "capture", ...between(0, 1), hold: "h", price: flat(0n) },
-      { kind: "fee", ...between(1, 2), basis_points: 5_000 }
+      { kind: "fee", ...between(1, 2), basis_points: 10_000 }
     ]
     const { movements } = run([account(0, { held: 50n }), account(1), account(2)], [{ id: "c", steps }], {
       holds: [hold]

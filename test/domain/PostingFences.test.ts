@@ -88,6 +88,7 @@ describe("a fence", () => {
     const once = run([], [pause])
     assert.deepStrictEqual([told(once), once.movements, once.tallies], [["posted"], [], [at_(1n)]])
     assert.deepStrictEqual(told(run([], [pause], { tallies: once.tallies })), ["SUPERSEDED"])
+    assert.deepStrictEqual(told(run([], [pause, pause])), ["posted", "SUPERSEDED"])
   })
   it("is not asked when the command was posted before: what it did stands", () => {
     const command = { id: "c", steps: [transfer(0, 1, 1n)], fences: [fence(0n)] }

@@ -132,6 +132,13 @@ describe("a command of commands that is posted again", () => {
     assert.deepStrictEqual(told(again), ["replayed", ["replayed", "replayed"]])
     assert.deepStrictEqual(written(again), nothing)
   })
+  it("with anything new in it is none, be it an item or a step of its own", () => {
+    const { movements: posted } = run(accounts, [batch(items)])
+    const more = run(accounts, [batch([...items, item("c", 0, 1, 1n)])], { posted })
+    assert.deepStrictEqual(told(more), ["posted", ["replayed", "replayed", "posted"]])
+    const begun = run(accounts, [batch(items, { steps: [transfer(0, 1, 1n)] })], { posted })
+    assert.deepStrictEqual(told(begun), ["posted", ["replayed", "replayed"]])
+  })
   it("under its fence is superseded, so that what an item could do by now is not tried", () => {
     const fenced = batch([...items, item("c", 1, 0, 500n)], { fences: [{ scope: "batch", expected: 0n }] })
     const { movements: posted, tallies } = run(accounts, [fenced])
