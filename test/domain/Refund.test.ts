@@ -88,13 +88,24 @@ describe("a refund", () => {
       const call = of({ protocol: "x402", ...wallets })
       assert.deepInclude(refusal(call), { _tag: "NOT_REFUNDABLE", reason: "is_payment" })
     }
-    assert.deepInclude(refusal(of({ from_wallet_id: null })), { _tag: "NOT_REFUNDABLE", reason: "has_no_wallets" })
+    for (const none of [{ from_wallet_id: null }, { to_wallet_id: null }]) {
+      assert.deepInclude(refusal(of(none)), { _tag: "NOT_REFUNDABLE", reason: "has_no_wallets" })
+    }
   })
 
   it("is made until 90 days after completion to the millisecond", () => {
     assert.isTrue(Result.isSuccess(judged(of(), 1n, 90)))
     const late = refusal(of(), 1n, 90 + 1 / day)
     assert.deepInclude(late, { _tag: "REFUND_WINDOW_EXPIRED", ended_at: "2026-05-30T00:00:00.000Z" })
+  })
+
+  it("counts its days from completion, whatever happened to the transfer since", () => {
+    const touched = of({ updated_at: new Date(completed.getTime() + 50 * day) })
+    assert.strictEqual(refusal(touched, 1n, 91)._tag, "REFUND_WINDOW_EXPIRED")
+  })
+
+  it("is of as much as it names", () => {
+    assert.deepStrictEqual(judged(of(), 40n), Result.succeed(40n))
   })
 
   it("is of all that is left when it names no amount", () => {
@@ -129,9 +140,12 @@ describe("a refund", () => {
 describe("the money of a refund", () => {
   it("of a move within one currency is one step back", () => {
     const one = transfer()
-    assert.deepStrictEqual(refundSteps(one, moneyOf(one, 40n)), [
-      { kind: "transfer", debit: receiver, credit: payer, currency: "USDC", amount: 40n, code: "refund" }
-    ])
+    for (const amount of [1n, 40n]) {
+      assert.deepStrictEqual(moneyOf(one, amount), { given: amount, fee: 0n, amount })
+      assert.deepStrictEqual(refundSteps(one, moneyOf(one, amount)), [
+        { kind: "transfer", debit: receiver, credit: payer, currency: "USDC", amount, code: "refund" }
+      ])
+    }
   })
 
   it("takes a whole micro-unit from the receiver for any part of one, and brings none of the fee for a part", () => {
