@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 import { TenantId } from "#domain/Ids.ts"
-import { isSignedFor, type PaymentRow, standing } from "#domain/Payment.ts"
+import { isCharged, isSignedFor, Pay, type PaymentRow, recordOf, standing } from "#domain/Payment.ts"
 import {
   paymentIdOf,
   readProof,
@@ -12,6 +13,7 @@ import {
   tokenKey,
   writeProof
 } from "#domain/PaymentToken.ts"
+import { sandboxTransaction } from "#domain/SandboxTransaction.ts"
 
 const key = tokenKey(new Uint8Array(32).fill(7))
 const other = tokenKey(new Uint8Array(32).fill(8))
@@ -35,6 +37,23 @@ const flipped = (text: string) => {
 describe("a payment request", () => {
   it("says what was written into it", () =>
     assert.deepStrictEqual(readRequest(key, writeRequest(key, request)), { ...request, askedAt }))
+
+  it("is for the method that was called, whichever is served", () => {
+    for (const method of ["ANY", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]) {
+      assert.strictEqual(readRequest(key, writeRequest(key, { ...request, method }))?.method, method)
+    }
+  })
+
+  it("is one text, as are its terms and a proof: nothing stands around it", () => {
+    const [terms, whole, proof] = [sealTerms(key, request), writeRequest(key, request), writeProof(key, endpoint)]
+    for (const around of [(text: string) => `${text}\n`, (text: string) => `${text}=`, (text: string) => ` ${text}`]) {
+      assert.isUndefined(readTerms(key, around(terms), "everybody"))
+      assert.isUndefined(readRequest(key, around(whole)))
+      assert.isUndefined(readProof(key, around(proof)))
+    }
+    assert.isUndefined(readProof(key, `${proof}AAAA`))
+    assert.isUndefined(readProof(key, "pp_"))
+  })
 
   it("is different every time", () => {
     assert.strictEqual(new Set(Array.from({ length: 3000 }, () => writeRequest(key, request))).size, 3000)
@@ -155,7 +174,9 @@ describe("what a call may do with a payment", () => {
     ["never used", says({ state: "expired" }, 1), "proof_expired"],
     ["charged and delivered", says({ ...captured, delivered_at: at(2) }, 50), "Used"],
     ["charged, answer on its way", says(captured, 3), "InProgress"],
+    ["charged, answer on its way until its lease ends", says(captured, 40), "Answerable"],
     ["charged, answer lost", says(captured, 41), "Answerable"],
+    ["charged, without a lease", says({ ...captured, lease_until: null }, 3), "Answerable"],
     ["charged, answer lost, long ago", says(captured, 600), "Answerable"],
     ["charged, another request", says(captured, 41, { fingerprint: "g" }), "Used"],
     ["signed, charged", says({ ...captured, protocol: "x402v2" }, 3), "Answerable"],
@@ -193,7 +214,50 @@ describe("what a call may do with a payment", () => {
     assert.isFalse(isSignedFor({ ...row, scheme: "upto" }, signed))
   })
 
+  it("is shown with its payer's wallet, or on a chain with none, and with where a chain shows it once it is charged", () => {
+    const shown = (given: Partial<PaymentRow>) => {
+      const { payer_wallet_id, transaction } = recordOf({ ...row, ...given })
+      return [payer_wallet_id, transaction]
+    }
+    const sandboxed = sandboxTransaction(row.network, row.id)
+    const paid = { ...captured, transaction: "0x1" } as const
+    assert.deepStrictEqual(shown({ ...captured, protocol: "native" }), [wallet, null])
+    assert.deepStrictEqual(shown({ ...paid, protocol: "x402v2" }), [wallet, sandboxed])
+    assert.deepStrictEqual(shown({ ...paid, protocol: "x402v2", rail: "chain" }), [null, "0x1"])
+    assert.deepStrictEqual(shown({ state: "settling", protocol: "x402v2", rail: "chain", transaction: "0x1" }), [
+      null,
+      "0x1"
+    ])
+    assert.deepStrictEqual(shown({ state: "in_flight", protocol: "x402v2" }), [wallet, null])
+  })
+
   it("no payment: unknown", () => {
     assert.deepStrictEqual(standing(undefined, call, at(1)), { _tag: "Refused", reason: "proof_unknown" })
+  })
+})
+
+describe("an answer of the origin", () => {
+  it("is charged below 400, or whatever it is where every answer is; but never one that asks for payment", () => {
+    const charged = (chargeOn: "success" | "response") =>
+      [100, 200, 399, 400, 401, 402, 403, 500, 599].filter((status) => isCharged(chargeOn, status))
+    assert.deepStrictEqual(charged("success"), [100, 200, 399])
+    assert.deepStrictEqual(charged("response"), [100, 200, 399, 400, 401, 403, 500, 599])
+  })
+})
+
+describe("what a caller pays for", () => {
+  it("is the request that a 402 named, or an address: one of the two, each of its length", () => {
+    const isRead = (body: object) => Result.isSuccess(Schema.decodeUnknownResult(Pay)(body))
+    for (const body of [{ payment_request_id: "pr_".padEnd(200, "x") }, { url: "https://".padEnd(4096, "x") }]) {
+      assert.isTrue(isRead(body))
+    }
+    for (const body of [
+      {},
+      { payment_request_id: "pr_", url: "https://pay.example" },
+      { payment_request_id: "pr_".padEnd(201, "x") },
+      { url: "https://".padEnd(4097, "x") }
+    ]) {
+      assert.isFalse(isRead(body), JSON.stringify(body).slice(0, 60))
+    }
   })
 })

@@ -1,9 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import fc from "fast-check"
 import { QuoteId, TransferId } from "#domain/Ids.ts"
 import { maxMicros } from "#domain/Money.ts"
-import { amountsOf, type Quote, rateOf, receiving, redemption, sending, shownTerms, type Terms } from "#domain/Quote.ts"
+import {
+  amountsOf,
+  CreateQuote,
+  fractionOfACent,
+  type Quote,
+  rateOf,
+  receiving,
+  redemption,
+  sending,
+  shownTerms,
+  type Terms
+} from "#domain/Quote.ts"
 import { midRate, quantumOf, QuoteCurrency, rateUnit, sandboxPerDollar } from "#domain/Rate.ts"
 import { newUuid } from "#services/NewId.ts"
 
@@ -98,6 +109,16 @@ describe("the amounts of a quote", () => {
     )
   })
 
+  it("come with the rate before and after the spread, and the spread", () => {
+    assert.deepStrictEqual(shownTerms(usual("USDC", "EURC")), {
+      from_currency: "USDC",
+      to_currency: "EURC",
+      rate: "0.91540000",
+      mid_rate: "0.92000000",
+      spread_basis_points: 50
+    })
+  })
+
   it("keep their worth within one currency, less the fee", () => {
     const conversion = usual("EURC", "EURC")
     assert.strictEqual(rateOf(conversion), rateUnit)
@@ -129,6 +150,33 @@ describe("the amounts of a quote", () => {
     assert.isTrue(tooLarge(amountsOf(euros, "receive", maxMicros)))
     assert.isTrue(tooLarge(amountsOf(pesos, "send", maxMicros)))
     assert.isTrue(Result.isSuccess(amountsOf(pesos, "receive", maxMicros - (maxMicros % 10_000n))))
+    const even = { ...usual("USDC", "USDC"), fee: 0 }
+    assert.isTrue(Result.isSuccess(amountsOf(even, "receive", maxMicros)))
+    assert.isTrue(tooLarge(amountsOf({ ...euros, mid: 2n * rateUnit, spread: 0, fee: 0 }, "send", maxMicros / 2n + 1n)))
+  })
+})
+
+describe("a request for a quote", () => {
+  const read = Schema.decodeUnknownResult(CreateQuote)
+  const asked = (from_currency: QuoteCurrency, to_currency: QuoteCurrency, amount: string, amount_side?: string) => {
+    const body = { from_currency, to_currency, amount, ...(amount_side !== undefined && { amount_side }) }
+    const request = read(body)
+    return Result.isSuccess(request) ? "read" : String(request.failure)
+  }
+
+  it("has no fraction of a cent in the currency that its amount is in", () => {
+    for (const [from, to, side] of [
+      ["USD", "USDC", undefined],
+      ["USD", "USDC", "send"],
+      ["USDC", "USD", "receive"]
+    ] as const) {
+      assert.strictEqual(asked(from, to, "0.01", side), "read")
+      const refused = asked(from, to, "0.011", side)
+      assert.include(refused, fractionOfACent)
+      assert.include(refused, '["amount"]')
+    }
+    assert.strictEqual(asked("USDC", "USD", "0.000001"), "read")
+    assert.strictEqual(asked("USD", "USDC", "0.000001", "receive"), "read")
   })
 })
 
