@@ -201,8 +201,33 @@ describe("a payment of version 1", () => {
     assert.strictEqual(acceptance.outdated?.amount, price)
   })
 
-  it("by Permit2 is accepted too", async () => {
-    assert.strictEqual(authorized(outcome(v1(await signPermit("exact")))).method, "permit2")
+  it("by Permit2 is accepted too, and says what it was when its price or time is over", async () => {
+    const payload = await signPermit("exact")
+    const authorization = authorized(outcome(v1(payload)))
+    assert.strictEqual(authorization.method, "permit2")
+    const before = { outdated: authorization }
+    assert.deepInclude(outcome(v1(payload), { prices: [20_000n] }), { reason: "permit2_amount_mismatch", ...before })
+    const late = { now: now + 400_000 }
+    assert.deepInclude(outcome(v1(payload), late), { reason: "permit2_deadline_expired", ...before })
+  })
+
+  it("that is not good yet cannot have been used, and says nothing of before", async () => {
+    const payload = await signTransfer({ validAfter: BigInt(now / 1000 + 1) })
+    for (const header of [v1(payload), v2(payload)]) {
+      assert.notProperty(outcome(header), "outdated")
+      assert.strictEqual(reasonOf(outcome(header)), "invalid_exact_evm_payload_authorization_valid_after")
+    }
+  })
+
+  it("of what is no amount is malformed, and of more than the ledger can hold of no price that ever was", async () => {
+    const { authorization, signature } = await signTransfer()
+    for (const value of ["soon", "12x", "x12", "-1", ""]) {
+      const payload = { signature, authorization: { ...authorization, value } }
+      assert.strictEqual(reasonOf(outcome(v1(payload))), "invalid_payload", value)
+    }
+    const much = outcome(v1(await signTransfer({ value: 10n ** 19n })))
+    assert.strictEqual(reasonOf(much), "invalid_exact_evm_payload_authorization_value_mismatch")
+    assert.notProperty(much, "outdated")
   })
 })
 
@@ -250,7 +275,9 @@ describe("the payer that a payment names", () => {
     assert.strictEqual(claimed(v1(await signTransfer())), address)
     assert.strictEqual(claimed(v1(await signPermit("exact"))), address)
     assert.isUndefined(claimed(v1({ transaction: "AQID" })))
-    assert.isUndefined(claimed(v1({ authorization: { from: "me" } })))
+    for (const from of ["me", `${address}0`, `0${address}`, [address], 1, null]) {
+      assert.isUndefined(claimed(v1({ authorization: { from } })), JSON.stringify(from))
+    }
   })
 })
 

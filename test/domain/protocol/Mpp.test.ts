@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { keccak256, stringToHex } from "viem"
-import { challengeOf, problemOf, receiptHeader, writeChallenge } from "#domain/protocol/Mpp.ts"
+import { challengeOf, problemOf, readCredential, receiptHeader, writeChallenge } from "#domain/protocol/Mpp.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import {
   authorized,
@@ -96,7 +96,12 @@ describe("a credential", () => {
       { expires: new Date(now + 900_000).toISOString() },
       { id: `${challenge.id.slice(0, 42)}x.AAAAAAAAAAA` },
       { id: challenge.id.slice(0, 43) },
-      { id: undefined }
+      { id: `x${challenge.id}` },
+      { id: challenge.id.replace(/.\./, "é.") },
+      { id: [challenge.id] },
+      { id: undefined },
+      { opaque: [challenge.opaque] },
+      { opaque: 1 }
     ]
     for (const change of changes) {
       const reason = reasonOf(outcome(credential({ challenge: { ...challenge, ...change }, payload })))
@@ -106,6 +111,17 @@ describe("a credential", () => {
     assert.strictEqual(reasonOf(outcome(credential({ challenge: resalted, payload }))), "challenge_nonce_mismatch")
     const forged = { ...challenge, opaque: Buffer.from('{"quote":"pr_x"}').toString("base64url") }
     assert.strictEqual(reasonOf(outcome(credential({ challenge: forged, payload }))), "quote_unknown")
+  })
+
+  it("with any other id than the challenge's is refused, and does not throw", async () => {
+    const payload = await signed()
+    const { id } = challenge
+    const read = (other: unknown) =>
+      readCredential({ _tag: "Mpp", challenge: { ...challenge, id: other }, payload, source: undefined }, challenge)
+    for (const other of [undefined, 1, [id], "", `${id}A`, id.slice(1), `é${id.slice(1)}`, `${id.slice(1)}é`]) {
+      assert.strictEqual(read(other), "invalid_challenge", String(other))
+    }
+    assert.isObject(read(id))
   })
 
   it("is refused where it was not asked for", async () => {
@@ -134,6 +150,14 @@ describe("a credential", () => {
     const payload = await signed()
     const typed = credential({ challenge, payload: { ...payload, type: "transaction" } })
     assert.strictEqual(reasonOf(outcome(typed)), "invalid_payload")
+    for (const nonce of [undefined, 1, [challengeNonce()]]) {
+      assert.strictEqual(
+        reasonOf(outcome(credential({ challenge, payload: { ...payload, nonce } }))),
+        "invalid_payload"
+      )
+    }
+    const loud = `0x${challengeNonce().slice(2).toUpperCase()}`
+    assert.strictEqual(reasonOf(outcome(credential({ challenge, payload: { ...payload, nonce: loud } }))), "Accepted")
     for (const source of [`did:pkh:eip155:84532:${stranger.address}`, `did:pkh:eip155:1:${payer.address}`, ""]) {
       assert.strictEqual(reasonOf(outcome(credential({ challenge, payload, source }))), "payer_mismatch", source)
     }
@@ -159,10 +183,20 @@ describe("what MPP is told", () => {
   })
 
   it("of a refusal is a problem of its own kind", () => {
-    const type = (reason: string) => problemOf(reason).type.split("/").at(-1)
-    assert.strictEqual(type("payment_required"), "payment-required")
-    assert.strictEqual(type("quote_expired"), "payment-expired")
-    assert.strictEqual(type("insufficient_funds"), "payment-insufficient")
-    assert.strictEqual(type("invalid_exact_evm_signature"), "verification-failed")
+    const kinds = {
+      payment_required: "Payment Required",
+      invalid_payload: "Malformed Credential",
+      payment_header_too_large: "Malformed Credential",
+      multiple_payments: "Malformed Credential",
+      invalid_challenge: "Invalid Challenge",
+      quote_unknown: "Invalid Challenge",
+      quote_expired: "Payment Expired",
+      insufficient_funds: "Payment Insufficient",
+      invalid_exact_evm_signature: "Verification Failed"
+    }
+    for (const [reason, title] of Object.entries(kinds)) {
+      const type = `https://paymentauth.org/problems/${title.toLowerCase().replace(" ", "-")}`
+      assert.deepStrictEqual(problemOf(reason), { type, title, status: 402, detail: reason })
+    }
   })
 })

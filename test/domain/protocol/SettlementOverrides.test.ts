@@ -52,6 +52,10 @@ describe("what an origin asks to take of a maximum", () => {
       "0x10",
       "%",
       "50.123%",
+      "0.123%",
+      "50%%",
+      "50% ",
+      " $0.002",
       "-50%",
       "$",
       "$-1",
@@ -65,6 +69,12 @@ describe("what an origin asks to take of a maximum", () => {
     for (const header of ["", "{", "null", "1500", '"1500"', "[]", `{"amount":"${"1".repeat(2_000)}"}`]) {
       assert.isUndefined(settlementAmount(header, 10_000n), header.slice(0, 20))
     }
+  })
+
+  it("is looked for in the first thousand characters, and not in a longer header", () => {
+    const header = (length: number) => `{"amount":"1500"}`.padEnd(length)
+    assert.strictEqual(settlementAmount(header(1_000), 10_000n), 1_500n)
+    assert.isUndefined(settlementAmount(header(1_001), 10_000n))
   })
 
   const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000 }))

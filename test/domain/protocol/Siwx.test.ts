@@ -4,7 +4,7 @@ import { createSiweMessage } from "viem/siwe"
 import { encodeBase58 } from "#domain/Network.ts"
 import { tokenKey } from "#domain/PaymentToken.ts"
 import { keyPair } from "#domain/protocol/SolanaKeys.ts"
-import { signedIn, signInFor, signInText } from "#domain/protocol/Siwx.ts"
+import { signedIn, signInExtension, signInFor, signInText } from "#domain/protocol/Siwx.ts"
 import { base64, endpoint, key, now, payer, recover, stranger } from "./Payers.ts"
 
 const info = signInFor(key, endpoint, now)
@@ -22,6 +22,40 @@ const outcome = (fields: object, at = now, where: Parameters<typeof signedIn>[1]
   const answer = signedIn(base64(fields), where, { ...context, now: at })
   return answer._tag === "SignedIn" ? answer.address : answer.reason
 }
+
+describe("what a 402 says of signing in", () => {
+  it("is what to sign, on which chain, by which kind of key, and every field that has to come back", () => {
+    for (const [network, chainId, type] of [
+      ["base-sepolia", "eip155:84532", "eip191"],
+      ["solana-devnet", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "ed25519"]
+    ] as const) {
+      const { schema, ...said } = signInExtension(info, network)
+      assert.deepStrictEqual(said, { info, supportedChains: [{ chainId, type }] })
+      const required = ["address", "chainId", "domain", "issuedAt", "nonce", "signature", "type", "uri", "version"]
+      assert.deepStrictEqual([...schema.required].sort(), required)
+    }
+  })
+
+  it("on Solana is the likeness of EIP-4361, with one line in the place of a statement", () => {
+    assert.deepStrictEqual(signInText(info, "solana-devnet", "me").split("\n").slice(0, 6), [
+      "pay.example wants you to sign in with your Solana account:",
+      "me",
+      "",
+      `URI: ${info.uri}`,
+      "Version: 1",
+      "Chain ID: EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
+    ])
+    assert.deepStrictEqual(signInText(info, "base-sepolia", "me").split("\n").slice(0, 7), [
+      "pay.example wants you to sign in with your Ethereum account:",
+      "me",
+      "",
+      "",
+      `URI: ${info.uri}`,
+      "Version: 1",
+      "Chain ID: 84532"
+    ])
+  })
+})
 
 describe("signing in", () => {
   it("is by the text of EIP-4361, to the byte", () => {
@@ -58,9 +92,20 @@ describe("signing in", () => {
     assert.strictEqual(outcome(fields, now, solana), pair.address)
     const changed = { ...fields, address: keyPair(createHash("sha256").update("other").digest()).address }
     assert.strictEqual(outcome(changed, now, solana), "invalid_siwx_signature")
+    for (const signature of ["", "1", "0", fields.signature.slice(1), `1${fields.signature}`, "z".repeat(5_000)]) {
+      assert.strictEqual(
+        outcome({ ...fields, signature }, now, solana),
+        "invalid_siwx_signature",
+        signature.slice(0, 9)
+      )
+    }
+    for (const change of [{ address: 1 }, { address: [pair.address] }, { signature: 1 }, { signature: null }]) {
+      assert.strictEqual(outcome({ ...fields, ...change }, now, solana), "invalid_siwx_header", JSON.stringify(change))
+    }
   })
 
   it("is for five minutes", async () => {
+    assert.strictEqual(info.expirationTime, new Date(now + 300_000).toISOString())
     assert.strictEqual(outcome(await proof(), now + 300_000), payer.address.toLowerCase())
     assert.strictEqual(outcome(await proof(), now + 300_001), "invalid_siwx_expired")
   })
@@ -69,7 +114,9 @@ describe("signing in", () => {
     const other = { ...endpoint, gatewayUrl: "https://pay.example/x402/another" }
     assert.strictEqual(outcome(await proof(), now, other), "invalid_siwx_nonce")
     const later = new Date(now + 1000).toISOString()
-    const changes = [{ nonce: "0".repeat(32) }, { nonce: "" }, { nonce: 1 }, { issuedAt: later }]
+    const around = [`${info.nonce}0`, `0${info.nonce}`, info.nonce.slice(1), [info.nonce]]
+    const nonces = ["0".repeat(32), "", 1, ...around].map((nonce) => ({ nonce }))
+    const changes = [...nonces, { issuedAt: later }]
     for (const change of changes) {
       assert.strictEqual(outcome(await proof(change)), "invalid_siwx_nonce", JSON.stringify(change))
     }

@@ -23,6 +23,7 @@ describe("the payment of a request", () => {
     assert.isUndefined(readPayment({}))
     assert.isUndefined(readPayment({ authorization: "Bearer agent_123", "x-payment-proof": "pp_123" }))
     assert.isUndefined(readPayment({ authorization: "Payments x" }))
+    assert.isUndefined(readPayment({ authorization: "Bearer payment x" }))
   })
 
   it("says its version itself, whatever header it is in", () => {
@@ -50,6 +51,9 @@ describe("the payment of a request", () => {
     const sized = (length: number) =>
       base64({ x402Version: 1, scheme: "exact", network: "base", payload, padding: "x".repeat(length) })
     assert.strictEqual(reason({ "x-payment": sized(6_000) }), "X402V1")
+    const longest = sized(6_032)
+    assert.strictEqual(longest.length, maxPaymentHeader)
+    assert.strictEqual(reason({ "x-payment": longest }), "X402V1")
     assert.isAbove(sized(15_000).length, 20_000)
     assert.strictEqual(reason({ "x-payment": sized(15_000) }), "payment_header_too_large")
     assert.strictEqual(reason({ "x-payment": "A".repeat(maxPaymentHeader + 1) }), "payment_header_too_large")
@@ -62,7 +66,16 @@ describe("the payment of a request", () => {
     assert.strictEqual(reason({ "x-payment": header }), "X402V1")
     assert.strictEqual(reason({ "x-payment": header.replace(/=+$/, "") }), "X402V1")
     const url = header.replaceAll("+", "-").replaceAll("/", "_")
-    for (const text of [url, `${header}, ${header}`, `${header}\n`, "%%%", "", "=", `${header}===`]) {
+    for (const text of [
+      url,
+      `${header}, ${header}`,
+      `${header}\n`,
+      "%%%",
+      "",
+      "=",
+      `${header}===`,
+      `${header.replace(/=+$/, "")}===`
+    ]) {
       assert.strictEqual(reason({ "x-payment": text }), "invalid_payload", text.slice(0, 20))
     }
   })
@@ -80,18 +93,28 @@ describe("the payment of a request", () => {
       '{"x402Version":2,"accepted":{},"payload":null}',
       '{"x402Version":1,"payload":{}}',
       '{"x402Version":1,"scheme":"exact","network":1,"payload":{}}',
+      '{"x402Version":1,"scheme":1,"network":"base","payload":{}}',
       '{"x402Version":1,"scheme":"exact","network":"base","payload":"0x"}'
     ]
     for (const text of broken) {
       assert.strictEqual(reason({ "x-payment": Buffer.from(text).toString("base64") }), "invalid_payload", text)
     }
-    for (const text of ["Payment", "Payment ", "Payment a+b", `Payment ${base64url({ payload: {} })}`]) {
+    const parts = [{ payload: {} }, { challenge: {} }].map((part) => `Payment ${base64url(part)}`)
+    for (const text of ["Payment", "Payment ", "Payment a+b", `Payment ${base64url(credential)} x`, ...parts]) {
       assert.strictEqual(reason({ authorization: text }), "invalid_payload", text)
     }
     assert.strictEqual(
       reason({ authorization: `Payment ${base64url({ ...credential, source: 1 })}` }),
       "invalid_payload"
     )
+  })
+
+  it("has an id of its extension that is text, if it has one", () => {
+    const named = (id: unknown) => reason(v2(payload, offer("exact"), { "payment-identifier": { info: { id } } }))
+    assert.strictEqual(named("a".repeat(16)), "X402V2")
+    for (const id of [["a".repeat(16)], 1, null, "a".repeat(15), "a".repeat(129), `${"a".repeat(16)} `]) {
+      assert.strictEqual(named(id), "invalid_payload", String(id))
+    }
   })
 
   it.prop("never fails, whatever the header", { text: Schema.String }, ({ text }) => {
