@@ -35,8 +35,11 @@ const flipped = (text: string) => {
 }
 
 describe("a payment request", () => {
-  it("says what was written into it", () =>
-    assert.deepStrictEqual(readRequest(key, writeRequest(key, request)), { ...request, askedAt }))
+  it("says what was written into it, and the moment in the second before at which it was asked for", () => {
+    for (const at of [askedAt, request.issuedAt - 999, request.issuedAt]) {
+      assert.deepStrictEqual(readRequest(key, requestOf(sealTerms(key, request), at)), { ...request, askedAt: at })
+    }
+  })
 
   it("is for the method that was called, whichever is served", () => {
     for (const method of ["ANY", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]) {

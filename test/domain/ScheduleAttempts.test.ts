@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { AccountId, ScheduleId, TenantId, TransferId, WalletId } from "#domain/Ids.ts"
+import { afterAttempt, dueAt, originOf, type Schedule, shown } from "#domain/Schedule.ts"
+import { type CreateScheduledTransfer, orderOf, timetableOf } from "#domain/ScheduleOrder.ts"
+
+const uuid = (tail: number) => `00000000-0000-7000-8000-${String(tail).padStart(12, "0")}`
+const now = new Date("2026-03-01T12:00:00Z")
+const hour = 3_600_000
+
+const order = (changed: Partial<CreateScheduledTransfer>) =>
+  orderOf({
+    from_wallet_id: WalletId.make(uuid(1)),
+    to_wallet_id: WalletId.make(uuid(2)),
+    amount: 10n,
+    currency: "USDC",
+    ...changed
+  })
+
+const scheduleOf = (given: Partial<CreateScheduledTransfer>, changed: Partial<Schedule> = {}): Schedule => {
+  const { first, recurrence } = Result.getOrThrow(timetableOf(Result.getOrThrow(order(given)), now))
+  return {
+    id: ScheduleId.make(uuid(3)),
+    tenant_id: TenantId.make(uuid(4)),
+    version: 0n,
+    status: "scheduled",
+    type: "internal",
+    amount: 10n,
+    currency: "USDC",
+    from_wallet_id: WalletId.make(uuid(1)),
+    to_wallet_id: WalletId.make(uuid(2)),
+    from_account_id: AccountId.make(uuid(5)),
+    to_account_id: AccountId.make(uuid(5)),
+    memo: null,
+    scheduled_at: given.scheduled_at ?? null,
+    frequency: null,
+    interval: null,
+    day_of_month: null,
+    day_of_week: null,
+    time: null,
+    cron_expression: null,
+    timezone: null,
+    start_at: null,
+    end_at: null,
+    ...recurrence,
+    max_occurrences: given.max_occurrences ?? null,
+    retry_enabled: given.retry_enabled ?? true,
+    max_retry_attempts: given.max_retry_attempts ?? 3,
+    retry_window_days: given.retry_window_days ?? 14,
+    next_execution_at: first,
+    occurrence_at: first,
+    occurrences: 0,
+    first_attempt_at: null,
+    last_execution_at: null,
+    executions_completed: 0,
+    last_transfer_id: null,
+    failure_reason: null,
+    attempts: 0,
+    initiated_by: { type: "api_key", id: "key" },
+    created_at: now,
+    updated_at: now,
+    ...changed
+  }
+}
+
+const transfer_id = TransferId.make(uuid(6))
+
+describe("a schedule as it is shown", () => {
+  const daily = scheduleOf({ frequency: "daily", max_occurrences: 3 }, { occurrences: 1 })
+  const remaining = (schedule: Schedule) => shown(schedule).executions_remaining
+
+  it("says how often it runs yet, where there is an end to it", () => {
+    assert.strictEqual(remaining(scheduleOf({ scheduled_at: new Date(now.getTime() + hour) })), 1)
+    assert.strictEqual(remaining(scheduleOf({ frequency: "daily" })), null)
+    for (const status of ["scheduled", "paused"] as const) assert.strictEqual(remaining({ ...daily, status }), 2)
+    for (const status of ["executed", "failed", "cancelled"] as const) {
+      assert.strictEqual(remaining({ ...daily, status }), 0)
+    }
+  })
+  it("is due at its next execution while it is scheduled, and never otherwise", () => {
+    assert.deepStrictEqual(
+      [dueAt(daily), shown(daily).next_execution_at],
+      [daily.next_execution_at, daily.next_execution_at]
+    )
+    const paused: Schedule = { ...daily, status: "paused" }
+    assert.deepStrictEqual([dueAt(paused), shown(paused).next_execution_at], [null, null])
+  })
+  it("keeps to itself what it is decided on", () => {
+    for (const name of ["tenant_id", "version", "occurrence_at", "occurrences", "first_attempt_at"]) {
+      assert.notProperty(shown(daily), name)
+    }
+  })
+})
+
+describe("an attempt", () => {
+  const at = new Date(now.getTime() + 24 * hour)
+  const tried = (schedule: Schedule, failure: "insufficient_funds" | null, when = at) => {
+    const { happened, schedule: after } = afterAttempt(schedule, { at: when, transfer_id, failure })
+    return [after.status, after.attempts, after.occurrences, happened.map((type) => type.split(".")[1])]
+  }
+  const once = scheduleOf({ scheduled_at: at })
+  const last = scheduleOf({ frequency: "daily", max_occurrences: 2, retry_enabled: false }, { occurrences: 1 })
+
+  it("that moves the money of the last occurrence ends the schedule, and any other goes on", () => {
+    assert.deepStrictEqual(tried(once, null), ["executed", 0, 1, ["executed", "completed"]])
+    const daily = scheduleOf({ frequency: "daily" }, { attempts: 2 })
+    assert.deepStrictEqual(tried(daily, null), ["scheduled", 0, 1, ["executed"]])
+  })
+  it("that fails is made again an hour later, counted from the first, or is the end where it is not", () => {
+    assert.deepStrictEqual(tried(once, "insufficient_funds"), ["scheduled", 1, 0, ["retrying"]])
+    const retried = afterAttempt(once, { at, transfer_id, failure: "insufficient_funds" }).schedule
+    const soon = new Date(at.getTime() + hour)
+    assert.deepStrictEqual([retried.first_attempt_at, retried.next_execution_at], [at, soon])
+    const again = afterAttempt(retried, { at: soon, transfer_id, failure: "insufficient_funds" }).schedule
+    assert.deepStrictEqual([again.first_attempt_at, again.attempts], [at, 2])
+    const alone = { ...once, retry_enabled: false }
+    assert.deepStrictEqual(tried(alone, "insufficient_funds"), ["failed", 1, 1, ["failed"]])
+  })
+  it("that fails at the last occurrence ends a schedule as executed, if any was", () => {
+    assert.deepStrictEqual(tried(last, "insufficient_funds"), ["failed", 1, 2, ["failed"]])
+    const executed = { ...last, executions_completed: 1 }
+    assert.deepStrictEqual(tried(executed, "insufficient_funds"), ["executed", 1, 2, ["failed", "completed"]])
+  })
+  it("is told which one it is, from 1", () => {
+    assert.deepInclude(originOf(once), { occurrence: 1, attempt: 1 })
+    assert.deepInclude(originOf({ ...once, occurrences: 4, attempts: 2 }), { occurrence: 5, attempt: 3 })
+  })
+})
