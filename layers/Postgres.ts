@@ -79,6 +79,17 @@ const ownServer = Effect.gen(function* () {
 
 const serverOfAnother = Effect.flatMap(dataDir, EmbeddedPostgres.running)
 
+/** To a command the owner of the directory is no rival: there is nobody to stop, and no other directory to take. */
+const besideOwner = <E>(error: E) =>
+  error instanceof EmbeddedPostgres.EmbeddedPostgresError && error.reason === "InUse"
+    ? new EmbeddedPostgres.EmbeddedPostgresError({
+        ...error,
+        message:
+          `The Turnpike that runs on ${error.dataDir} (process ${error.ownerPid}) has no database at the moment: it is ` +
+          `starting, or its Postgres is down. Its log and ${join(error.dataDir, "postgres.log")} say why; try again when it serves.`
+      })
+    : error
+
 /** The shared pool over `Database`. Connections are opened when needed. */
 export const layerPool = PgClient.layerFrom(
   Effect.gen(function* () {
@@ -158,7 +169,7 @@ export const layer = Layer.merge(layerPool, prepared).pipe(Layer.provideMerge(da
 
 /** The same for a command, which migrates nothing, and may run beside the Turnpike that owns the embedded server. */
 export const layerVisitor = Layer.merge(layerPool, inspected).pipe(
-  Layer.provideMerge(database(Effect.catch(serverOfAnother, () => ownServer)))
+  Layer.provideMerge(database(Effect.catch(serverOfAnother, () => Effect.mapError(ownServer, besideOwner))))
 )
 
 /**
