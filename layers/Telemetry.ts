@@ -1,10 +1,24 @@
-import { Cause, Config, Duration, Effect, Layer, Logger, LogLevel, Metric, Option, Redacted, References } from "effect"
+import {
+  Cause,
+  Clock,
+  Config,
+  Duration,
+  Effect,
+  Layer,
+  Logger,
+  LogLevel,
+  Metric,
+  Option,
+  Redacted,
+  References
+} from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { redact } from "#domain/Redaction.ts"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { sayingOf } from "#services/Database/Reasons.ts"
 import { isDatabaseAway } from "#services/Health.ts"
+import { monotonic } from "#services/RealTime.ts"
 import * as Setting from "./Setting.ts"
 
 const format = Config.option(Setting.word("TURNPIKE_LOG_FORMAT", ["json", "pretty"]))
@@ -51,7 +65,8 @@ const once = (logger: Logger.Logger<unknown, void>, minimum: LogLevel.LogLevel) 
     const said = [options.message].flat()
     const faults = faultsOf(options.cause, said)
     if (faults.length === 0 || !faults.every(isAway)) return logger.log(options)
-    const now = options.date.getTime()
+    // A clock that is set back would keep all of them silent until it is where it was.
+    const now = monotonic(options.fiber.getRef(Clock.Clock))
     const isSaid = now - saidAt >= silence
     if (isSaid) saidAt = now
     else if (!LogLevel.isLessThanOrEqualTo(minimum, "Debug")) return

@@ -9,6 +9,9 @@ export const realTime = Clock.Clock.defaultValue()
 /** Milliseconds that only go on, also when the time is set: by these it is told how long something lasts. */
 export const monotonic = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
+/** The same, by the clock of whoever asks. */
+export const monotonicMillis: Effect.Effect<number> = Effect.map(Clock.Clock, monotonic)
+
 /** Milliseconds that only go on, in real time. */
 export const passed = (): number => monotonic(realTime)
 

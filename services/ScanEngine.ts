@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type MerchantCategory, nothingSeen, type ScanFindings } from "#domain/Scan.ts"
@@ -17,6 +17,7 @@ import type { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { kindOf, score } from "#domain/ScanScore.ts"
 import { PageReading } from "./PageReading.ts"
 import { unlessBusy } from "./PageReading/UnlessBusy.ts"
+import { monotonicMillis } from "./RealTime.ts"
 import { meet, type Met } from "./ScanEngine/Meeting.ts"
 import { ScanLimits } from "./ScanEngine/Limits.ts"
 import { type Surveyed, survey } from "./ScanEngine/Survey.ts"
@@ -43,9 +44,9 @@ export class ScanEngine extends Context.Service<
 
       const look = Effect.fnUntraced(function* (site: Site, hints: ScanHints) {
         const visit = yield* visits.open(site, policy)
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* monotonicMillis
         const met = yield* meet(visit)
-        const frame = Effect.map(Clock.currentTimeMillis, (now) => ({
+        const frame = Effect.map(monotonicMillis, (now) => ({
           rubric_version: rubricVersion,
           requests: visit.requests(),
           vantage: visit.vantage,

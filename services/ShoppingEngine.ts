@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Scope } from "effect"
+import { Context, Duration, Effect, Layer, Option, Scope } from "effect"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { choose, type Offered } from "#domain/ProductChoice.ts"
@@ -8,6 +8,7 @@ import { type Blocker, type Step, stepsOf, type TestOutcome, type TestType } fro
 import { type StepTried, verdictOf } from "#domain/ShoppingVerdict.ts"
 import { PageReading } from "./PageReading.ts"
 import { unlessBusy } from "./PageReading/UnlessBusy.ts"
+import { monotonicMillis } from "./RealTime.ts"
 import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
 import { buy } from "./ShoppingEngine/Buying.ts"
 import { discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
@@ -127,9 +128,9 @@ export class ShoppingEngine extends Context.Service<
         run: Effect.Effect<A, E>,
         rail: (done: A) => StepTried["rail"]
       ) {
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* monotonicMillis
         const done = yield* run
-        const durationMs = (yield* Clock.currentTimeMillis) - began
+        const durationMs = (yield* monotonicMillis) - began
         const { blockers, detail, evidence, status } = done.outcome
         const tried: StepTried = { step, rail: rail(done), status, durationMs, detail, evidence, blockers }
         return { done, tried }
@@ -176,7 +177,7 @@ export class ShoppingEngine extends Context.Service<
         country: string | null,
         pages: PageReading["Service"]
       ) {
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* monotonicMillis
         const { requests, duration } = limits[type]
         const visit = yield* visits.open(site, {
           requests: requests + reserve.requests,
@@ -206,7 +207,7 @@ export class ShoppingEngine extends Context.Service<
           requests: [...visit.requests(), ...shown.flatMap((one) => one.requests())],
           vantage: visit.vantage,
           rubric_version: rubricVersion,
-          test_duration_ms: (yield* Clock.currentTimeMillis) - began
+          test_duration_ms: Math.round((yield* monotonicMillis) - began)
         } satisfies TestOutcome
       }, Effect.scoped)
 

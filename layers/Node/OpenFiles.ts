@@ -1,5 +1,6 @@
-import { Clock, Context, Duration, Effect, Predicate, Schedule } from "effect"
+import { Context, Duration, Effect, Predicate, Schedule } from "effect"
 import { closeSync, openSync, readFileSync } from "node:fs"
+import { monotonicMillis } from "#services/RealTime.ts"
 
 /** How many files a process may have open, by what Linux says of its limits; Infinity where that is not said, or unlimited. */
 export const readLimit = (limits: string): number => Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity)
@@ -53,7 +54,7 @@ export const watch = Effect.suspend(() => {
   let saidAt = Number.NEGATIVE_INFINITY
   const look = Effect.gen(function* () {
     const limit = reached()
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     if (limit === undefined || now - saidAt < silence) return
     saidAt = now
     yield* Effect.logError(`${limit}: new callers are cut off without an answer until there is room`)

@@ -1,8 +1,9 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Candidate, Offered } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, ShopRail, Step } from "#domain/ShoppingTest.ts"
 import type { StepTried } from "#domain/ShoppingVerdict.ts"
 import { type ShopperChosen, shopperOf, type TestShopper } from "#domain/TestShopper.ts"
+import { monotonicMillis } from "../RealTime.ts"
 import * as BigCommerceRail from "./BigCommerceRail.ts"
 import type { Storefront } from "./Discovery.ts"
 import * as EverShopRail from "./EverShopRail.ts"
@@ -109,9 +110,9 @@ const attemptOn = (
   Effect.gen(function* () {
     const tried: Array<StepTried> = []
     for (const step of planned) {
-      const began = yield* Clock.currentTimeMillis
+      const began = yield* monotonicMillis
       const { blockers, detail, evidence, status } = unlessAbroad(yield* stepOn(rail, step, candidate), shopper)
-      const durationMs = (yield* Clock.currentTimeMillis) - began
+      const durationMs = (yield* monotonicMillis) - began
       tried.push({ step, rail: rail.name, status, durationMs, detail, evidence, blockers })
       if (blockers.some(({ id }) => id === "order_taken"))
         yield* Effect.logError("A shop took a shopping test as an order", {

@@ -41,7 +41,7 @@ layer(server().pipe(Layer.provide(Layer.succeed(OpenFiles, Effect.succeed(14))))
   )
 })
 
-it.live("a process that may open nothing more says so, once a minute", () =>
+it.live("a process that may open nothing more says so, once a minute, also when its clock is set back", () =>
   Effect.gen(function* () {
     const owner = fileURLToPath(new URL("./OpenFilesOwner.ts", import.meta.url))
     const limited = ["-c", 'ulimit -n 64; exec "$@"', "sh", process.execPath, owner]

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Cause, ConfigProvider, Effect, Layer, References } from "effect"
+import { Cause, Clock, ConfigProvider, Effect, Layer, References } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock, TestConsole } from "effect/testing"
 import { once } from "node:events"
@@ -7,6 +7,7 @@ import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Setting from "#layers/Setting.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
+import { setClock } from "../services/SetClock.ts"
 import { listening } from "./Listening.ts"
 
 /** A collector that keeps what it was sent, by path. */
@@ -224,6 +225,21 @@ it.effect(
         ]
       )
     })
+)
+
+it.effect("a database that is away is one line a minute also when the clock is set back", () =>
+  Effect.gen(function* () {
+    const { clock, set } = yield* setClock
+    const miss = Effect.provideService(Effect.logError("Webhooks failed", refused()), Clock.Clock, clock)
+    yield* Effect.gen(function* () {
+      yield* miss
+      set.by = -86_400_000
+      yield* miss
+      yield* TestClock.adjust("1 minute")
+      yield* miss
+    }).pipe(Effect.provide(surroundings({ TURNPIKE_LOG_FORMAT: "json" })))
+    assert.lengthOf(yield* TestConsole.errorLines, 2)
+  })
 )
 
 it.live("a collector hears once a minute that the database is away, too", () =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Queue } from "effect"
+import { Clock, Duration, Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
@@ -8,6 +8,7 @@ import * as Fixture from "../shops/Fixture.ts"
 import { page, productNode, send, wares } from "../shops/Storefront.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
 import { type ScanOptions, scanOf } from "./ScanEngineHarness.ts"
+import { setClock } from "./SetClock.ts"
 
 /** What every scan must keep to, whatever the site does. */
 const requests = 24
@@ -124,16 +125,18 @@ describe("a scan of a hostile site", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("ends when its time is over, however slow everything is", () =>
+  it.effect("ends when its time is over, however slow everything is and whatever time it is set to be", () =>
     Effect.gen(function* () {
+      const { clock, set } = yield* setClock
       const slow = yield* Queue.unbounded<void>()
       const shop = Fixture.open((request, response, base) => {
         if (request.url === "/" || request.url === "/robots.txt") void WellBuilt.pages(request, response, base)
         else Queue.offerUnsafe(slow, undefined)
       })
       const limits = timed({ duration: "1500 millis", perRequest: "1 minute" })
-      const scanning = yield* Effect.forkScoped(insideBudget(shop, limits))
+      const scanning = yield* Effect.forkScoped(Effect.provideService(insideBudget(shop, limits), Clock.Clock, clock))
       yield* Queue.take(slow)
+      set.by = -86_400_000
       yield* TestClock.adjust("1499 millis")
       assert.isUndefined(scanning.pollUnsafe())
       yield* TestClock.adjust("1 millis")

@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { open as openFixture } from "../shops/Fixture.ts"
 import * as HtmlShop from "../shops/HtmlShop.ts"
@@ -72,6 +72,18 @@ describe("a test", () => {
       []
     )
     assert.isAbove(asked.length, 30)
+  })
+
+  it("lasts as long as it did, also when the time is set back meanwhile", async () => {
+    const real = Clock.Clock.defaultValue()
+    let hours = 0
+    const goingBack: Clock.Clock = Object.assign(Object.create(real), {
+      currentTimeMillis: Effect.map(real.currentTimeMillis, (now) => now - ++hours * 3_600_000)
+    })
+    const shopping = Effect.flatMap(Woo.open(), ({ domain }) => testOf(domain))
+    const outcome = await Effect.runPromise(Effect.scoped(Effect.provideService(shopping, Clock.Clock, goingBack)))
+    assert.isAbove(outcome.test_duration_ms, 0)
+    assert.isAbove(Math.max(...outcome.steps.map(({ duration_ms }) => duration_ms)), 0)
   })
 
   it("keeps to its pace and its budget; what it could not ask is unknown", async () => {
