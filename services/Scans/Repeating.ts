@@ -1,9 +1,10 @@
-import { Clock, Data, Duration, Effect, Option, type PubSub, type Scope, Semaphore } from "effect"
+import { Data, Duration, Effect, Option, type PubSub, type Scope, Semaphore } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { TenantId } from "#domain/Ids.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
 import { IdempotencyKeys } from "../IdempotencyKeys.ts"
+import { monotonicMillis } from "../RealTime.ts"
 import { ScannerCredits } from "../ScannerCredits.ts"
 import type { Billed, BilledOnce } from "./Buyer.ts"
 import type { Kind } from "./Claims.ts"
@@ -49,9 +50,9 @@ export const make = Effect.fnUntraced(function* <A>(work: Work<A>) {
     // Before looking: an end that nobody listens for is heard a second late.
     const ended = yield* ends.listen
     const wasReturned = (id: string) => credits.isReturned({ id, tenant_id: TenantId.make(claim.tenant_id) })
-    const since = yield* Clock.currentTimeMillis
+    const since = yield* monotonicMillis
     let mayBegin = true
-    while ((yield* Clock.currentTimeMillis) - since < Duration.toMillis(patience)) {
+    while ((yield* monotonicMillis) - since < Duration.toMillis(patience)) {
       const known = yield* keys.recordOf(claim, wasReturned)
       if (Option.isNone(known) && mayBegin) {
         const made = yield* Effect.asSome(attempt).pipe(Effect.catchTag("KeyTaken", () => Effect.succeedNone))

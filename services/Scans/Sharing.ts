@@ -1,9 +1,10 @@
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, type PubSub, Semaphore } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, type PubSub, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { type InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import { monotonicMillis } from "../RealTime.ts"
 import * as Billing from "./Billing.ts"
 import type { Billed, ScanBuyer } from "./Buyer.ts"
 import * as Charging from "./Charging.ts"
@@ -161,8 +162,8 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     )
   }, Effect.scoped)
   const fly = Effect.fn("Scans.fly")(function* (flight: Flight<A>) {
-    const since = yield* Clock.currentTimeMillis
-    while ((yield* Clock.currentTimeMillis) - since < Duration.toMillis(policy.patience)) {
+    const since = yield* monotonicMillis
+    while ((yield* monotonicMillis) - since < Duration.toMillis(policy.patience)) {
       const landed = yield* attempt(flight, flight.begun)
       if (landed !== undefined) return landed
     }

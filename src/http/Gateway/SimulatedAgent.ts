@@ -1,4 +1,4 @@
-import { Clock, Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Option, Schedule, Schema } from "effect"
 import { request as nodeRequest } from "node:http"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointTest, TestStep } from "#domain/EndpointTest.ts"
@@ -13,6 +13,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { Payments } from "#services/Payments.ts"
+import { monotonicMillis } from "#services/RealTime.ts"
 import { Wallets } from "#services/Wallets.ts"
 
 type Step = EndpointTest["steps"][number]
@@ -147,7 +148,7 @@ export const make = Effect.gen(function* () {
   return Effect.fn("SimulatedAgent.test")(function* (caller: Principal, id: EndpointId) {
     const endpoint = yield* endpoints.get(caller, id)
     if (caller.environment !== "sandbox") return yield* new Forbidden({ reason: "test runs are for the sandbox" })
-    const began = yield* Clock.currentTimeMillis
+    const began = yield* monotonicMillis
     const done: Array<Step> = []
     let paymentId: PaymentId | null = null
 
@@ -156,9 +157,9 @@ export const make = Effect.gen(function* () {
       E extends { readonly _tag: string },
       R
     >(name: TestStep, effect: Effect.Effect<A, E, R>) {
-      const start = yield* Clock.currentTimeMillis
+      const start = yield* monotonicMillis
       const result = yield* Effect.result(effect)
-      const duration_ms = (yield* Clock.currentTimeMillis) - start
+      const duration_ms = Math.round((yield* monotonicMillis) - start)
       if (result._tag === "Failure") {
         const { failure } = result
         const { detail, http_status } = failure instanceof StepFailed ? failure : failed(failure._tag)
@@ -185,7 +186,7 @@ export const make = Effect.gen(function* () {
       yield* step("verify", verify(paid.proof, endpoint.currency))
     })
     const outcome = yield* Effect.result(Effect.scoped(run))
-    const ended = yield* Clock.currentTimeMillis
+    const ended = yield* monotonicMillis
     const skipped = steps
       .slice(done.length)
       .map((name): Step => ({ step: name, status: "skipped", duration_ms: 0, http_status: null, detail: "" }))
@@ -193,7 +194,7 @@ export const make = Effect.gen(function* () {
       status: outcome._tag === "Success" ? "passed" : "failed",
       endpointId: endpoint.id,
       paymentId,
-      duration_ms: ended - began,
+      duration_ms: Math.round(ended - began),
       steps: [...done, ...skipped]
     } satisfies EndpointTest
   })
