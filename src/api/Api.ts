@@ -1,5 +1,6 @@
 import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import { eventPatterns } from "#domain/Webhook.ts"
 import { AccountsApi } from "./Accounts.ts"
 import { AgentChannelApi } from "./AgentChannel.ts"
 import { AgentsApi } from "./Agents.ts"
@@ -74,11 +75,21 @@ const wireNames = (spec: Record<string, unknown>): Record<string, unknown> => {
   return JSON.parse(text)
 }
 
+// Written without looking ahead, which some readers cannot.
+const amounts =
+  "[1-9]\\d{0,12}(?:\\.\\d{1,6})?|0\\.(?:[1-9]\\d{0,5}|0[1-9]\\d{0,4}|00[1-9]\\d{0,3}|000[1-9]\\d{0,2}|0000[1-9]\\d?|00000[1-9])"
+
+/** Of these fields, one is sent and the others are not. */
+const alternatives = {
+  BatchItem: ["to_account_id", "to_wallet_id"],
+  Pay: ["payment_request_id", "url"]
+}
+
 /** What is meant where a decoder takes more, or says less, than a reader should know. */
 const meanings = {
   Amount: {
     anyOf: [
-      { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
+      { type: "string", pattern: `^(?:${amounts})$` },
       { type: "number", minimum: 0.000001, maximum: 999_999_999.999999 }
     ],
     description:
@@ -86,7 +97,7 @@ const meanings = {
   },
   AmountOrZero: {
     anyOf: [
-      { type: "string", pattern: "^(0|[1-9]\\d*)(\\.\\d{1,6})?$" },
+      { type: "string", pattern: "^(0|[1-9]\\d{0,12})(\\.\\d{1,6})?$" },
       { type: "number", minimum: 0, maximum: 999_999_999.999999 }
     ],
     description:
@@ -101,17 +112,26 @@ const meanings = {
     type: "string",
     pattern: "^-?(0|[1-9]\\d*)\\.\\d{2,6}$",
     description: "A decimal with 2 to 6 decimals"
+  },
+  EventPattern: {
+    type: "string",
+    enum: [...eventPatterns],
+    description: "A type of event, a family such as transfer.*, or *"
   }
 }
 
-/** A regular expression of JavaScript escapes slashes. Readers that do so themselves would do it twice, and it means nothing here. */
-const plainSlashes = (part: unknown): void => {
+/**
+ * A regular expression of JavaScript escapes slashes: readers that do so themselves would do it twice, and it means nothing here.
+ * Its `\d` is ten digits, and those of all scripts to readers in other languages.
+ */
+const plainPatterns = (part: unknown): void => {
   if (typeof part !== "object" || part === null) return
   const pattern: unknown = Reflect.get(part, "pattern")
   if (typeof pattern === "string") {
-    Object.assign(part, { pattern: pattern.replace(/\\(.)/gs, (escape, of) => (of === "/" ? of : escape)) })
+    const plain: Record<string, string> = { "/": "/", d: "[0-9]" }
+    Object.assign(part, { pattern: pattern.replace(/\\(.)/gs, (escape, of) => plain[of] ?? escape) })
   }
-  Object.values(part).forEach(plainSlashes)
+  Object.values(part).forEach(plainPatterns)
 }
 
 /** Objects of the caller's own making, in which generators would otherwise see objects that are always empty. */
@@ -176,8 +196,12 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   admitting(Object(named["paths"]))
   selling(Object(named["paths"]))
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
+  for (const [name, fields] of Object.entries(alternatives)) {
+    const schemas = Object(Object(named["components"])["schemas"])
+    Object.assign(Object(schemas[name]), { oneOf: fields.map((field) => ({ required: [field] })) })
+  }
   open([named["components"], named["paths"]])
-  plainSlashes([named["components"], named["paths"]])
+  plainPatterns([named["components"], named["paths"]])
   growing(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {

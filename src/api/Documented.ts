@@ -37,7 +37,7 @@ export const documented = (about: {
   /** The same of an answer that is a stream of events. */
   readonly stream?: string
   /** What is said of query parameters in place of what they are decoded by. */
-  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Json }>>
+  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema?: Schema.Json }>>
   /** Query parameters that `description` tells of, and no list: generators of clients give two names apart by `-` or `_` one name. */
   readonly toldInWords?: ReadonlyArray<string>
 }) =>

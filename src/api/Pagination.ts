@@ -43,7 +43,7 @@ const noCursor = { message: "must be a cursor that an earlier answer gave as nex
 /** A place in a log, opaque to callers; `position` is the codec of what it stands for and refuses anything made up. */
 export const cursor = <Position>(position: Schema.Codec<Position, string>) => {
   const [decode, encode] = [Schema.decodeEffect(position), Schema.encodeSync(position)]
-  return Schema.String.check(Schema.isMaxLength(200, noCursor)).pipe(
+  return Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,200}$/u, noCursor)).pipe(
     Schema.decodeTo(
       Schema.toType(position),
       SchemaTransformation.transformEffect({

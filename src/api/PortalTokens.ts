@@ -45,10 +45,7 @@ const includeRevoked = {
   schema: { type: "boolean", default: false },
   description: "Whether tokens that were revoked are listed too"
 } as const
-const customer = {
-  schema: { type: "string" },
-  description: "The account whose tokens are listed, as `acc_...` or uuid"
-} as const
+const customer = { description: "The account whose tokens are listed, as `acc_...` or uuid" } as const
 
 const list = HttpApiEndpoint.get("list", "/portal-tokens", {
   query: {

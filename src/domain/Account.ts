@@ -3,13 +3,13 @@ import { isCountry } from "./Country.ts"
 import { EnvironmentWord } from "./Credential.ts"
 import { AccountId, TenantTypeId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
-import { IdempotencyKey, name, text } from "./Text.ts"
+import { IdempotencyKey, name, textOf } from "./Text.ts"
 
 /** A company or a human being. */
 export const AccountType = Schema.Literals(["business", "person"])
 export type AccountType = typeof AccountType.Type
 
-const Email = text(254).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { expected: "an e-mail address" }))
+const Email = textOf(254, /^[^\s@]+@[^\s@]+$/u, "^[^\\x00\\s@]+@[^\\x00\\s@]+$", { expected: "an e-mail address" })
 
 const noCountry = "must be a country's code of ISO 3166-1 alpha-2 in upper case, such as DE"
 const Country = Schema.String.check(

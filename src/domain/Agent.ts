@@ -13,7 +13,9 @@ export type AgentStatus = typeof AgentStatus.Type
 
 const Skills = Schema.Array(name(100)).check(
   Schema.isMaxLength(100),
-  Schema.makeFilter((skills) => new Set(skills).size === skills.length || "must name each skill once")
+  Schema.makeFilter((skills) => new Set(skills).size === skills.length || "must name each skill once", {
+    toJsonSchema: () => ({ uniqueItems: true })
+  })
 )
 const Description = Schema.NullOr(text(1000))
 

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
-import { name, text } from "./Text.ts"
+import { name, text, textOf } from "./Text.ts"
 
 /** Something that speaks for one side. */
 export const Evidence = Schema.Struct({
   type: name(100),
   description: text(1000),
   url: Schema.optionalKey(
-    text(2000).check(Schema.isPattern(/^https?:\/\/\S+$/u, { expected: "an http or https address" }))
+    textOf(2000, /^https?:\/\/\S+$/u, "^https?://[^\\x00\\s]+$", { expected: "an http or https address" })
   ),
   content: Schema.optionalKey(text(4000))
 }).annotate({ identifier: "DisputeEvidence" })

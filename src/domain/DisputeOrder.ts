@@ -6,9 +6,9 @@ import { TransferId } from "./Ids.ts"
 import { Amount } from "./Money.ts"
 import { InvalidRequest } from "./Refusal.ts"
 import { either, eitherNeeded } from "./Spelling.ts"
-import { IdempotencyKey, text } from "./Text.ts"
+import { filled, IdempotencyKey, text } from "./Text.ts"
 
-const Filled = (longest: number) => text(longest).check(Schema.isPattern(/\S/u, { expected: "text that is not blank" }))
+const Filled = (longest: number) => filled(longest, { expected: "text that is not blank" })
 const SomeEvidence = Schema.Array(Evidence).check(
   Schema.isMaxLength(evidenceLimits.request),
   Schema.makeFilter((evidence) => (isTooMuch(evidence) ? "must be at most 32 KiB as JSON" : undefined))

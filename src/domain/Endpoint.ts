@@ -24,7 +24,8 @@ export type EndpointScheme = typeof EndpointScheme.Type
 const Schemes = Schema.Array(EndpointScheme).check(
   Schema.makeFilter(
     (schemes) =>
-      (schemes.length > 0 && new Set(schemes).size === schemes.length) || "must name one scheme or both, each once"
+      (schemes.length > 0 && new Set(schemes).size === schemes.length) || "must name one scheme or both, each once",
+    { toJsonSchema: () => ({ minItems: 1, uniqueItems: true }) }
   )
 )
 const EndpointName = name(255)
@@ -40,7 +41,7 @@ const noPath = "must start with / and be a plain path; * is allowed as its last 
 /** The protected path at the origin. A last segment `*` matches the rest. */
 export const EndpointPath = Schema.String.check(
   Schema.isMaxCodePoints(500),
-  Schema.isPattern(/^\/(?:\*|[^?*]*(?:\/\*)?)$/u, { message: noPath }).abort(),
+  Schema.isPattern(/^\/(?:\*|[!"$-)+->@-[\]-~]*(?:\/\*)?)$/u, { message: noPath }).abort(),
   Schema.makeFilter((path) => isPlain(path) || noPath)
 )
 

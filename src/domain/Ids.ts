@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const codesOf = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0))
@@ -57,24 +57,25 @@ export const fromTypeId = (prefix: string, text: string): string | undefined => 
 
 const uuid = Schema.String.check(Schema.isPattern(uuidPattern, { expected: "a uuid" }))
 
+/** What callers may write for an id of one of these prefixes. */
+export const isIdentifier = (...prefixes: readonly [string, ...Array<string>]) => {
+  const typeId = `${prefixes.length > 1 ? `(?:${prefixes.join("|")})` : prefixes[0]}_[0-7][0-9a-hjkmnp-tv-z]{25}`
+  return Schema.isPattern(new RegExp(`^(?:${typeId}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`, "u"), {
+    message: `must be an identifier such as ${prefixes[0]}_… or a uuid`
+  })
+}
+
 const identifier = <Id extends string>(
   type: Schema.Codec<Id, string>,
   prefix: string,
   shown: "typeid" | "uuid" = "typeid"
 ) =>
-  Schema.String.pipe(
+  Schema.String.check(isIdentifier(prefix)).pipe(
     Schema.decodeTo(
       type,
-      SchemaTransformation.transformEffect({
-        decode: (text: string) => {
-          const id = fromTypeId(prefix, text)
-          return id === undefined
-            ? Effect.fail(
-                new SchemaIssue.InvalidValue({ message: `must be an identifier such as ${prefix}_… or a uuid` })
-              )
-            : Effect.succeed(id)
-        },
-        encode: (id: string) => Effect.succeed(shown === "typeid" ? toTypeId(prefix, id) : id)
+      SchemaTransformation.transform({
+        decode: (text: string) => fromTypeId(prefix, text) ?? text,
+        encode: (id: string) => (shown === "typeid" ? toTypeId(prefix, id) : id)
       })
     )
   )

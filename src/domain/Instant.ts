@@ -1,6 +1,7 @@
 import { DateTime, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
-const iso = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const iso =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/u
 
 /**
  * The moment that an ISO 8601 text names, to the millisecond; undefined without an offset, or for a day or second that no
@@ -24,8 +25,11 @@ export const parseInstant = (text: string): Date | undefined => {
 
 const description = "ISO 8601 with seconds and with Z or an offset, such as 2030-01-31T09:00:00+01:00"
 
+const message = "must be a moment that exists, with Z or an offset, such as 2030-01-31T09:00:00+01:00"
+
 /** A moment on the wire: ISO 8601 with seconds and with `Z` or an offset, never local time. */
-export const Instant = Schema.String.check(Schema.isMaxCodePoints(40))
+export const Instant = Schema.String.annotate({ format: "date-time" })
+  .check(Schema.isPattern(iso, { message }))
   .annotate({ description })
   .pipe(
     Schema.decodeTo(
@@ -33,13 +37,7 @@ export const Instant = Schema.String.check(Schema.isMaxCodePoints(40))
       SchemaTransformation.transformEffect({
         decode: (text: string) => {
           const date = parseInstant(text)
-          return date === undefined
-            ? Effect.fail(
-                new SchemaIssue.InvalidValue({
-                  message: "must be a moment that exists, with Z or an offset, such as 2030-01-31T09:00:00+01:00"
-                })
-              )
-            : Effect.succeed(date)
+          return date === undefined ? Effect.fail(new SchemaIssue.InvalidValue({ message })) : Effect.succeed(date)
         },
         encode: (date: Date) => Effect.succeed(date.toISOString())
       })

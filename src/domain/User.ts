@@ -1,24 +1,22 @@
-import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Result, Schema, SchemaTransformation } from "effect"
 import { UserId } from "./Ids.ts"
 import { Role } from "./Principal.ts"
 import { Forbidden } from "./Refusal.ts"
 import { text } from "./Text.ts"
 
-const addressPattern = /^[!-?A-~]+@[!-?A-~]+$/
-
 /**
  * The address that somebody logs in with, in lower case: the same person is meant in whatever case it is written. ASCII only, so that
  * two addresses which look alike are alike.
  */
-export const Email = Schema.String.check(Schema.isMaxCodePoints(254)).pipe(
+export const Email = Schema.String.check(
+  Schema.isMaxCodePoints(254),
+  Schema.isPattern(/^[!-?A-~]+@[!-?A-~]+$/u, { message: "must be an e-mail address in ASCII" })
+).pipe(
   Schema.decodeTo(
     Schema.String,
-    SchemaTransformation.transformEffect({
-      decode: (text: string) =>
-        addressPattern.test(text)
-          ? Effect.succeed(text.toLowerCase())
-          : Effect.fail(new SchemaIssue.InvalidValue({ message: "must be an e-mail address in ASCII" })),
-      encode: (email: string) => Effect.succeed(email)
+    SchemaTransformation.transform({
+      decode: (text: string) => text.toLowerCase(),
+      encode: (email: string) => email
     })
   )
 )

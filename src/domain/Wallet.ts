@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { EntryId, fromTypeId, toTypeId, TransferId, WalletId } from "./Ids.ts"
+import { Schema, SchemaTransformation } from "effect"
+import { EntryId, fromTypeId, isIdentifier, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, Currency, Micros, unit } from "./Money.ts"
 import { Network, usualMoney } from "./Network.ts"
@@ -57,17 +57,12 @@ export const Wallet = ShownWallet.pipe(
 export type Wallet = typeof Wallet.Type
 
 /** The owner as callers name it: `acc_…`, `agt_…` or a plain uuid; `owner_type` says which kind it is. */
-export const OwnerId = Schema.String.pipe(
+export const OwnerId = Schema.String.check(isIdentifier("acc", "agt")).pipe(
   Schema.decodeTo(
     Schema.String,
-    SchemaTransformation.transformEffect({
-      decode: (input: string) => {
-        const id = fromTypeId("acc", input) ?? fromTypeId("agt", input)
-        return id === undefined
-          ? Effect.fail(new SchemaIssue.InvalidValue({ message: "must be an identifier such as acc_… or a uuid" }))
-          : Effect.succeed(id)
-      },
-      encode: (id: string) => Effect.succeed(id)
+    SchemaTransformation.transform({
+      decode: (input: string) => fromTypeId("acc", input) ?? fromTypeId("agt", input) ?? input,
+      encode: (id: string) => id
     })
   )
 )

@@ -48,16 +48,19 @@ const EventPattern = Schema.String.check(
   Schema.makeFilter<string>(
     (given) => eventPatterns.has(given) || `${shown(given)} is no type of event: there are ${meant(given)}`
   )
-).annotate({ description: "A type of event, a family such as transfer.*, or *" })
+).annotate({ identifier: "EventPattern" })
 
 const EventPatterns = Schema.Array(EventPattern).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(maxEvents),
-  Schema.makeFilter<ReadonlyArray<string>>((events) => {
-    const seen = new Set<string>()
-    const twice = events.find((one) => seen.size === seen.add(one).size)
-    return twice === undefined || `${shown(twice)} is named twice`
-  })
+  Schema.makeFilter<ReadonlyArray<string>>(
+    (events) => {
+      const seen = new Set<string>()
+      const twice = events.find((one) => seen.size === seen.add(one).size)
+      return twice === undefined || `${shown(twice)} is named twice`
+    },
+    { toJsonSchema: () => ({ uniqueItems: true }) }
+  )
 )
 const Url = Schema.String.annotate({
   description: "Where events are sent: an absolute https URL of at most 2,048 characters"

@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema
   readonly items?: JsonSchema
   readonly anyOf?: ReadonlyArray<JsonSchema>
+  readonly oneOf?: ReadonlyArray<JsonSchema>
   readonly enum?: ReadonlyArray<unknown>
   readonly pattern?: string
   readonly deprecated?: boolean
@@ -21,6 +22,7 @@ export interface JsonSchema {
   readonly maxLength?: number
   readonly minItems?: number
   readonly maxItems?: number
+  readonly uniqueItems?: boolean
 }
 
 /** Parsed JSON, of whatever shape. */
@@ -46,7 +48,7 @@ export interface Operation {
   readonly params: ReadonlyArray<string>
   readonly query: ReadonlyArray<string>
   readonly headers: ReadonlyArray<string>
-  readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: JsonSchema }>
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: JsonSchema }>
   readonly body: Media | undefined
   readonly responses: Record<string, Record<string, Media>>
 }
@@ -102,7 +104,7 @@ export const fieldsOf = ({ body }: Operation): Record<string, JsonSchema> =>
   body === undefined ? {} : (resolve(body.schema).properties ?? {})
 
 const understood = new Set(
-  "$ref type properties required additionalProperties items anyOf enum pattern minimum maximum exclusiveMinimum minLength maxLength minItems maxItems title description deprecated".split(
+  "$ref type properties required additionalProperties items anyOf oneOf enum format pattern minimum maximum exclusiveMinimum minLength maxLength minItems maxItems uniqueItems default title description deprecated".split(
     " "
   )
 )
@@ -112,6 +114,8 @@ const typeOf = (value: unknown): string => {
   if (Array.isArray(value)) return "array"
   return Number.isInteger(value) ? "integer" : typeof value
 }
+
+const hasAll = ({ required = [] }: JsonSchema, value: Json) => required.every((name) => name in Object(value))
 
 /** What in a value contradicts the schema, each with its place. Refuses to judge by a keyword it does not know. */
 export const contradictions = (given: JsonSchema, value: Json, at = "$"): ReadonlyArray<string> => {
@@ -136,6 +140,10 @@ export const contradictions = (given: JsonSchema, value: Json, at = "$"): Readon
       `fits none of: ${anyOf.flatMap((one) => contradictions(one, value, at)).join(", ")}`
     )
   }
+  if (schema.oneOf !== undefined) {
+    const fitting = schema.oneOf.filter((one) => hasAll(one, value))
+    check(fitting.length === 1, `fits ${fitting.length} of what it should fit one of`)
+  }
   if (typeof value === "number") {
     const { exclusiveMinimum = -Infinity } = schema
     check(value >= minimum && value > exclusiveMinimum && value <= maximum, `is out of bounds: ${value}`)
@@ -147,6 +155,7 @@ export const contradictions = (given: JsonSchema, value: Json, at = "$"): Readon
   }
   if (Array.isArray(value)) {
     check(value.length >= (schema.minItems ?? 0) && value.length <= (schema.maxItems ?? Infinity), "has a wrong size")
+    check(!schema.uniqueItems || new Set(value).size === value.length, "has one thing twice")
     if (schema.items !== undefined) {
       for (const [index, item] of value.entries()) found.push(...contradictions(schema.items, item, `${at}.${index}`))
     }
