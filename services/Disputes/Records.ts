@@ -116,10 +116,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
     Result: ById,
     execute: ({ limit, now, until }) =>
-      sql`UPDATE disputes SET due_at = ${until} WHERE id IN (
+      sql`UPDATE disputes SET due_at = ${until} WHERE id = ANY(ARRAY(
           SELECT id FROM disputes WHERE status = 'open' AND due_at <= ${now}
           ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-        ) RETURNING id, tenant_id`
+        )) RETURNING id, tenant_id`
   })
 
   return {

@@ -163,10 +163,10 @@ export const make = Effect.map(Effect.all([SqlClient.SqlClient, Logged.reader]),
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
     Result: Due,
     execute: ({ limit, now, until }) =>
-      sql`UPDATE refunds SET due_at = ${until} WHERE id IN (
+      sql`UPDATE refunds SET due_at = ${until} WHERE id = ANY(ARRAY(
           SELECT id FROM refunds WHERE status = 'pending' AND due_at <= ${now}
           ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-        ) RETURNING id, tenant_id, transfer_id`
+        )) RETURNING id, tenant_id, transfer_id`
   })
   const postpone = ({ id }: Refund, due_at: Date) =>
     Effect.orDie(sql`UPDATE refunds SET due_at = ${due_at} WHERE id = ${id} AND status = 'pending'`)

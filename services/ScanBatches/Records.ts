@@ -144,13 +144,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Request: Schema.Struct({ now: Schema.Date, until: Schema.Date, limit: Schema.Int }),
     Result: EachRow.Raw,
     execute: ({ limit, now, until }) =>
-      sql`WITH taken AS (
-          UPDATE scan_batch_targets SET status = 'scanning', attempts = attempts + 1, due_at = ${until}
-          WHERE (batch_id, position) IN (
-            SELECT batch_id, position FROM scan_batch_targets
-            WHERE status IN ('pending', 'scanning') AND due_at <= ${now}
-            ORDER BY turn_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-          ) RETURNING *
+      sql`WITH due AS (
+          SELECT batch_id, position FROM scan_batch_targets
+          WHERE status IN ('pending', 'scanning') AND due_at <= ${now}
+          ORDER BY turn_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE scan_batch_targets o SET status = 'scanning', attempts = o.attempts + 1, due_at = ${until} FROM due
+          WHERE o.batch_id = due.batch_id AND o.position = due.position RETURNING o.*
         ) SELECT t.batch_id, t.position, t.tenant_id, t.domain, t.merchant_name, t.merchant_category, t.country_code,
             t.region, t.skip_if_fresh, t.attempts, b.status AS batch_status, b.source
           FROM taken t JOIN scan_batches b ON b.id = t.batch_id AND b.tenant_id = t.tenant_id ORDER BY t.turn_at`

@@ -81,9 +81,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     execute: ({ limit, now, until }) =>
       sql`UPDATE credit_charges SET state = 'returning', due_at = ${until}, reason = coalesce(reason, 'abandoned'),
           returned = CASE state WHEN 'open' THEN credits ELSE returned END
-        WHERE id IN (
+        WHERE id = ANY(ARRAY(
           SELECT id FROM credit_charges WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-        ) RETURNING id, tenant_id, returned`
+        )) RETURNING id, tenant_id, returned`
   })
 
   return {

@@ -138,9 +138,9 @@ export const make = Effect.fnUntraced(function* (environment: Environment) {
     Request: Schema.Struct({ at: Schema.Date, limit: Schema.Int }),
     Result: Ids,
     execute: ({ at, limit }) =>
-      sql`DELETE FROM user_sessions WHERE id IN (
+      sql`DELETE FROM user_sessions WHERE id = ANY(ARRAY(
           SELECT id FROM user_sessions WHERE expires_at <= ${at} ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        ) RETURNING id`
+        )) RETURNING id`
   })
 
   return {

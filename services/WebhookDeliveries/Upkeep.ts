@@ -90,10 +90,12 @@ export const make = Effect.gen(function* () {
     Result: Ids,
     // Nothing is locked while rows go: whoever writes what came of calls does not wait for that.
     execute: () =>
-      sql`UPDATE webhook_lanes l SET finished = 0 FROM (
+      sql`WITH f AS (
           SELECT webhook_id, again FROM webhook_lanes WHERE finished >= ${sql.literal(String(keptAttempts))}
           LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE SKIP LOCKED
-        ) f WHERE l.webhook_id = f.webhook_id AND l.again = f.again RETURNING l.webhook_id`
+        )
+        UPDATE webhook_lanes l SET finished = 0 FROM f WHERE l.webhook_id = f.webhook_id AND l.again = f.again
+        RETURNING l.webhook_id`
   })
   // By when they were sent: a repetition was queued before much that is over by then, and has its place among the last all the same. The
   // oldest go first, so that a chain loses its beginning and never its end or its middle, however many turns it takes.

@@ -40,6 +40,20 @@ layer(platform, { timeout: "60 seconds" })("a target of a batch", (it) => {
     })
   )
 
+  it.effect("is taken with no more than were asked for, also while the planner knows of one alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { takeDue } = yield* ScanBatches
+      const tenant_id = yield* tenantWith(10)
+      yield* sql`TRUNCATE scan_batches, scan_batch_targets`
+      yield* created(tenant_id, shops(1))
+      yield* sql`ANALYZE scan_batch_targets`
+      yield* created(tenant_id, shops(12))
+      assert.strictEqual((yield* takeDue(3)).length, 3)
+      assert.strictEqual((yield* takeDue(3)).length, 3)
+    })
+  )
+
   it.effect("that is due first is found at once among many", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
