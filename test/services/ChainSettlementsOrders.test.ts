@@ -6,6 +6,7 @@ import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { transactionOf } from "#layers/RailSimulated.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { behind, whileOthersHave } from "./LockHarness.ts"
 import { another, authorization, chain, order, testLayer, unattended } from "./ChainSettlementsHarness.ts"
 
 const other = "0x3333333333333333333333333333333333333333"
@@ -170,6 +171,39 @@ layer(testLayer(), { timeout: "30 seconds" })("a caller whose settlement keeps t
       yield* chain.asked(wanted.id)
       yield* TestClock.adjust("16 seconds")
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "Pending")
+    })
+  )
+})
+
+layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement that another process has in hand", (it) => {
+  it.effect("is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { reconcileDue, settle } = yield* ChainSettlements
+      yield* chain.does("settle")
+      yield* settle(order())
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM chain_settlements FOR UPDATE`, reconcileDue), 0)
+      assert.strictEqual(yield* reconcileDue, 1)
+    })
+  )
+
+  it.effect("stays as that has found it, whatever the chain says of it here", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { get, reconcileDue, settle } = yield* ChainSettlements
+      const answer = yield* Deferred.make<Outcome>()
+      const wanted = order()
+      yield* chain.does(() => Deferred.await(answer))
+      yield* settle(wanted)
+      const asking = yield* Effect.forkChild(reconcileDue)
+      yield* chain.asked(wanted.id)
+      const confirmed = sql`UPDATE chain_settlements SET state = 'confirmed', transaction = '0x1', concluded_at = due_at
+        WHERE id = ${wanted.id}`
+      const refused = Deferred.succeed(answer, { _tag: "Refused", reason: "insufficient_funds" })
+      const answered = Effect.andThen(refused, Fiber.join(asking))
+      assert.isTrue((yield* behind(confirmed, answered)).waited)
+      assert.strictEqual(Option.getOrThrow(yield* get(wanted.id)).state, "confirmed")
     })
   )
 })

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { Disputes } from "#services/Disputes.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Transfers } from "#services/Transfers.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import { available, dispute, hundred, paid, platform, refund, services, sound } from "./RefundsHarness.ts"
 
 const answer = { response: "It was delivered", counter_evidence: [] }
@@ -115,6 +116,18 @@ layer(platform, { timeout: "60 seconds" })("a dispute that nobody answers", (it)
       assert.strictEqual((yield* get(caller, dp)).status, "resolved")
       assert.strictEqual(yield* available(caller, payer), 10n)
       yield* sound
+    })
+  )
+
+  it.effect("and that another process has in hand is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { resolveDue } = yield* Disputes
+      const { caller, id } = yield* paid
+      yield* dispute(caller, id)
+      yield* TestClock.adjust("30 days")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM disputes FOR UPDATE`, resolveDue), 0)
+      assert.isAbove(yield* resolveDue, 0)
     })
   )
 

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Ledger } from "#services/Ledger.ts"
 import { eventually } from "./CredentialsHarness.ts"
 import { balance, elsewhere, Test, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
+import { behind } from "./LockHarness.ts"
 
 layer(Test, { timeout: "60 seconds" })("a log that others write to as well", (it) => {
   it.effect("is waited for once: what comes until it is free goes along in one transaction", () =>
@@ -43,6 +44,15 @@ layer(Test, { timeout: "60 seconds" })("a log that others write to as well", (it
         WHERE command_id IN (${first.id}, ${second.id})`
       assert.deepStrictEqual(row, { made: 2, transactions: 1 })
       assert.deepStrictEqual(yield* balance(payee), { posted: 4n, held: 0n })
+    })
+  )
+
+  it.effect("has a freeze wait for its turn, so that it stands before a group or behind it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { setFrozen } = yield* Ledger
+      const head = sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`
+      assert.isTrue((yield* behind(head, setFrozen(yield* wallet(), true))).waited)
     })
   )
 })

@@ -11,6 +11,7 @@ import { Ledger } from "#services/Ledger.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import {
   available,
   dispute,
@@ -155,6 +156,18 @@ layer(platform, { timeout: "60 seconds" })("a refund that was awarded and cannot
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* retryDue, 1)
       assert.strictEqual((yield* get(caller, rf)).status, "completed")
+    })
+  )
+
+  it.effect("that another process has in hand is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { retryDue } = yield* Refunds
+      const { giveBack } = yield* unpaid
+      yield* giveBack(hundred)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM refunds FOR UPDATE`, retryDue), 0)
+      assert.isAbove(yield* retryDue, 0)
     })
   )
 

@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ScanBatches } from "#services/ScanBatches.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import {
   another,
   asked,
@@ -51,6 +52,16 @@ layer(platform, { timeout: "60 seconds" })("a target of a batch", (it) => {
       yield* created(tenant_id, shops(12))
       assert.strictEqual((yield* takeDue(3)).length, 3)
       assert.strictEqual((yield* takeDue(3)).length, 3)
+    })
+  )
+
+  it.effect("that another process has in hand is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { takeDue } = yield* ScanBatches
+      yield* created(yield* tenantWith(1), shops(1))
+      assert.deepStrictEqual(yield* whileOthersHave(sql`SELECT 1 FROM scan_batch_targets FOR UPDATE`, takeDue(1)), [])
+      assert.strictEqual((yield* takeDue(1)).length, 1)
     })
   )
 

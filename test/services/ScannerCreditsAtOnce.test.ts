@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { TenantId } from "#domain/Ids.ts"
 import { type OpenCharge, ScannerCredits } from "#services/ScannerCredits.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import { another, balance, linesOf, orderOf, platform, sound, statesOf, tenantWith } from "./ScannerCreditsHarness.ts"
 
 type Credits = ScannerCredits["Service"]
@@ -163,6 +164,17 @@ layer(platform, { timeout: "120 seconds" })("credits at once", (it) => {
       const earned = races.filter(([isEarned]) => isEarned).length
       assert.deepInclude(yield* balance(tenant_id), { balance: 40 - earned, consumed_total: earned })
       yield* sound
+    })
+  )
+
+  it.effect("an abandoned charge that another process has in hand is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { charge, returnAbandoned } = yield* ScannerCredits
+      yield* charge(orderOf(yield* tenantWith(1)))
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM credit_charges FOR UPDATE`, returnAbandoned), 0)
+      assert.isAbove(yield* returnAbandoned, 0)
     })
   )
 

@@ -4,10 +4,23 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Deployment } from "#services/Deployment.ts"
 import { Schedules } from "#services/Schedules.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import { ahead, another, isSound, pair, platform, turn, whileLedgerWaits } from "./SchedulesHarness.ts"
 import { movementsInto, patient } from "./WalletsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("the worker", (it) => {
+  it.effect("leaves what another process has in hand to it, and waits for nobody", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { executeDue } = yield* Schedules
+      const { schedule } = yield* pair(10n)
+      yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM scheduled_transfers FOR UPDATE`, executeDue), 0)
+      assert.strictEqual(yield* executeDue, 1)
+    })
+  )
+
   for (const environment of ["sandbox", "live"] as const) {
     it.effect(`executes what is due by itself, ${environment}`, () =>
       Effect.gen(function* () {

@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Ref } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/Settlement.ts"
 import { SettlementPolicy } from "#services/Settlements/Policy.ts"
 import { Settlements } from "#services/Settlements.ts"
 import { heldUp, losing } from "./LedgerHarness.ts"
+import { whileOthersHave } from "./LockHarness.ts"
 import { begun, broken, pair, rail, settlementOf, testLayer, transferOf } from "./SettlementsHarness.ts"
 
 // A process that stands still for longer than its lease: its questions do not end by themselves before.
@@ -99,6 +101,19 @@ layer(testLayer(), { timeout: "60 seconds" })("a process whose every first answe
       assert.strictEqual(yield* settleDue, 1)
       assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
       assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("a settlement that another process has in hand", (it) => {
+  it.effect("is left to it, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { settleDue } = yield* Settlements
+      yield* begun(yield* pair())
+      yield* rail.does("complete")
+      assert.strictEqual(yield* whileOthersHave(sql`SELECT 1 FROM settlements FOR UPDATE`, settleDue), 0)
+      assert.strictEqual(yield* settleDue, 1)
     })
   )
 })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { afterAll } from "vitest"
 import { gzipSync } from "node:zlib"
@@ -200,6 +201,27 @@ layer(testLayer(), { timeout: "60 seconds" })("a receiver", (it) => {
       assert.strictEqual(healthy.received.length, 50)
       // Six are in flight to it, as many as may be, and none has ended.
       assert.strictEqual(hanging, 6)
+    })
+  )
+
+  it.effect("that answers one of six calls gets one more", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const waiting: Array<ServerResponse> = []
+      const { url } = yield* receiver((_, response) => void waiting.push(response))
+      const { deliverDue, expand } = yield* otherProcess()
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(
+        caller,
+        Array.from({ length: 20 }, () => "transfer.created" as const)
+      )
+      yield* expand
+      yield* Effect.forkScoped(deliverDue)
+      yield* until(() => waiting.length === 6)
+      waiting[0]?.end()
+      yield* until(() => waiting.length > 6)
+      const sending = yield* sql`SELECT 1 FROM webhook_deliveries WHERE webhook_id = ${id} AND status = 'sending'`
+      assert.strictEqual(sending.length, 6)
     })
   )
 })
