@@ -127,7 +127,10 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
         const details = refused(yield* send(body), 400, "INVALID_REQUEST")
         assert.deepStrictEqual(details["errors"] as unknown, [{ path: "", message }])
       }
-      refused(yield* send(new Uint8Array([0x22, 0xff, 0x22])), 400, "INVALID_REQUEST")
+      const notUtf8 = Buffer.from('{"name":"\xff"}', "latin1")
+      assert.deepStrictEqual(refused(yield* send(notUtf8), 400, "INVALID_REQUEST")["errors"] as unknown, [
+        { path: "", message: "is not UTF-8" }
+      ])
       for (const bad of ["\\u0000", "\\ud800", "\\uDC00x"]) {
         const details = refused(yield* send(`{"metadata":{"note":"a${bad}"}}`), 400, "INVALID_REQUEST")
         assert.deepStrictEqual(Object(details["errors"])[0].path, "metadata.note")

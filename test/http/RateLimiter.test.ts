@@ -64,6 +64,12 @@ describe("RateLimiter", () => {
     }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
   )
 
+  it.effect("takes no proxy's word that it does not know for who calls", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* countedFor("192.0.2.1"), "10.0.0.1")
+    }).pipe(Effect.provide(limiter(10, true, ["10.0.0.2"])))
+  )
+
   it.effect("counts what has a purpose where nothing else is counted, and gives it back with time", () =>
     Effect.gen(function* () {
       const { take } = yield* RateLimiter
