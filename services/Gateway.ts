@@ -114,11 +114,13 @@ export class Gateway extends Context.Service<
           return closed(snapshot, method, new EndpointPaused({ endpoint_id: id, retry_after: 60 }))
         if (origin === undefined) return closed(snapshot, method, withoutOrigin(snapshot))
         const base = origin.path === "/" ? "" : origin.path
-        return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query }
+        const more = parsed.rest + parsed.query
+        // An answer to HEAD has no body, and our own client takes the endpoint from the header then.
+        const url = more === "" || method === "HEAD" ? undefined : endpoint.gatewayUrl + more
+        return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query, url }
       }
 
-      const quote = ({ method, snapshot }: Call, reason: ProofRefusal) =>
-        quoteAt(snapshot, method, snapshot.price.base, reason)
+      const quote = (call: Call, reason: ProofRefusal) => quoteAt(call, call.snapshot.price.base, reason)
 
       const priceOfHolder = Effect.fnUntraced(function* ({ endpoint, price }: Snapshot, token: string) {
         const principal = yield* credentials.authenticate(token)
@@ -133,7 +135,7 @@ export class Gateway extends Context.Service<
         return { price: yield* payers.priceAt(snapshot, proven.address), payer: proven.address }
       })
       const quoteFor = Effect.fn("Gateway.quoteFor")(function* (call: Call, identity: Identity, reason: ProofRefusal) {
-        const { method, snapshot } = call
+        const { snapshot } = call
         const { signIn, token = "" } = identity
         const found: Exit.Exit<{ readonly price: bigint; readonly payer?: string | undefined }, unknown> =
           yield* signIn === undefined
@@ -141,7 +143,7 @@ export class Gateway extends Context.Service<
             : Effect.exit(priceOfAddress(snapshot, signIn))
         if (Exit.isSuccess(found)) {
           const { payer, price } = found.value
-          return { demanded: quoteAt(snapshot, method, price, reason, payer), isStranger: false }
+          return { demanded: quoteAt(call, price, reason, payer), isStranger: false }
         }
         // Whoever cannot be told apart, for whatever cause, is asked for what everybody is asked for.
         const isStranger = !Cause.hasDies(found.cause)

@@ -10,6 +10,8 @@ export interface Call {
   readonly method: string
   readonly origin: string
   readonly path: string
+  /** The address that was called, where it says more than the endpoint's own. */
+  readonly url?: string | undefined
 }
 
 /** Why an endpoint serves nothing. */

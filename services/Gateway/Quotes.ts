@@ -7,6 +7,7 @@ import type { Snapshot } from "../Endpoints.ts"
 import { Payments } from "../Payments.ts"
 import { PaymentPolicy } from "../Payments/Policy.ts"
 import { SandboxChain } from "../SandboxChain.ts"
+import type { Call } from "./Call.ts"
 import type * as Settlers from "./Settlers.ts"
 
 /** How many prices and reasons of one endpoint are kept ready. */
@@ -49,7 +50,7 @@ export const make = Effect.fnUntraced(function* (key: TokenKey, settlers: Effect
   }
 
   /** A 402 at this price. A price that is one payer's own is sealed for that payer, and there is none without one. */
-  return (snapshot: Snapshot, method: string, price: bigint, error: string, payer?: string): Demanded => {
+  return ({ method, snapshot, url }: Call, price: bigint, error: string, payer?: string): Demanded => {
     const { issuedAt, request, terms } = payments.request(snapshot, method)
     const quote =
       payer === undefined || price === snapshot.endpoint.basePrice
@@ -57,6 +58,6 @@ export const make = Effect.fnUntraced(function* (key: TokenKey, settlers: Effect
         : sealQuote(key, { endpoint: snapshot.endpoint.id, method, limit: price, issuedAt }, payer)
     const recentBlockhash = blockhashOf(snapshot, clock.currentTimeMillisUnsafe())
     const salt = request.slice(-saltLength)
-    return demandOf(snapshot, method, price, error)({ quote, issuedAt, request, salt, recentBlockhash })
+    return demandOf(snapshot, method, price, error)({ quote, issuedAt, request, salt, url, recentBlockhash })
   }
 })

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { toTypeId } from "#domain/Ids.ts"
 import { send, server } from "./GatewayHarness.ts"
 import { baseSeller, decoded } from "./X402Harness.ts"
 
@@ -66,6 +67,25 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call with
       assert.strictEqual(Number(headers["content-length"]), Buffer.byteLength(body))
       assert.strictEqual(shop.backend.seen.length, 0)
     })
+  )
+
+  it.effect(
+    "the header names the address that was called, as clients compare it; the endpoint is what is paid for",
+    () =>
+      Effect.gen(function* () {
+        const shop = yield* baseSeller((_, response) => response.end(), { path: "/*" })
+        const { gatewayUrl } = shop.endpoint
+        for (const more of ["", "?city=K%C3%B6ln&a=1&a=2", "/a/%E6%97%A5?", "/a;b/c?x=%2F"]) {
+          const { headers, json } = yield* send(shop.path + more)
+          assert.strictEqual(decoded(headers["payment-required"]).resource.url, gatewayUrl + more)
+          assert.strictEqual(json.accepts[0].resource, gatewayUrl)
+          const head = yield* send(shop.path + more, { method: "HEAD" })
+          if (head.status === 402)
+            assert.strictEqual(decoded(head.headers["payment-required"]).resource.url, gatewayUrl)
+        }
+        const spelled = yield* send(`/x402/${toTypeId("epd", shop.endpoint.id)}?a=1`)
+        assert.strictEqual(decoded(spelled.headers["payment-required"]).resource.url, `${gatewayUrl}?a=1`)
+      })
   )
 
   it.effect("a browser sees a page with the price, and the headers for programs beside it", () =>

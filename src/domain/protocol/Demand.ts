@@ -16,6 +16,11 @@ export interface Moment extends Occasion {
   readonly issuedAt: number
   /** The id for the native flow. */
   readonly request: string
+  /**
+   * The address that was called, where it goes on behind the endpoint's: some clients of version 2 pay for no other than the one they
+   * called. The body goes on naming the endpoint, as our own client compares it with what it is told when it has paid.
+   */
+  readonly url?: string | undefined
 }
 
 export interface Demanded {
@@ -71,8 +76,13 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   const problem = problemOf(error)
   const offersMpp = endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
 
-  const required = ({ issuedAt, ...occasion }: Moment, room: number): string => {
-    const accepts = offersOf(asked, { ...occasion, salt: placeholder })
+  const own = JSON.stringify(endpoint.gatewayUrl)
+  /** The first address in a text is that of what is paid for. */
+  const calledAt = (text: string, url: string): string => text.replace(own, () => JSON.stringify(url))
+
+  /** What the header may say, the most first. */
+  function* texts({ issuedAt, quote, recentBlockhash }: Moment): Generator<string, string> {
+    const accepts = offersOf(asked, { quote, recentBlockhash, salt: placeholder })
     const textOf = (resource: object | undefined, extensions?: object) =>
       JSON.stringify({ x402Version: 2, error, resource, accepts, extensions })
     // The quote is issued in the second that ends; what is signed must not begin in the future.
@@ -80,12 +90,15 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
       ? { "sign-in-with-x": signInExtension(signInFor(key, endpoint, issuedAt - 1000), endpoint.network) }
       : {}
     for (const extensions of [{ ...signIn, ...all }, { ...signIn, ...some }, signIn]) {
-      for (const resource of resources) {
-        const text = textOf(resource, extensions)
-        if (Math.ceil(Buffer.byteLength(text) / 3) * 4 <= room) return text
-      }
+      for (const resource of resources) yield textOf(resource, extensions)
     }
     return textOf(resources.at(-1))
+  }
+  const required = (moment: Moment, room: number): string => {
+    const candidates = texts(moment)
+    let next = candidates.next()
+    while (next.done !== true && encodedLength(next.value) > room) next = candidates.next()
+    return next.value
   }
   const body = (occasion: Occasion): string =>
     JSON.stringify({
@@ -106,12 +119,21 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt: placeholder })?.challenge : undefined
     const written = asking === undefined ? undefined : writeChallenge(asking)
     const challenge = written === undefined ? undefined : parts(written, `.${placeholder}"`)
-    const header = parts(required(moment, maxHeaders(error) - (written?.length ?? 0)), salted)
-    const fixed = header.length === 1 ? Buffer.from(header.join("")).toString("base64") : undefined
-    const answer = ({ quote, request, salt }: Moment): Demanded => {
+    const room = maxHeaders(error) - (written?.length ?? 0)
+    const header = parts(required(moment, room), salted)
+    const fixed = header.length === 1 ? encode(header.join("")) : undefined
+    let withIdentifier: ReadonlyArray<string> | undefined
+    /** The header of a call to this address; undefined where something that clients use would have to go for it. */
+    const headerAt = (url: string): ReadonlyArray<string> | undefined => {
+      withIdentifier ??= [...texts(moment)].slice(0, 2 * resources.length)
+      const text = withIdentifier.map((one) => calledAt(one, url)).find((one) => encodedLength(one) <= room)
+      return text === undefined ? undefined : parts(text, salted)
+    }
+    const answer = ({ quote, request, salt, url }: Moment): Demanded => {
       const memo = fixed === undefined ? JSON.stringify(svmMemo(quote, salt)) : ""
+      const called = url === undefined ? undefined : headerAt(url)
       return {
-        header: fixed ?? Buffer.from(header.join(memo)).toString("base64"),
+        header: called === undefined && fixed !== undefined ? fixed : encode((called ?? header).join(memo)),
         challenge: challenge?.join(`.${salt}"`),
         body: `${before.join(memo)}${request}"}`
       }
@@ -121,4 +143,6 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   }
 }
 
+const encode = (text: string): string => Buffer.from(text).toString("base64")
+const encodedLength = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3) * 4
 const parts = (text: string, between: string): ReadonlyArray<string> => text.split(between)

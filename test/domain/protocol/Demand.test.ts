@@ -150,6 +150,25 @@ describe("a 402", () => {
     assert.property(extensions, "sign-in-with-x")
   })
 
+  it("names the address that was called in the header, and the endpoint in the body", () => {
+    for (const change of [{}, solana]) {
+      const one = demand(change)
+      const at = (more: string) => one({ ...moment, url: endpoint.gatewayUrl + more, recentBlockhash: "hash" })
+      for (const more of ["?q=%C3%A4", '/a/b?q="$&"', `/${"x".repeat(100)}`]) {
+        const { body, header } = at(more)
+        const plain = one({ ...moment, recentBlockhash: "hash" })
+        const { resource, ...required } = decoded(header)
+        const { resource: own, ...same } = decoded(plain.header)
+        assert.strictEqual(resource.url, endpoint.gatewayUrl + more)
+        assert.deepStrictEqual([own.url, required.accepts], [endpoint.gatewayUrl, same.accepts])
+        assert.property(required.extensions, "payment-identifier")
+        assert.strictEqual(body, plain.body)
+      }
+      const long = decoded(at(`?${"x".repeat(2_500)}`).header)
+      assert.strictEqual(long.resource.url, endpoint.gatewayUrl, "the headers may be no longer for it")
+    }
+  })
+
   it("leaves extensions out when the address alone is long", () => {
     const gatewayUrl = `https://pay.example/${"x".repeat(900)}`
     const required = decoded(demand({ gatewayUrl })(moment).header)
