@@ -2,7 +2,8 @@
 import { Schema } from "effect"
 import { isOnCurve } from "../Edwards25519.ts"
 import { encodeBase58 } from "../Network.ts"
-import { addressBytes, programs } from "./SolanaKeys.ts"
+import { addressBytes, programs, sameBytes } from "./SolanaKeys.ts"
+import { decodeTransaction, type SolanaTransaction } from "./SolanaTransaction.ts"
 
 /** How many requests come in one batch, and how many parameters in one request. */
 export const rpcLimits = { batch: 32, params: 8 }
@@ -67,6 +68,19 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
     }
     case "getLatestBlockhash":
       return at({ blockhash: chain.blockhash, lastValidBlockHeight: chain.slot + blockhashLife })
+    case "simulateTransaction": {
+      const [transaction, options] = params
+      const {
+        encoding,
+        replaceRecentBlockhash
+      }: { readonly encoding?: unknown; readonly replaceRecentBlockhash?: unknown } = Object(options)
+      if (encoding !== "base64") return error(-32602, "Invalid params: unsupported encoding")
+      const decoded = typeof transaction === "string" ? decodeTransaction(transaction) : undefined
+      if (decoded === undefined) return error(-32602, "invalid transaction")
+      const replaced = { blockhash: chain.blockhash, lastValidBlockHeight: chain.slot + blockhashLife }
+      const replacement = replaceRecentBlockhash === true ? { replacementBlockhash: replaced } : {}
+      return at({ ...simulated(decoded), accounts: null, logs: [], returnData: null, ...replacement })
+    }
     case "getVersion":
       return result({ "feature-set": 0, "solana-core": nodeVersion })
     case "getHealth":
@@ -133,6 +147,24 @@ const tokenAccount = (address: Uint8Array, { mints: [mint = ""] }: RpcChain): Rp
       }
     }
   }
+}
+
+/** What an instruction of each program takes at most of those that payments are made of. */
+const computeUnits: ReadonlyArray<readonly [program: Uint8Array, units: number]> = [
+  [programs.computeBudget, 150],
+  [programs.token, 6_500],
+  [programs.memo, 20_000]
+]
+
+/** Clients ask before they sign how much computing a payment takes. Nothing is executed: the ledger says whether there is money. */
+const simulated = ({ instructions, keys }: SolanaTransaction) => {
+  let unitsConsumed = 0
+  for (const { program } of instructions) {
+    const known = computeUnits.find(([address]) => sameBytes(address, keys[program] ?? nobody))
+    if (known === undefined) return { err: "ProgramAccountNotFound", unitsConsumed: 0 }
+    unitsConsumed += known[1]
+  }
+  return { err: null, unitsConsumed }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Schema } from "effect"
 import { assetOf, encodeBase58 } from "#domain/Network.ts"
 import { answerRpc } from "#domain/protocol/SolanaRpc.ts"
-import { keysOf } from "./SvmTransactions.ts"
+import { recordings } from "./SvmRecordings.ts"
+import { keysOf, messageOf, type Parts, partsOf, wire } from "./SvmTransactions.ts"
 
 const mint = assetOf("solana-devnet", "USDC").address
 const chain = { slot: 7, blockhash: keysOf("hash").address, mints: [mint] }
@@ -11,6 +12,15 @@ const ask = (method: string, ...params: ReadonlyArray<Schema.Json>) => {
   assert.strictEqual(answer.jsonrpc, "2.0")
   assert.strictEqual(answer.id, "a")
   return "result" in answer ? Object(answer.result) : Object(answer.error)
+}
+
+const payment = recordings.usdc.transaction
+const unsigned = (change: Partial<Parts>): string => {
+  const parts = { ...partsOf(payment), ...change }
+  return wire(
+    messageOf(parts),
+    Array.from({ length: parts.signers }, () => undefined)
+  )
 }
 
 describe("the Solana node of the sandbox", () => {
@@ -55,6 +65,27 @@ describe("the Solana node of the sandbox", () => {
     assert.deepStrictEqual(ask("getLatestBlockhash").value, { blockhash: chain.blockhash, lastValidBlockHeight: 157 })
     assert.strictEqual(String(ask("getHealth")), "ok")
     assert.match(ask("getVersion")["solana-core"], /^\d+\.\d+\.\d+$/)
+  })
+
+  it("says how much computing a payment takes, and knows the programs of payments only", () => {
+    const simulate = (transaction: Schema.Json, options: Schema.Json = { encoding: "base64" }) =>
+      ask("simulateTransaction", transaction, options)
+    const { context, value } = simulate(payment)
+    assert.strictEqual(context.slot, 7)
+    assert.deepStrictEqual(value, { err: null, unitsConsumed: 26_800, accounts: null, logs: [], returnData: null })
+    // Clients ask before there is a blockhash or a signature.
+    const early = unsigned({ blockhash: new Uint8Array(32) })
+    assert.deepInclude(simulate(early, { encoding: "base64", sigVerify: false, replaceRecentBlockhash: true }).value, {
+      err: null,
+      replacementBlockhash: { blockhash: chain.blockhash, lastValidBlockHeight: 157 }
+    })
+    const { instructions, keys } = partsOf(payment)
+    const other = keys.map((key, at) => (at === instructions[0]?.program ? new Uint8Array(32).fill(9) : key))
+    assert.strictEqual(simulate(unsigned({ keys: other })).value.err, "ProgramAccountNotFound")
+    for (const wrong of [null, "", "AAAA", [], payment.slice(4)]) {
+      assert.deepStrictEqual(simulate(wrong), { code: -32602, message: "invalid transaction" })
+    }
+    assert.strictEqual(simulate(payment, { encoding: "base58" }).code, -32602)
   })
 
   it("does not know other methods", () => {
