@@ -125,16 +125,25 @@ const acceptV2 = ({ accepted, identifier, payload }: X402V2, ground: Judging): A
   const unusable = judge(quote, ground)
   if (unusable !== undefined) return refused(unusable)
   if (typeof offer === "string" || quote === undefined) return refused("invalid_payment_requirements")
-  return verified(payload, asAnswered(offer, payload), { protocol: "x402v2", identifier, quote, text }, ground)
+  return verified(
+    payload,
+    asAnswered(offer, payload, ground.key),
+    { protocol: "x402v2", identifier, quote, text },
+    ground
+  )
 }
 
 /**
- * The offer as it is verified and settled. On Solana not every client writes the memo that was asked for (x402-solana and
- * @dexterai/x402 have none): such a transaction would pay as version 1, and pays as version 2 as well. A memo that is another is refused.
+ * The offer as it is verified and settled. On Solana not every client writes the memo that was asked for: x402-solana and @dexterai/x402
+ * have none, and @x402/svm wrote random letters before it knew of it (2.5 to 2.9). Such a transaction would pay as version 1, and
+ * pays as version 2 as well. A memo that names another quote of ours, or cannot be read, is refused.
  */
-const asAnswered = (offer: Offer, payload: Fields): Offer => {
+const asAnswered = (offer: Offer, payload: Fields, key: TokenKey): Offer => {
   const { memo, ...extra } = offer.extra
-  return memo === undefined || hasMemo(payload) ? offer : { ...offer, extra }
+  if (memo === undefined) return offer
+  const written = memoOf(payload)
+  const isOurs = written === undefined ? hasMemo(payload) : readQuote(key, quoteOfMemo(written)) !== undefined
+  return isOurs ? offer : { ...offer, extra }
 }
 
 const acceptV1 = ({ network, payload, scheme }: X402V1, ground: Judging): Acceptance => {

@@ -76,6 +76,23 @@ describe("a payment on Solana", () => {
     assert.strictEqual(Payers.reasonOf(paid(bare, offer, elsewhere)), "quote_for_another_endpoint")
   })
 
+  it("with a memo of the client's own pays as without any; one that names another quote of ours does not", () => {
+    const own = transactionOf("9f86d081884c7d659a2feaa0c55ad015")
+    const authorization = Payers.authorized(paid(own))
+    assert.strictEqual(authorization.quote, Payers.quote)
+    assert.notProperty(authorization.requirements.extra, "memo")
+    assert.strictEqual(Payers.reasonOf(paidV1(own)), "Accepted")
+    assert.strictEqual(
+      Payers.reasonOf(paid(own, offer, { endpoint: { ...endpoint, id: Payers.otherId } })),
+      "quote_for_another_endpoint"
+    )
+    const other = sealQuote(Payers.key, { ...Payers.terms, endpoint: Payers.otherId })
+    assert.strictEqual(
+      Payers.reasonOf(paid(transactionOf(svmMemo(other, "AAAAAAAAAAA")))),
+      "invalid_exact_svm_payload_memo_mismatch"
+    )
+  })
+
   it("must echo what was offered", () => {
     const changes = [
       ["invalid_network", { network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" }],
