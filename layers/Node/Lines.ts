@@ -37,6 +37,15 @@ const asksForUpgrade = ({ headers: { connection, upgrade } }: IncomingMessage) =
   upgrade !== undefined && !offered.test(upgrade) && connection?.toLowerCase().includes("upgrade") === true
 const offered = /^(?:h2c|tls\/\d\.\d)$/i
 
+/** Calls back before the caller is told to go on with its body. */
+const onContinue = (response: ServerResponse, told: () => void) => {
+  const { writeContinue } = response
+  response.writeContinue = (callback) => {
+    told()
+    writeContinue.call(response, callback)
+  }
+}
+
 /**
  * Takes the requests of each connection one after the other: Node hands out all that have arrived. What stands behind a request
  * whose answer ends the connection is not carried out, because nobody would be told what became of it. `dispatch` says whether the
@@ -60,7 +69,12 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
     const { socket } = request
     line.answer = response
-    if (isEnding || asksForUpgrade(request)) response.shouldKeepAlive = false
+    const mayFollow = response.shouldKeepAlive && !asksForUpgrade(request)
+    // Whoever was never told to go on with its body may send its next request in its place, or the body after all: Node ends the
+    // connection with such an answer by itself, Deno would read the one as the other.
+    const isAsking = event === "checkContinue"
+    if (isAsking) onContinue(response, () => (response.shouldKeepAlive = mayFollow && !isEnding))
+    response.shouldKeepAlive = mayFollow && !isEnding && !isAsking
     response.once("close", () => {
       const next = line.waiting.shift()
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed

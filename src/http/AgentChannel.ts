@@ -95,7 +95,9 @@ function hangUp(this: Socket) {
 }
 
 /** What Node keeps with a socket that it reads requests from. */
-type Parsed = Socket & { parser?: { readonly remove: () => void; readonly close: () => void } | null }
+type Parsed = Socket & {
+  parser?: { readonly unconsume: () => void; readonly remove: () => void; readonly close: () => void } | null
+}
 
 /**
  * Takes a socket whose answer has begun away from what reads requests, as Node does for an upgrade: no request follows, and what is
@@ -109,7 +111,8 @@ const release = (response: ServerResponse, socket: Parsed, left: () => void) => 
     // One by one: removing all of them at once leaves a table that is larger than the socket.
     for (const listener of socket.listeners(event)) Reflect.apply(socket.off, socket, [event, listener])
   }
-  // Who listens for bytes takes them away from the parser.
+  // Whoever listens for bytes takes them away from the parser in Node; Deno's goes on reading requests until it is told.
+  parser.unconsume()
   socket.on("data", ignore)
   parser.remove()
   socket.parser = null

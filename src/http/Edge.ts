@@ -198,6 +198,10 @@ export const layer = Layer.effectDiscard(
         // It may have said already that others can follow. Whoever sends on is told of once.
         if (!endsConnection.has(answer)) answer.once("close", () => socket.end())
         endsConnection.add(answer)
+        // Node has one listener for all that is wrong with a connection, Deno adds one for each piece.
+        for (const listener of socket.listeners("error").slice(1)) {
+          if (listener.name === "noop") Reflect.apply(socket.off, socket, ["error", listener])
+        }
         return
       }
       if (answer?.headersSent === true) {

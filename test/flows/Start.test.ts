@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
+import { generateKeyPairSync, sign } from "node:crypto"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { createServer } from "node:http"
@@ -7,8 +8,9 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { must, payOnce } from "../chaos/Paying.ts"
+import { ask, must, payOnce } from "../chaos/Paying.ts"
 import { isReady, pause } from "../chaos/Servers.ts"
+import { Wire } from "../http/ChannelHarness.ts"
 
 const root = join(import.meta.dirname, "../..")
 const deno = ["@deno/linux-x64-glibc", "@deno/linux-arm64-glibc"]
@@ -61,6 +63,10 @@ const stop = async (child: ChildProcess, exited: Promise<[number | null]>) => {
 }
 
 const credentialsIn = (dir: string) => JSON.parse(readFileSync(join(dir, "credentials.json"), "utf8"))
+
+const when = async (holds: () => boolean) => {
+  while (!holds()) await pause(10)
+}
 
 /** An origin that answers when it is told to. */
 const heldOrigin = async () => {
@@ -189,6 +195,57 @@ describe("under Deno", () => {
     origin.release()
     const { client, endpoint, wallet } = await priced(dir, origin.url)
     assert.strictEqual((await payOnce(client, endpoint, wallet))?.outcome, "served")
+    assert.strictEqual(await stop(server.child, server.exited), 0)
+    origin.server.close()
+  })
+
+  it.skipIf(deno === undefined)("connections are read as they are under Node", async () => {
+    const dir = freshDir()
+    const server = run(dir, {}, deno, ["run", "-A"])
+    const base = await opened(server)
+    const port = Number(new URL(base).port)
+    const origin = await heldOrigin()
+    const { client, endpoint, wallet } = await priced(dir, origin.url)
+
+    // Of a body that nobody asked for: what follows on that connection could be it, or another request.
+    const expects = "Content-Length: 50000\r\nExpect: 100-continue\r\n"
+    const expecting = new Wire(port, `GET /x402/${endpoint} HTTP/1.1\r\nHost: a\r\n${expects}\r\n`)
+    await when(() => expecting.isOver)
+    assert.match(expecting.head, /^HTTP\/1\.1 402 [\s\S]*\r\nConnection: close\b/)
+
+    // Behind a request that is under way, what is no HTTP is heard of once.
+    const { payment_request_id } = (await ask(client, `/x402/${endpoint}`, {})).body
+    const { proof } = await must(client, "POST", "/v1/x402/pay", { payment_request_id, from_wallet_id: wallet })
+    const paying = new Wire(port, `GET /x402/${endpoint} HTTP/1.1\r\nHost: a\r\nX-Payment-Proof: ${proof}\r\n\r\n`)
+    await origin.arrived
+    for (let piece = 0; piece < 15; piece++) {
+      paying.socket.write("hello\r\n\r\n")
+      await isReady(base)
+    }
+    origin.release()
+    await when(() => paying.isOver)
+    assert.deepStrictEqual(paying.text.match(/HTTP\/1\.1 \d+|late, but whole/g), ["HTTP/1.1 200", "late, but whole"])
+    assert.notInclude(server.output.text, "MaxListeners")
+
+    // Whoever listens to an agent's channel asks nothing more on that connection.
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+    const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
+    const { data: agent } = await must(client, "POST", "/v1/agents", { name: "Listener", publicKey: raw })
+    const { challenge } = await must(client, "POST", `/v1/agents/${agent.id}/challenge`)
+    const signature = sign(null, Buffer.from(challenge), privateKey).toString("base64")
+    const { sessionToken } = await must(client, "POST", `/v1/agents/${agent.id}/authenticate`, { challenge, signature })
+    const bearer = `Authorization: Bearer ${sessionToken}\r\n`
+    const connects = `GET /v1/agents/${agent.id}/connect HTTP/1.1\r\nHost: a\r\n${bearer}\r\n`
+    const channel = new Wire(port, connects)
+    await when(() => channel.names.includes("connected"))
+    channel.socket.write(connects)
+    const money = { amount: "0.10", currency: "USDC" }
+    const { id: payer } = await must(client, "POST", "/v1/wallets", {})
+    await must(client, "POST", `/v1/wallets/${payer}/fund`, money)
+    await must(client, "POST", "/v1/transfers", { ...money, from_wallet_id: payer, to_wallet_id: agent.wallet_id })
+    await when(() => channel.names.includes("transfer_completed") || channel.isOver)
+    assert.deepStrictEqual(channel.names, ["connected", "transfer_completed"])
+    channel.socket.destroy()
     assert.strictEqual(await stop(server.child, server.exited), 0)
     origin.server.close()
   })
