@@ -20,13 +20,16 @@ interface Line {
   hasOwnRules: boolean
   /** What the caller had taken when last looked at, and since when it has taken nothing more. */
   taken: number
-  queued: number
+  queued: number | undefined
   since: number | undefined
 }
 
-/** What is still to be written of what the system was given: it takes a large piece bit by bit. */
+/**
+ * What is still to be written of what the system was given: it takes a large piece bit by bit. Deno does not say: there nothing tells
+ * somebody who is slow from somebody who takes nothing, until a piece is taken whole.
+ */
 const queuedOf = ({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
-  _handle?.writeQueueSize ?? 0
+  _handle?.writeQueueSize
 
 /**
  * Node drops what has arrived behind such a request. Whoever sent it is told that nothing more is answered on that connection, but for
@@ -108,7 +111,10 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       const queued = queuedOf(socket)
       if (line.since === undefined || taken !== line.taken || queued !== line.queued) {
         Object.assign(line, { taken, queued, since: now })
-      } else if (now - line.since >= Duration.toMillis(line.hasOwnRules ? patience.ownRules : patience.answer)) {
+        continue
+      }
+      const isPatient = line.hasOwnRules || queued === undefined
+      if (now - line.since >= Duration.toMillis(isPatient ? patience.ownRules : patience.answer)) {
         // Without a goodbye, which would wait behind all that is not taken.
         socket.resetAndDestroy()
       }
