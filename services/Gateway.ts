@@ -115,8 +115,7 @@ export class Gateway extends Context.Service<
         if (origin === undefined) return closed(snapshot, method, withoutOrigin(snapshot))
         const base = origin.path === "/" ? "" : origin.path
         const more = parsed.rest + parsed.query
-        // An answer to HEAD has no body, and our own client takes the endpoint from the header then.
-        const url = more === "" || method === "HEAD" ? undefined : endpoint.gatewayUrl + more
+        const url = more === "" ? undefined : endpoint.gatewayUrl + more
         return { _tag: "Call", snapshot, method, origin: origin.origin, path: base + path + parsed.query, url }
       }
 

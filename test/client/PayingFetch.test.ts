@@ -87,22 +87,29 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a fetch tha
     })
   )
 
-  it.effect("pays for a HEAD, whose 402 has no body, what its header asks for", () =>
-    Effect.gen(function* () {
-      const { agent, paying, shop, url } = yield* scene((_, response) => response.end("sunny"), {
-        method: "ANY",
-        description: "The weather"
+  for (const [what, init] of [
+    ["HEAD, whose 402 has no body", { method: "HEAD" }],
+    ["call that would rather have a page, which is for people", { headers: { accept: "text/html" } }]
+  ] as const) {
+    it.effect(`pays for a ${what}, what its header asks for`, () =>
+      Effect.gen(function* () {
+        const { agent, paying, shop, url } = yield* scene((_, response) => response.end("sunny"), {
+          method: "ANY",
+          description: "The weather"
+        })
+        const offers: Array<Offer> = []
+        const fetch = payingFetch({ ...paying, approve: (offer) => offers.push(offer) > 0 })
+        const { gatewayUrl, paymentAddress: payTo, network } = shop.endpoint
+        const shown = { gatewayUrl, payTo, network, amount: "0.01", currency: "USDC", description: "The weather" }
+        for (const address of [url, `${url}?city=Lisbon`]) {
+          const response = yield* Effect.promise(() => fetch(address, init))
+          assert.deepStrictEqual([response.status, receiptOf(response)?.amount], [200, "0.01"])
+          assert.deepInclude(offers.pop(), shown)
+        }
+        assert.strictEqual(yield* charged(agent.purse, unit), 20_000n)
       })
-      const offers: Array<Offer> = []
-      const fetch = payingFetch({ ...paying, approve: (offer) => offers.push(offer) === 1 })
-      const response = yield* Effect.promise(() => fetch(url, { method: "HEAD" }))
-      assert.deepStrictEqual([response.status, receiptOf(response)?.amount], [200, "0.01"])
-      const { gatewayUrl, paymentAddress: payTo, network } = shop.endpoint
-      const shown = { gatewayUrl, payTo, network, amount: "0.01", currency: "USDC", description: "The weather" }
-      assert.deepInclude(offers[0], shown)
-      assert.strictEqual(yield* charged(agent.purse, unit), 10_000n)
-    })
-  )
+    )
+  }
 
   it.effect("refuses a body that can be sent once only, before it pays", () =>
     Effect.gen(function* () {

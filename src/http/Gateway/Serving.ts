@@ -145,15 +145,17 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     })
   }
   const unpaid = (
-    call: Call,
+    called: Call,
     request: IncomingMessage,
     response: ServerResponse,
     exchange: RawExchange,
     reason: ProofRefusal,
     failed: boolean
   ) => {
+    const page = failed ? undefined : pageFor(called, request)
+    // Our own client takes the endpoint from the body, and where that is none or a page, from the header.
+    const call = page === undefined && called.method !== "HEAD" ? called : { ...called, url: undefined }
     const ask = (demanded: Demanded) => {
-      const page = failed ? undefined : pageFor(call, request)
       const kind = page === undefined ? asJson : paywallHeaders
       const verdict = failed ? failureHeaders(call.snapshot.endpoint.network, reason) : []
       askForMoney(request, response, [...exchange.headers, ...verdict], demanded, { kind, page })
