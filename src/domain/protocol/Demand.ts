@@ -77,8 +77,12 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   const offersMpp = endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
 
   const own = JSON.stringify(endpoint.gatewayUrl)
-  /** The first address in a text is that of what is paid for. */
-  const calledAt = (text: string, url: string): string => text.replace(own, () => JSON.stringify(url))
+  /** What stands before and behind the first address in a text, which is that of what is paid for, and how long it is. */
+  const around = (text: string) => {
+    const at = text.indexOf(own)
+    const [head, tail] = [text.slice(0, at), text.slice(at + own.length)]
+    return { head, tail, bytes: Buffer.byteLength(head + tail) }
+  }
 
   /** What the header may say, the most first. */
   function* texts({ issuedAt, quote, recentBlockhash }: Moment): Generator<string, string> {
@@ -122,12 +126,14 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     const room = maxHeaders(error) - (written?.length ?? 0)
     const header = parts(required(moment, room), salted)
     const fixed = header.length === 1 ? encode(header.join("")) : undefined
-    let withIdentifier: ReadonlyArray<string> | undefined
+    let withIdentifier: ReadonlyArray<ReturnType<typeof around>> | undefined
     /** The header of a call to this address; undefined where something that clients use would have to go for it. */
     const headerAt = (url: string): ReadonlyArray<string> | undefined => {
-      withIdentifier ??= [...texts(moment)].slice(0, 2 * resources.length)
-      const text = withIdentifier.map((one) => calledAt(one, url)).find((one) => encodedLength(one) <= room)
-      return text === undefined ? undefined : parts(text, salted)
+      withIdentifier ??= [...texts(moment)].slice(0, 2 * resources.length).map(around)
+      const written = JSON.stringify(url)
+      const length = Buffer.byteLength(written)
+      const fitting = withIdentifier.find(({ bytes }) => inBase64(bytes + length) <= room)
+      return fitting && parts(fitting.head + written + fitting.tail, salted)
     }
     const answer = ({ quote, request, salt, url }: Moment): Demanded => {
       const memo = fixed === undefined ? JSON.stringify(svmMemo(quote, salt)) : ""
@@ -144,5 +150,6 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
 }
 
 const encode = (text: string): string => Buffer.from(text).toString("base64")
-const encodedLength = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3) * 4
+const inBase64 = (bytes: number): number => Math.ceil(bytes / 3) * 4
+const encodedLength = (text: string): number => inBase64(Buffer.byteLength(text))
 const parts = (text: string, between: string): ReadonlyArray<string> => text.split(between)
