@@ -38,6 +38,7 @@ import { ScansApi } from "./Scans.ts"
 import { SchedulesApi } from "./Schedules.ts"
 import { ShoppingTestsApi } from "./ShoppingTests.ts"
 import { paymentOffer, selling } from "./Sold.ts"
+import { oneNeeded, oneOnly } from "./Spelling.ts"
 import { StreamsApi } from "./Streams.ts"
 import { SystemApi } from "./System.ts"
 import { TransfersApi } from "./Transfers.ts"
@@ -80,7 +81,7 @@ const amounts =
   "[1-9]\\d{0,12}(?:\\.\\d{1,6})?|0\\.(?:[1-9]\\d{0,5}|0[1-9]\\d{0,4}|00[1-9]\\d{0,3}|000[1-9]\\d{0,2}|0000[1-9]\\d?|00000[1-9])"
 
 /** Of these fields, one is sent and the others are not. */
-const alternatives = {
+const alternatives: Readonly<Record<string, readonly [string, string]>> = {
   BatchItem: ["to_account_id", "to_wallet_id"],
   Pay: ["payment_request_id", "url"]
 }
@@ -198,7 +199,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   for (const [name, fields] of Object.entries(alternatives)) {
     const schemas = Object(Object(named["components"])["schemas"])
-    Object.assign(Object(schemas[name]), { oneOf: fields.map((field) => ({ required: [field] })) })
+    Object.assign(Object(schemas[name]), oneNeeded(...fields), oneOnly(...fields))
   }
   open([named["components"], named["paths"]])
   plainPatterns([named["components"], named["paths"]])

@@ -4,8 +4,21 @@ import { OpenApi } from "effect/http-api"
 interface Body {
   properties?: Record<string, object>
   required?: ReadonlyArray<string>
-  anyOf?: ReadonlyArray<{ readonly required: ReadonlyArray<string> }>
 }
+
+// With `anyOf` or `oneOf` beside `properties`, generators of clients make a body of anything, or lose its fields, and models are refused
+// such a tool. What follows they leave alone, and validators hold it.
+
+/** Says of an object that it has this field or one of the others. */
+export const oneNeeded = (field: string, ...others: ReadonlyArray<string>) => ({
+  if: { required: [field] },
+  else: { anyOf: others.map((other) => ({ required: [other] })) }
+})
+
+/** Says of an object that it has not both of these fields. */
+export const oneOnly = (field: string, other: string) => ({
+  dependentSchemas: { [field]: { not: { required: [other] } } }
+})
 
 /**
  * Describes a body some of whose fields have another spelling: `others` says which of them, by that spelling, and `needed` is a field
@@ -27,8 +40,8 @@ export const spellings = (
       body.properties = { ...body.properties, [other]: { ...body.properties?.[other], deprecated: true, description } }
     }
     if (needed !== undefined) {
-      const all = [needed, ...Object.keys(others).filter((other) => others[other] === needed)]
-      body.anyOf = all.map((spelling) => ({ required: [spelling] }))
+      const spelledOtherwise = Object.keys(others).filter((other) => others[other] === needed)
+      Object.assign(body, oneNeeded(needed, ...spelledOtherwise))
     }
     return spec
   }

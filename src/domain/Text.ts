@@ -35,8 +35,12 @@ export const name = (longest: number) => filled(longest, { message: "must not be
 
 /** What makes two requests one: 1 to 255 printable characters. */
 export const IdempotencyKey = Schema.String.check(
-  Schema.isPattern(/^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u, { expected: "1 to 255 printable characters" })
+  Schema.isPattern(/^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u, {
+    expected: "1 to 255 printable characters",
+    // Python knows no \p, and JavaScript without a flag takes it for the letter: less is said than is meant.
+    ...said("^[^\\x00-\\x1f\\x7f-\\x9f]{1,255}$")
+  })
 ).annotate({
   description:
-    "The same key with the same parameters gives the first result again, for 24 hours. In a header it is UTF-8"
+    "1 to 255 printable characters. The same key with the same parameters gives the first result again, for 24 hours. In a header it is UTF-8"
 })

@@ -10,7 +10,10 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema
   readonly items?: JsonSchema
   readonly anyOf?: ReadonlyArray<JsonSchema>
-  readonly oneOf?: ReadonlyArray<JsonSchema>
+  readonly if?: JsonSchema
+  readonly else?: JsonSchema
+  readonly not?: JsonSchema
+  readonly dependentSchemas?: Record<string, JsonSchema>
   readonly enum?: ReadonlyArray<unknown>
   readonly pattern?: string
   readonly deprecated?: boolean
@@ -104,7 +107,7 @@ export const fieldsOf = ({ body }: Operation): Record<string, JsonSchema> =>
   body === undefined ? {} : (resolve(body.schema).properties ?? {})
 
 const understood = new Set(
-  "$ref type properties required additionalProperties items anyOf oneOf enum format pattern minimum maximum exclusiveMinimum minLength maxLength minItems maxItems uniqueItems default title description deprecated".split(
+  "$ref type properties required additionalProperties items anyOf if else not dependentSchemas enum format pattern minimum maximum exclusiveMinimum minLength maxLength minItems maxItems uniqueItems default title description deprecated".split(
     " "
   )
 )
@@ -114,8 +117,6 @@ const typeOf = (value: unknown): string => {
   if (Array.isArray(value)) return "array"
   return Number.isInteger(value) ? "integer" : typeof value
 }
-
-const hasAll = ({ required = [] }: JsonSchema, value: Json) => required.every((name) => name in Object(value))
 
 /** What in a value contradicts the schema, each with its place. Refuses to judge by a keyword it does not know. */
 export const contradictions = (given: JsonSchema, value: Json, at = "$"): ReadonlyArray<string> => {
@@ -140,10 +141,13 @@ export const contradictions = (given: JsonSchema, value: Json, at = "$"): Readon
       `fits none of: ${anyOf.flatMap((one) => contradictions(one, value, at)).join(", ")}`
     )
   }
-  if (schema.oneOf !== undefined) {
-    const fitting = schema.oneOf.filter((one) => hasAll(one, value))
-    check(fitting.length === 1, `fits ${fitting.length} of what it should fit one of`)
+  if (schema.if !== undefined && contradictions(schema.if, value, at).length > 0) {
+    found.push(...contradictions(schema.else ?? {}, value, at))
   }
+  for (const [name, dependent] of Object.entries(schema.dependentSchemas ?? {})) {
+    if (name in Object(value)) found.push(...contradictions(dependent, value, at))
+  }
+  if (schema.not !== undefined) check(contradictions(schema.not, value, at).length > 0, "is what it must not be")
   if (typeof value === "number") {
     const { exclusiveMinimum = -Infinity } = schema
     check(value >= minimum && value > exclusiveMinimum && value <= maximum, `is out of bounds: ${value}`)

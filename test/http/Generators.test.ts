@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
-import { described } from "./Description.ts"
+import { described, resolve } from "./Description.ts"
 
 /** A name as generators of clients write it in their language. */
 const spelt = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "")
@@ -14,6 +14,36 @@ describe("generators of clients", () => {
     })
     assert.deepStrictEqual(
       clashing.map(({ id }) => id),
+      []
+    )
+  })
+
+  it("find the fields of every body: beside them, what must be one of others hides them from some, and makes of them anything to others", () => {
+    const hidden = described.filter(({ body }) => {
+      const schema = resolve(body?.schema ?? {})
+      return schema.properties !== undefined && ["allOf", "anyOf", "oneOf"].some((keyword) => keyword in schema)
+    })
+    assert.deepStrictEqual(
+      hidden.map(({ id }) => id),
+      []
+    )
+    JSON.stringify(OpenApi.fromApi(Api), (_, value) => {
+      const schema = Object(value)
+      const isHidden = schema.type === "object" && "properties" in schema && ("anyOf" in schema || "oneOf" in schema)
+      assert.isFalse(isHidden, JSON.stringify(value))
+      return value
+    })
+  })
+
+  it("find in a pattern only what means the same in all their languages, and in JavaScript without a flag", () => {
+    const patterns: Array<string> = []
+    JSON.stringify(OpenApi.fromApi(Api), (key, value) => {
+      if (key === "pattern" && typeof value === "string") patterns.push(value)
+      return value
+    })
+    // Categories of letters, code points in braces, and looking around are written otherwise in some, or not known there.
+    assert.deepStrictEqual(
+      patterns.filter((pattern) => /\\[pPuUkdD]|\(\?[^:]/.test(pattern)),
       []
     )
   })
