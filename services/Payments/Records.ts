@@ -61,7 +61,10 @@ export const begun = (payment: NewPayment): PaymentRow => ({
   completed_at: null
 })
 
-/** Takes a released payment for another attempt; commits with the new hold, whose id only one attempt can have. */
+/**
+ * Takes a released payment for another attempt; commits with the new hold, whose id only one attempt can have. One that was found to
+ * have expired while the hold was made has not ended after all.
+ */
 export const retakePayment = companion<{
   readonly id: string
   readonly hold_id: string
@@ -69,7 +72,7 @@ export const retakePayment = companion<{
   readonly lease_until: string
   readonly request_fingerprint: string
 }>(`UPDATE payments p SET state = 'in_flight', hold_id = r.hold_id, attempt = r.attempt, lease_until = r.lease_until,
-    request_fingerprint = r.request_fingerprint, origin_status = NULL, origin_ms = NULL, failure = NULL
+    request_fingerprint = r.request_fingerprint, origin_status = NULL, origin_ms = NULL, failure = NULL, completed_at = NULL
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, hold_id uuid, attempt smallint, lease_until timestamptz,
     request_fingerprint text)
   WHERE p.id = r.id`)
@@ -99,7 +102,10 @@ export const capturePayment = columnar<{
   WHERE p.id = r.id`
 )
 
-/** Commits with the release of this attempt's hold; a later attempt is left alone. */
+/**
+ * Commits with the release of this attempt's hold; a later attempt is left alone. One whose call went back without having used it
+ * meanwhile, or lost it with the database, has no money reserved any more either.
+ */
 export const releasePayment = companion<{
   readonly id: string
   readonly attempt: number
@@ -109,7 +115,8 @@ export const releasePayment = companion<{
 }>(`UPDATE payments p SET state = 'released', lease_until = NULL, origin_status = r.origin_status, origin_ms = r.origin_ms,
     failure = r.failure
   FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, attempt smallint, origin_status smallint, origin_ms integer, failure text)
-  WHERE p.id = r.id AND p.attempt = r.attempt AND CASE p.state WHEN 'in_flight' THEN true ELSE false END`)
+  WHERE p.id = r.id AND p.attempt = r.attempt
+    AND CASE p.state WHEN 'in_flight' THEN true WHEN 'authorized' THEN true ELSE false END`)
 
 /** Ends an attempt that the chain refused. A payment that was charged meanwhile stays charged. */
 export const refusePayment = companion<{ readonly id: string; readonly attempt: number; readonly failure: string }>(
