@@ -183,6 +183,10 @@ for (const beside of [false, true]) {
           assert.deepStrictEqual(yield* balance(payer), { posted: 4n, held: 0n })
           yield* sql`UPDATE ledger_accounts SET held = 4 WHERE id = ${payer}`
           assert.strictEqual(outcome(yield* Effect.result(post(transfer(payer, payee, 1n)))), "INSUFFICIENT_BALANCE")
+          const other = yield* acquainted(beside)
+          yield* sql`UPDATE ledger_accounts SET held = 4 WHERE id = ${other.payer}`
+          yield* post(transfer(other.payer, other.payee, 1n))
+          assert.deepStrictEqual(yield* balance(other.payer), { posted: 9n, held: 4n })
         })
       )
 
