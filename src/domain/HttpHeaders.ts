@@ -137,6 +137,7 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
     // An origin behind CGI or WSGI cannot tell `X_Payment_Payer` from `X-Payment-Payer`, nor one in PHP `X.Payment.Payer`.
     const name = dashed(field)
     if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || hasDashed(added, name)) continue
+    if (named?.has(field.toLowerCase())) continue
     if (name === "authorization" && isOurCredential(value)) continue
     if (name === "cookie") {
       const theirs = withoutOurCookies(value)
