@@ -154,6 +154,7 @@ layer(platform, { timeout: "60 seconds" })("a dispute", (it) => {
       const { dispute: answered } = yield* disputes.respond(caller, dp, answer)
       assert.deepInclude(answered, { status: "under_review", response: answer.response })
       assert.deepStrictEqual([answered.evidence, answered.counter_evidence], [[receipt], [receipt]])
+      assert.strictEqual((yield* Effect.flip(dispute(caller, id)))._tag, "ALREADY_DISPUTED")
       const { dispute: escalated } = yield* disputes.escalate(caller, dp, "we do not agree")
       assert.deepInclude(escalated, { status: "escalated", escalation_reason: "we do not agree" })
       const last = { resolution: "partial_refund", refund_amount: 40_000_000n, notes: "half of it" } as const
