@@ -211,4 +211,27 @@ layer(live(unattended), { timeout: "60 seconds" })("a payment for which nobody w
       assert.strictEqual((yield* granted).attempt, 3)
     })
   )
+
+  it.effect("that the chain refuses late ends no attempt but its own", () =>
+    Effect.gen(function* () {
+      yield* chain.does("settle")
+      const { capture, granted, payments, record } = yield* market
+      const { id, ...payment } = yield* granted
+      yield* chain.does("pending")
+      yield* Effect.flip(capture({ ...payment, id }))
+      const sql = yield* SqlClient.SqlClient
+      // Its process stood still until its lease was over: another attempt is about to ask the chain.
+      yield* sql`UPDATE payments SET attempt = 2, lease_until = '2100-01-01' WHERE id = ${id}`
+      yield* chain.does("refuse")
+      const booked = sql`SELECT 1 FROM chain_settlements WHERE payment_id = ${id} AND booked_at IS NOT NULL`
+      const worked = Effect.gen(function* () {
+        yield* TestClock.adjust("2 minutes")
+        yield* (yield* ChainSettlements).reconcileDue
+        yield* payments.resolveDue
+        return (yield* booked).length
+      })
+      yield* Effect.repeat(worked, { until: (rows) => rows === 1 })
+      assert.strictEqual((yield* record)?.status, "settling")
+    })
+  )
 })

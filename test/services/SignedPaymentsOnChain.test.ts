@@ -157,6 +157,9 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
       const payment = yield* granted(signed)
       assert.deepStrictEqual(yield* payments.capture(payment, kept("gift"), signed), { charged: 0n, transaction: null })
       assert.strictEqual((yield* bring(signed))._tag, "Answered")
+      // Nor does it look abandoned, because the chain knows nothing of it.
+      yield* TestClock.adjust("5 minutes")
+      yield* payments.resolveDue
       assert.strictEqual((yield* record)?.status, "captured")
     })
   )
