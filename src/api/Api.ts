@@ -13,6 +13,7 @@ import { DiscoveryApi } from "./Discovery.ts"
 import { DisputesApi } from "./Disputes.ts"
 import { EndpointsApi } from "./Endpoints.ts"
 import { FacilitatorApi } from "./Facilitator.ts"
+import { explain } from "./Glossary.ts"
 import { PaymentsApi } from "./Payments.ts"
 import { listParameters } from "./Pagination.ts"
 import { problems } from "./Problems.ts"
@@ -214,6 +215,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
       }
     }
   }
+  explain(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
   return named
 }
 

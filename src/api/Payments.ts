@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Moment } from "#domain/Instant.ts"
 import {
   AmbiguousPath,
   EndpointPaused,
@@ -128,7 +129,7 @@ export const Verification = Schema.Struct({
   payment_id: Schema.NullOr(PaymentId),
   endpoint_id: Schema.NullOr(EndpointId),
   status: Schema.NullOr(Schema.String),
-  expires_at: Schema.NullOr(Schema.DateFromString)
+  expires_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "Verification" })
 
 const verify = HttpApiEndpoint.post("verify", "/verify", {

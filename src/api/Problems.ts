@@ -74,12 +74,16 @@ const make = (refusal: RefusalClass): Schema.Top => {
   const names = Object.keys(fields)
   const body = Schema.Struct({
     type: Schema.String.annotate({ description: "Where this code is explained" }),
-    title: Schema.String,
-    status: Schema.Literal(status),
-    detail: Schema.String,
-    code: Schema.Literal(code),
-    ...(names.length === 0 ? {} : { details: Schema.Struct(fields) }),
-    request_id: Schema.optionalKey(Schema.String)
+    title: Schema.String.annotate({ description: "What kind of refusal this is" }),
+    status: Schema.Literal(status).annotate({ description: "The status of the answer" }),
+    detail: Schema.String.annotate({ description: "What went wrong this time, in a sentence" }),
+    code: Schema.Literal(code).annotate({
+      description: "What kind of refusal this is, for programs: it does not change"
+    }),
+    ...(names.length === 0
+      ? {}
+      : { details: Schema.Struct(fields).annotate({ description: "The facts of this refusal, for programs" }) }),
+    request_id: Schema.optionalKey(Schema.String.annotate({ description: "`X-Request-Id` of the answer" }))
   }).annotate({ identifier: `${refusal.name}Problem`, title: code, description: title })
   return body.pipe(
     Schema.decodeTo(

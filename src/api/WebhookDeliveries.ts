@@ -4,7 +4,7 @@ import { Delivery, DeliveryStatus, TooManyReplays } from "#domain/Delivery.ts"
 import { EventType } from "#domain/Event.ts"
 import { catalogue } from "#domain/EventExamples.ts"
 import { DeliveryId, EventId, WebhookId } from "#domain/Ids.ts"
-import { Instant } from "#domain/Instant.ts"
+import { Instant, Moment } from "#domain/Instant.ts"
 import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { ReplayDeliveries } from "#domain/Webhook.ts"
@@ -123,7 +123,7 @@ const place = cursor(Position)
 /** How much of the past is sent again, and where the rest begins. */
 export const Replayed = Schema.Struct({
   queued: Schema.Int,
-  until: Schema.DateFromString,
+  until: Moment,
   next_cursor: Schema.NullOr(place)
 })
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { isCountry } from "./Country.ts"
 import { EnvironmentWord } from "./Credential.ts"
 import { AccountId, TenantTypeId } from "./Ids.ts"
@@ -27,8 +28,8 @@ export const Account = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   country: Schema.NullOr(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Json),
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString
+  created_at: Moment,
+  updated_at: Moment
 }).annotate({ identifier: "Account" })
 export type Account = typeof Account.Type
 

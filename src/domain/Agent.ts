@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { PublicKey, Signature } from "./Ed25519.ts"
 import { AccountId, AgentId, AuthKeyId, SessionId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
@@ -33,8 +34,8 @@ export const Agent = Schema.Struct({
   public_key: Schema.NullOr(Schema.String),
   wallet_id: WalletId,
   connected: Schema.Boolean,
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString
+  created_at: Moment,
+  updated_at: Moment
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
 
@@ -175,8 +176,8 @@ export const AgentSession = Schema.Struct({
   key_id: AuthKeyId,
   last_four: Schema.String,
   connected: Schema.Boolean,
-  created_at: Schema.DateFromString,
-  expires_at: Schema.DateFromString
+  created_at: Moment,
+  expires_at: Moment
 }).annotate({ identifier: "AgentSession" })
 export type AgentSession = typeof AgentSession.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { AccountId, BatchId, TransferId, WalletId } from "./Ids.ts"
 import { Amount, Currency, formatDecimal } from "./Money.ts"
 import type { Network } from "./Network.ts"
@@ -57,7 +58,7 @@ export const Batch = Schema.Struct({
   replayed: Schema.Int,
   status: BatchStatus,
   transfers: Schema.Array(BatchLine),
-  created_at: Schema.DateFromString
+  created_at: Moment
 }).annotate({ identifier: "Batch" })
 export type Batch = typeof Batch.Type
 

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import type { EventType } from "./Event.ts"
 import { AgentId, EventId, fromTypeId, SessionId, toTypeId } from "./Ids.ts"
 import type { TransferType } from "./Transfer.ts"
@@ -7,8 +8,8 @@ import type { TransferType } from "./Transfer.ts"
 export const AgentLiveness = Schema.Struct({
   agent_id: AgentId,
   connected: Schema.Boolean,
-  connected_since: Schema.NullOr(Schema.DateFromString),
-  last_seen_at: Schema.NullOr(Schema.DateFromString),
+  connected_since: Schema.NullOr(Moment),
+  last_seen_at: Schema.NullOr(Moment),
   last_event_id: Schema.NullOr(EventId),
   transport: Schema.NullOr(Schema.Literal("sse"))
 }).annotate({ identifier: "AgentLiveness" })

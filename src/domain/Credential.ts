@@ -1,4 +1,5 @@
 import { Result, Schema, SchemaTransformation } from "effect"
+import { Moment } from "./Instant.ts"
 import { KeyId } from "./Ids.ts"
 import { type CredentialKind, Environment, environmentWord, type Resource, Scope } from "./Principal.ts"
 import { name } from "./Text.ts"
@@ -206,8 +207,8 @@ export const ApiKey = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   prefix: Schema.String,
   last_four: Schema.String,
-  created_at: Schema.DateFromString,
-  revoked_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  revoked_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "ApiKey" })
 export type ApiKey = typeof ApiKey.Type
 
@@ -228,7 +229,7 @@ export const IssuedApiKey = Schema.Struct({
   key: Schema.String,
   prefix: Schema.String,
   last_four: Schema.String,
-  created_at: Schema.DateFromString,
+  created_at: Moment,
   warning: Schema.String
 }).annotate({ identifier: "IssuedApiKey" })
 export type IssuedApiKey = typeof IssuedApiKey.Type

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { EventType } from "./Event.ts"
 import { DeliveryId, EventId, WebhookId } from "./Ids.ts"
 
@@ -33,7 +34,7 @@ export type DeliveryFailure = typeof DeliveryFailure.Type
 export const keptResponseBytes = 16_384
 
 const headers = Schema.Record(Schema.String, Schema.String)
-const moment = Schema.NullOr(Schema.DateFromString)
+const moment = Schema.NullOr(Moment)
 
 /** What was sent. Signatures are left out of what is kept. */
 export const DeliveryRequest = Schema.Struct({ url: Schema.String, headers, body: Schema.String })
@@ -55,7 +56,7 @@ export const Delivery = Schema.Struct({
   cause: DeliveryCause,
   attempt: Schema.Int,
   status: DeliveryStatus,
-  created_at: Schema.DateFromString,
+  created_at: Moment,
   /** When the call began; of what was not sent yet null. */
   sent_at: moment,
   duration_ms: Schema.NullOr(Schema.Int),

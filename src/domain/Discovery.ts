@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { EndpointMethod, EndpointScheme } from "./Endpoint.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency, formatDecimal } from "./Money.ts"
@@ -47,7 +48,7 @@ export const DiscoveredResource = Schema.Struct({
   type: Schema.Literal("http"),
   x402Version: Schema.Literal(2),
   accepts: Schema.Array(ListedOffer),
-  lastUpdated: Schema.DateFromString,
+  lastUpdated: Moment,
   description: Schema.String,
   metadata: Schema.Struct({
     methods: Schema.Array(Schema.String),

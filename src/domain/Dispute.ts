@@ -1,4 +1,5 @@
 import { DateTime, type Duration, Result, Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { Actor } from "./CallerContext.ts"
 import { Evidence, evidenceLimits, isTooMuch } from "./DisputeEvidence.ts"
 import { AccountId, DisputeId, RefundId, toTypeId, TransferId } from "./Ids.ts"
@@ -51,13 +52,13 @@ export const Dispute = Schema.Struct({
   response: Schema.NullOr(Schema.String),
   counter_evidence: Schema.Array(Evidence),
   escalation_reason: Schema.NullOr(Schema.String),
-  response_window_ends_at: Schema.DateFromString,
+  response_window_ends_at: Moment,
   resolution: Schema.NullOr(Resolution),
   refund_id: Schema.NullOr(RefundId),
   notes: Schema.NullOr(Schema.String),
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString,
-  resolved_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  updated_at: Moment,
+  resolved_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "Dispute" })
 export type Dispute = typeof Dispute.Type
 

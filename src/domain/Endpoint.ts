@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { BasePrice, CountNumber, defaultBasePrice, MoneyNumber, VolumeDiscounts } from "./EndpointPrice.ts"
 import { isPlain } from "./GatewayPath.ts"
 import { AccountUuid, EndpointId, TenantId, WalletId } from "./Ids.ts"
@@ -89,8 +90,8 @@ export const Endpoint = Schema.Struct({
   schemes: Schemes,
   mpp: Schema.Boolean,
   forwardHeaders: ForwardHeaders,
-  createdAt: Schema.DateFromString,
-  updatedAt: Schema.DateFromString
+  createdAt: Moment,
+  updatedAt: Moment
 }).annotate({ identifier: "Endpoint" })
 export type Endpoint = typeof Endpoint.Type
 

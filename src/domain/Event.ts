@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { EventId, TenantTypeId } from "./Ids.ts"
 
 /** Facts that may leave the platform. `data` holds the thing under its own key, as it was when the fact happened. */
@@ -70,6 +71,6 @@ export const RecordedEvent = Schema.Struct({
   tenant_id: TenantTypeId,
   type: EventType,
   data: Schema.Record(Schema.String, Schema.Unknown),
-  created_at: Schema.DateFromString
+  created_at: Moment
 })
 export type RecordedEvent = typeof RecordedEvent.Type

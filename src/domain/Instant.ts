@@ -43,3 +43,8 @@ export const Instant = Schema.String.annotate({ format: "date-time" })
       })
     )
   )
+
+/** A moment that we say: ISO 8601 in UTC, with milliseconds. */
+export const Moment = Schema.String.annotate({ format: "date-time" }).pipe(
+  Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString)
+)

@@ -1,4 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Moment } from "./Instant.ts"
 import { FlowRate } from "./FlowRate.ts"
 import { StreamId, TenantId, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
@@ -39,12 +40,12 @@ export const MoneyStream = Schema.Struct({
   withdrawn: Micros,
   returned: Micros,
   runway_seconds: Schema.Int,
-  exhausted_at: Schema.NullOr(Schema.DateFromString),
+  exhausted_at: Schema.NullOr(Moment),
   latest_transfer_id: TransferId,
   metadata: Schema.Record(Schema.String, Schema.Json),
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString,
-  cancelled_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  updated_at: Moment,
+  cancelled_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "MoneyStream" })
 export type MoneyStream = typeof MoneyStream.Type
 

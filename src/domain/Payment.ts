@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { EndpointScheme } from "./Endpoint.ts"
 import { StoredPrice } from "./EndpointPrice.ts"
 import { EndpointId, PaymentId, TenantId, WalletId } from "./Ids.ts"
@@ -48,8 +49,8 @@ export const Payment = Schema.Struct({
   failure: Schema.NullOr(Schema.String).annotate({
     description: `Why the money of the last call was given back, null unless it was: ${paymentFailuresInWords}`
   }),
-  created_at: Schema.DateFromString,
-  completed_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  completed_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "Payment" })
 export type Payment = typeof Payment.Type
 
@@ -144,7 +145,7 @@ export const Paid = Schema.Struct({
   currency: Currency,
   endpoint_id: EndpointId,
   terms: PaymentTerms,
-  expires_at: Schema.DateFromString
+  expires_at: Moment
 }).annotate({ identifier: "Paid" })
 export type Paid = typeof Paid.Type
 

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { AccountId, PortalTokenId } from "./Ids.ts"
 import { requiredScope } from "./Credential.ts"
 
@@ -32,9 +33,9 @@ export const PortalToken = Schema.Struct({
   id: PortalTokenId,
   customer_reference: AccountId,
   scopes: Schema.Array(Schema.String),
-  expires_at: Schema.DateFromString,
-  created_at: Schema.DateFromString,
-  revoked_at: Schema.NullOr(Schema.DateFromString)
+  expires_at: Moment,
+  created_at: Moment,
+  revoked_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "PortalToken" })
 export type PortalToken = typeof PortalToken.Type
 

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { QuoteId, toTypeId, TransferId } from "./Ids.ts"
 import { Amount, formatDecimal, maxMicros, Micros } from "./Money.ts"
 import { AmountTooLarge } from "./PostingRefused.ts"
@@ -26,10 +27,10 @@ export const Quote = Schema.Struct({
   send_amount: Micros,
   receive_amount: Micros,
   fee: Micros,
-  expires_at: Schema.DateFromString,
+  expires_at: Moment,
   expires_in: Schema.Int,
   transfer_id: Schema.NullOr(TransferId),
-  created_at: Schema.DateFromString
+  created_at: Moment
 }).annotate({ identifier: "Quote" })
 export type Quote = typeof Quote.Type
 

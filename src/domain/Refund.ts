@@ -7,7 +7,7 @@ import { StateTransitionInvalid } from "./Refusal.ts"
 import { either, eitherNeeded } from "./Spelling.ts"
 import { IdempotencyKey, text } from "./Text.ts"
 import { FailureReason, type Transfer } from "./Transfer.ts"
-import { Instant } from "./Instant.ts"
+import { Instant, Moment } from "./Instant.ts"
 import { uuidFrom } from "./Uuid.ts"
 
 export const RefundReason = Schema.Literals([
@@ -34,8 +34,8 @@ export const Refund = Schema.Struct({
   failure_reason: Schema.NullOr(FailureReason),
   refund_transfer_id: Schema.NullOr(TransferId),
   dispute_id: Schema.NullOr(DisputeId),
-  created_at: Schema.DateFromString,
-  completed_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  completed_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "Refund" })
 export type Refund = typeof Refund.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 
 /** Identifier of a scan or a test: a plain uuid everywhere, as the interface shows it. */
 const uuid = Schema.String.check(
@@ -254,7 +255,7 @@ export const merchantFields = {
   region: Schema.NullOr(Region)
 }
 
-const timestamp = Schema.DateFromString
+const timestamp = Moment
 
 /**
  * A scan in the corpus that all tenants share; who asked for it is never part of it. Before it has run, everything that comes from

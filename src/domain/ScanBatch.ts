@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { ScanId } from "./Scan.ts"
 
 /** One domain of a batch. `error` is a stable code of what went wrong with it; nothing is charged for it then. */
@@ -26,8 +27,8 @@ export const ScanBatch = Schema.Struct({
   credits_charged: Schema.Int,
   credits_returned: Schema.Int,
   targets: Schema.Array(BatchTarget),
-  created_at: Schema.DateFromString,
-  completed_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  completed_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "ScanBatch" })
 export type ScanBatch = typeof ScanBatch.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { Band, CheckStatus, Protocol, Region, ScanId, ScanStatus } from "./Scan.ts"
 
 const score = Schema.NullOr(Schema.Int)
@@ -7,7 +8,7 @@ const score = Schema.NullOr(Schema.Int)
 export const ScanChange = Schema.Struct({
   id: ScanId,
   status: ScanStatus,
-  scanned_at: Schema.DateFromString,
+  scanned_at: Moment,
   readiness_score: score,
   protocol_score: score,
   data_score: score,

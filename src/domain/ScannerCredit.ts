@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 
 /** Whole credits. `consumed_total` is without what was returned. */
 export const CreditBalance = Schema.Struct({
@@ -16,6 +17,6 @@ export const CreditEntry = Schema.Struct({
   source: Schema.NullOr(Schema.String),
   balance_after: Schema.Int,
   metadata: Schema.Record(Schema.String, Schema.String),
-  created_at: Schema.DateFromString
+  created_at: Moment
 }).annotate({ identifier: "CreditEntry" })
 export type CreditEntry = typeof CreditEntry.Type

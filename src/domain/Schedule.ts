@@ -1,4 +1,5 @@
 import { DateTime, Result, Schema, Struct } from "effect"
+import { Moment } from "./Instant.ts"
 import { Actor } from "./CallerContext.ts"
 import type { EventType } from "./Event.ts"
 import { AccountId, ScheduleId, TenantId, toTypeId, TransferId, WalletId } from "./Ids.ts"
@@ -10,7 +11,7 @@ import { FailureReason, PlainTransfer } from "./Transfer.ts"
 export const ScheduleStatus = Schema.Literals(["scheduled", "executed", "failed", "cancelled", "paused"])
 export type ScheduleStatus = typeof ScheduleStatus.Type
 
-const moment = Schema.NullOr(Schema.DateFromString)
+const moment = Schema.NullOr(Moment)
 const number = Schema.NullOr(Schema.Int)
 
 /** A transfer that is made at a time, or again and again. `scheduled_at` and `frequency` exclude each other. */
@@ -47,8 +48,8 @@ export const ScheduledTransfer = Schema.Struct({
   failure_reason: Schema.NullOr(FailureReason),
   attempts: Schema.Int,
   initiated_by: Actor,
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString
+  created_at: Moment,
+  updated_at: Moment
 }).annotate({ identifier: "ScheduledTransfer" })
 export type ScheduledTransfer = typeof ScheduledTransfer.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { MerchantCategory, Region, RequestMade, Vantage } from "./Scan.ts"
 
 /** How far a test goes: each runs the steps of those before it and one more. */
@@ -130,6 +131,6 @@ export const ShoppingTest = Schema.Struct({
   estimated_lost_revenue_usd: Schema.optionalKey(Schema.Finite),
   economics: Schema.optionalKey(Economics),
   report_url: Schema.String,
-  tested_at: Schema.DateFromString
+  tested_at: Moment
 }).annotate({ identifier: "AgentShoppingTestResult" })
 export type ShoppingTest = typeof ShoppingTest.Type

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { CountNumber, MoneyNumber } from "./EndpointPrice.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency } from "./Money.ts"
@@ -133,13 +134,13 @@ export const EndpointStatistics = Schema.Struct({
   endpointId: EndpointId,
   window: StatisticsWindow,
   currency: Currency,
-  from: Schema.DateFromString,
-  to: Schema.DateFromString,
+  from: Moment,
+  to: Moment,
   totalCalls: CountNumber,
   uniquePayers: CountNumber,
   totalRevenue: MoneyNumber,
   bucketSeconds: Schema.Int,
-  buckets: Schema.Array(Schema.Struct({ start: Schema.DateFromString, calls: CountNumber, revenue: MoneyNumber })),
+  buckets: Schema.Array(Schema.Struct({ start: Moment, calls: CountNumber, revenue: MoneyNumber })),
   topPayers: Schema.Array(Schema.Struct({ payer: Schema.String, calls: CountNumber, revenue: MoneyNumber })),
   latency: Schema.Struct({ answers: CountNumber, p50: Millis, p90: Millis, p95: Millis, p99: Millis }),
   totalFailures: CountNumber,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Actor } from "./CallerContext.ts"
 import { AccountId, BatchId, QuoteId, StreamId, toTypeId, TransferId, WalletId } from "./Ids.ts"
-import { Instant } from "./Instant.ts"
+import { Instant, Moment } from "./Instant.ts"
 import { Amount, Currency, formatDecimal, Micros } from "./Money.ts"
 import type { Network } from "./Network.ts"
 import { CurrencyMismatch, SameWallet } from "./PostingRefused.ts"
@@ -64,15 +64,15 @@ export const Transfer = Schema.Struct({
   fee: Micros,
   batch_id: Schema.NullOr(BatchId),
   stream_id: Schema.NullOr(StreamId),
-  scheduled_at: Schema.NullOr(Schema.DateFromString),
+  scheduled_at: Schema.NullOr(Moment),
   initiated_by: Actor,
   protocol: TransferProtocol,
   protocol_metadata: Schema.Record(Schema.String, Schema.Json),
   failure_reason: Schema.NullOr(FailureReason),
   refunded_amount: Micros,
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString,
-  completed_at: Schema.NullOr(Schema.DateFromString)
+  created_at: Moment,
+  updated_at: Moment,
+  completed_at: Schema.NullOr(Moment)
 }).annotate({ identifier: "Transfer" })
 export type Transfer = typeof Transfer.Type
 

@@ -1,4 +1,5 @@
 import { Result, Schema, SchemaTransformation } from "effect"
+import { Moment } from "./Instant.ts"
 import { UserId } from "./Ids.ts"
 import { Role } from "./Principal.ts"
 import { Forbidden } from "./Refusal.ts"
@@ -31,7 +32,7 @@ export const User = Schema.Struct({
   id: UserId,
   email: Schema.String,
   role: Role,
-  created_at: Schema.DateFromString
+  created_at: Moment
 }).annotate({ identifier: "User" })
 export type User = typeof User.Type
 

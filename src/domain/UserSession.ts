@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Moment } from "./Instant.ts"
 import { SessionId } from "./Ids.ts"
 import { User } from "./User.ts"
 
@@ -12,9 +13,9 @@ export const sessionsPerUser = 100
 export const UserSession = Schema.Struct({
   id: SessionId,
   user_agent: Schema.NullOr(Schema.String),
-  created_at: Schema.DateFromString,
-  refreshed_at: Schema.DateFromString,
-  expires_at: Schema.DateFromString,
+  created_at: Moment,
+  refreshed_at: Moment,
+  expires_at: Moment,
   /** Whether it is the one that asks. */
   current: Schema.Boolean
 }).annotate({ identifier: "UserSession" })

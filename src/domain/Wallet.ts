@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Schema, SchemaTransformation } from "effect"
+import { Moment } from "./Instant.ts"
 import { EntryId, fromTypeId, isIdentifier, toTypeId, TransferId, WalletId } from "./Ids.ts"
 import { Metadata } from "./Metadata.ts"
 import { Amount, Currency, Micros, unit } from "./Money.ts"
@@ -32,10 +33,10 @@ const ShownWallet = Schema.Struct({
   balance_pending: Micros,
   status: WalletStatus,
   frozen_reason: Schema.NullOr(Schema.String),
-  frozen_at: Schema.NullOr(Schema.DateFromString),
+  frozen_at: Schema.NullOr(Moment),
   metadata: Schema.Record(Schema.String, Schema.Json),
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString
+  created_at: Moment,
+  updated_at: Moment
 }).annotate({ identifier: "Wallet" })
 
 /**
@@ -135,7 +136,7 @@ export const Entry = Schema.Struct({
   code: Schema.String,
   counterparty: Counterparty,
   transfer_id: TransferId,
-  created_at: Schema.DateFromString
+  created_at: Moment
 }).annotate({ identifier: "Entry" })
 export type Entry = typeof Entry.Type
 

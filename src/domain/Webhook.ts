@@ -2,7 +2,7 @@ import { DateTime, Result, Schema } from "effect"
 import { hostKind } from "./Address.ts"
 import { EventType } from "./Event.ts"
 import { EndpointId, WebhookId } from "./Ids.ts"
-import { Instant } from "./Instant.ts"
+import { Instant, Moment } from "./Instant.ts"
 import { isListed, maxOriginUrlLength, type OriginRefusal, type OriginRules, parseOriginUrl } from "./OriginUrl.ts"
 import { StateTransitionInvalid } from "./Refusal.ts"
 import { IdempotencyKey, text } from "./Text.ts"
@@ -66,7 +66,7 @@ const Url = Schema.String.annotate({
   description: "Where events are sent: an absolute https URL of at most 2,048 characters"
 })
 const Description = Schema.NullOr(text(1000))
-const moment = Schema.NullOr(Schema.DateFromString)
+const moment = Schema.NullOr(Moment)
 
 /** A subscription to events as callers see it; `Schema.toType` of it is its row. */
 export const Webhook = Schema.Struct({
@@ -83,8 +83,8 @@ export const Webhook = Schema.Struct({
   /** How many attempts failed since one succeeded, and since when. */
   failures: Schema.Int,
   failing_since: moment,
-  created_at: Schema.DateFromString,
-  updated_at: Schema.DateFromString
+  created_at: Moment,
+  updated_at: Moment
 }).annotate({ identifier: "Webhook" })
 export type Webhook = typeof Webhook.Type
 
