@@ -6,34 +6,38 @@ const text = { type: "string" } as const
 export const paymentOffer = {
   type: "object",
   properties: {
-    x402Version: { type: "integer", enum: [1] },
+    x402Version: { type: "integer", enum: [1], description: "The version of x402 in which `accepts` is written" },
     error: { ...text, description: "`payment_required`, or what was wrong with the payment that was sent" },
-    code: { ...text, enum: ["PAYMENT_REQUIRED"] },
+    code: { ...text, enum: ["PAYMENT_REQUIRED"], description: "What kind of answer this is, for programs" },
     accepts: {
       type: "array",
       minItems: 1,
+      description: "The ways to pay by x402 version 1, of which one is enough",
       items: {
         type: "object",
         properties: {
-          scheme: text,
-          network: text,
+          scheme: { ...text, description: "`exact`: what is signed is paid" },
+          network: { ...text, description: "The network as version 1 calls it, such as `base-sepolia`" },
           maxAmountRequired: { ...text, pattern: "^\\d+$", description: "In micro-units of the currency" },
-          resource: text,
-          payTo: text,
-          asset: text,
-          maxTimeoutSeconds: { type: "integer" }
+          resource: { ...text, description: "The address that is paid for" },
+          payTo: { ...text, description: "The address that is paid" },
+          asset: { ...text, description: "The contract (Base) or mint (Solana) of the currency" },
+          maxTimeoutSeconds: {
+            type: "integer",
+            description: "For how many seconds what is signed may be valid at most"
+          }
         },
         required: ["scheme", "network", "maxAmountRequired", "resource", "payTo", "asset", "maxTimeoutSeconds"],
         additionalProperties: true
       }
     },
     price: { ...text, description: "A decimal" },
-    currency: text,
-    network: text,
-    receiver: text,
+    currency: { ...text, description: "The currency of the price" },
+    network: { ...text, description: "The network of `receiver`" },
+    receiver: { ...text, description: "The address that is paid" },
     payment_request_id: { ...text, description: "What `POST /v1/x402/pay` takes" },
     expires_in: { type: "integer", description: "Seconds in which to pay so" },
-    pay_url: text
+    pay_url: { ...text, description: "Where to pay from a wallet here" }
   },
   required: [
     "x402Version",
