@@ -70,7 +70,9 @@ export const gateway: Terms = {
   },
   Endpoint: {
     ...endpoint,
-    accountId: "The account that owns it",
+    id: "Its UUID; where an id is asked for, `epd_…` will do too",
+    tenantId: "The tenant that it belongs to, by its UUID",
+    accountId: "The account that owns it, by its UUID",
     paymentAddress: "The address that callers pay: that of the wallet",
     assetAddress: "The contract (Base) or mint (Solana) of the currency that is paid; null: the usual one",
     totalCalls: "How many calls were charged since it was made, free ones included",
