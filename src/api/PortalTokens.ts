@@ -27,8 +27,8 @@ const create = HttpApiEndpoint.post("create", "/portal-tokens", {
     documented({
       summary: "Create a portal token",
       description:
-        "A credential that a customer's browser may hold: it reads what its scopes say (`usage:read`, `invoices:read`, " +
-        "`transfers:read`, `agents:read`) of one customer, and can do nothing else. `customer_reference` is the id of that customer's " +
+        "A credential that a customer's browser may hold: it reads what its scopes say (`transfers:read`, `agents:read`; no " +
+        "operation asks for `usage:read` or `invoices:read`) of one customer, and can do nothing else. `customer_reference` is the id of that customer's " +
         "account, as `acc_...` or uuid; an account that the caller's tenant does not have is not found. `expires_in` is 60 seconds to " +
         "24 hours, an hour when left out. `token` is shown in this answer and never again. Asks for `api_keys:write`, and for the " +
         "right to see what the token shows: `transfers:read`, `agents:read`, and for usage and invoices `x402:read`.",
