@@ -3,10 +3,12 @@ import { gateway } from "./Glossary/Gateway.ts"
 import { money } from "./Glossary/Money.ts"
 import { platform } from "./Glossary/Platform.ts"
 import { scanner } from "./Glossary/Scanner.ts"
+import { scans } from "./Glossary/Scans.ts"
+import { shoppingTests } from "./Glossary/ShoppingTests.ts"
 import { common, identifiers, inDetails, type Terms } from "./Glossary/Terms.ts"
 
 /** What is said of fields and parameters by their place. */
-export const glossary: Terms = { ...agents, ...gateway, ...money, ...platform, ...scanner }
+export const glossary: Terms = { ...agents, ...gateway, ...money, ...platform, ...scanner, ...scans, ...shoppingTests }
 
 interface Part {
   readonly properties?: Record<string, Part>
