@@ -52,9 +52,8 @@ export const fieldsOf = function* (part: unknown, path = ""): Generator<readonly
 
 const explainFields = (name: string, part: unknown): void => {
   for (const [path, field] of fieldsOf(part)) {
-    const last = path.slice(path.lastIndexOf(".") + 1)
-    const general = path.startsWith("details.") ? inDetails : common
-    const description = glossary[name]?.[path] ?? field.description ?? general[last] ?? identified(field)
+    const general = path.startsWith("details.") ? inDetails[path.slice(path.lastIndexOf(".") + 1)] : common[path]
+    const description = glossary[name]?.[path] ?? field.description ?? general ?? identified(field)
     if (description !== undefined) Object.assign(field, { description })
   }
 }

@@ -30,16 +30,17 @@ export const identifiers: Readonly<Record<string, string>> = {
   wh: "a webhook subscription"
 }
 
-/** What fields and parameters of these names mean where nothing else is said of them. */
+/** What fields of these paths mean in any record, and parameters of these names, where nothing else is said of them. */
 export const common: Readonly<Record<string, string>> = {
   data: "What was asked for",
   pagination: "Which part of the list this is, and how to read on",
-  page: "Which page this is, from 1",
-  limit: "How many items at most",
-  total: "How many items there are on all pages",
-  totalPages: "How many pages there are; 0 where nothing is found",
+  "pagination.page": "Which page this is, from 1",
+  "pagination.limit": "How many items at most",
+  "pagination.offset": "How many items come before these",
+  "pagination.total": "How many items there are on all pages",
+  "pagination.totalPages": "How many pages there are; 0 where nothing is found",
+  "pagination.next_cursor": "What to send as `cursor` to read on; null at the end",
   cursor: "`next_cursor` of the answer after which this one goes on; the start when left out",
-  next_cursor: "What to send as `cursor` to read on; null at the end",
   created_at: "When it was made",
   createdAt: "When it was made",
   updated_at: "When it changed last",
