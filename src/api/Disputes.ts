@@ -181,7 +181,7 @@ const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
       summary: "Add evidence to a dispute",
       description:
         "Adds up to 20 pieces to the evidence of a dispute that is not resolved; a dispute holds 50 pieces, which are 32 KiB as JSON at " +
-        "most, and as much counter evidence. A piece has a type, a description, and where it is (`url`) or what it says (`content`, up " +
+        "most. The respondent's counter evidence comes with the response. A piece has a type, a description, and where it is (`url`) or what it says (`content`, up " +
         "to 4,000 characters). With an idempotency key they are added once, and a repetition answers what the first request answered.",
       body: { evidence: [receipt], idempotency_key: "evidence-42" },
       answer: opened

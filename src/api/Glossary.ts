@@ -2,13 +2,27 @@ import { agents } from "./Glossary/Agents.ts"
 import { gateway } from "./Glossary/Gateway.ts"
 import { money } from "./Glossary/Money.ts"
 import { platform } from "./Glossary/Platform.ts"
+import { returns } from "./Glossary/Returns.ts"
 import { scanner } from "./Glossary/Scanner.ts"
 import { scans } from "./Glossary/Scans.ts"
+import { schedules } from "./Glossary/Schedules.ts"
 import { shoppingTests } from "./Glossary/ShoppingTests.ts"
+import { streams } from "./Glossary/Streams.ts"
 import { common, identifiers, inDetails, type Terms } from "./Glossary/Terms.ts"
 
 /** What is said of fields and parameters by their place. */
-export const glossary: Terms = { ...agents, ...gateway, ...money, ...platform, ...scanner, ...scans, ...shoppingTests }
+export const glossary: Terms = {
+  ...agents,
+  ...gateway,
+  ...money,
+  ...platform,
+  ...returns,
+  ...scanner,
+  ...scans,
+  ...schedules,
+  ...shoppingTests,
+  ...streams
+}
 
 interface Part {
   readonly properties?: Record<string, Part>
@@ -31,7 +45,7 @@ interface Operation {
 const identified = ({ pattern = "" }: Part): string | undefined => {
   const prefixes = /^\^\(\?:(?:\(\?:)?([a-z|]+)\)?_/.exec(pattern)?.[1]?.split("|")
   const told = prefixes?.map((prefix) => `${identifiers[prefix] ?? "something"} (\`${prefix}_…\`)`)
-  return told && `Id of ${told.join(" or ")}, or the UUID it stands for`
+  return told && `Id of ${told.join(" or ")}${pattern.includes("|[0-9A-Fa-f]{8}") ? ", or the UUID it stands for" : ""}`
 }
 
 /** Every field that an object of this schema may have, with its path in it. */

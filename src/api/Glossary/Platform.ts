@@ -41,7 +41,8 @@ export const platform: Terms = {
     until: "Until when, exclusive; now when left out. In the answer: the moment from which on the rest happened",
     types: "Only these types and families of what the webhook asks for; all of it when left out",
     only_failed: "Only what was sent, never arrived and is not tried any more; false when left out",
-    queued: "How many events this call sends again; 0 does not mean that it was the last one: `next_cursor` null does"
+    queued: "How many events this call sends again; 0 does not mean that it was the last one: `next_cursor` null does",
+    next_cursor: "What to send as `cursor` to go on; null when all was queued"
   },
   WebhookDelivery: {
     event_id: "Id of the event (`evt_…`), the same for every attempt and every replay",

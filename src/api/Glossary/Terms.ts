@@ -45,7 +45,7 @@ export const common: Readonly<Record<string, string>> = {
   createdAt: "When it was made",
   updated_at: "When it changed last",
   updatedAt: "When it changed last",
-  completed_at: "When it ended; null until then",
+  completed_at: "When it was completed; null until then, and for good if it never was",
   currency: "The currency of every amount beside it",
   network: "The network, and its name in x402"
 }
