@@ -110,7 +110,10 @@ export class Scans extends Context.Service<
           limits: policy.scans,
           last: records.last,
           newest: records.newest,
-          look: ({ domain }, { merchant_category }) => engine.scan(visits.locate(domain), { merchant_category }),
+          look: ({ domain }, words) =>
+            Effect.flatMap(records.saidOf(domain), (said) =>
+              engine.scan(visits.locate(domain), Claims.newerWords(words, said))
+            ),
           store,
           remember: records.remember,
           ended: (scan) => ({ id: scan.id, fact: { type: "scan.completed", data: { scan: scanOnWire(scan) } } })
@@ -129,10 +132,16 @@ export class Scans extends Context.Service<
         buyer._tag === "Tenant"
           ? Effect.map(credits.balance(buyer.tenant_id), ({ balance }) => balance)
           : Effect.succeed(undefined)
-      /** What costs nothing is no less the answer under its key. */
-      const cached = Effect.fnUntraced(function* (buyer: ScanBuyer, record: MerchantScan, claim?: IdempotencyClaim) {
+      /** What costs nothing is no less the answer under its key. It may tell what nobody knew, but contradicts nobody for nothing. */
+      const cached = Effect.fnUntraced(function* (
+        buyer: ScanBuyer,
+        record: MerchantScan,
+        words: Claims.Words,
+        claim?: IdempotencyClaim
+      ) {
         const { replayed } = yield* keys.once(claim, Kept, Effect.succeed(Effect.succeed({ record: record.id })))
         if (replayed) return yield* new Repeating.KeyTaken()
+        yield* records.supplement(record.domain, words)
         return { record, charged: 0, remaining: yield* remaining(buyer) }
       })
       const scan = Effect.fn("Scans.scan")(function* (buyer: ScanBuyer, order: ScanOrder, claim?: IdempotencyClaim) {
@@ -140,7 +149,9 @@ export class Scans extends Context.Service<
         const domain = yield* domainOf(given)
         const fresh = skip_if_fresh ? records.fresh(domain) : Effect.succeedNone
         const attempt = Effect.flatMap(fresh, (found) =>
-          Option.isSome(found) ? cached(buyer, found.value, claim) : share(buyer, { domain, variant: "", words, claim })
+          Option.isSome(found)
+            ? cached(buyer, found.value, words, claim)
+            : share(buyer, { domain, variant: "", words, claim })
         )
         return yield* once(claim, domain, attempt)
       })

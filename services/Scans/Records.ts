@@ -2,7 +2,7 @@ import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type MerchantScan, nothingSeen, ScanFindings, ScanId, type ScanStatus } from "#domain/Scan.ts"
-import { type Claim, Words } from "./Claims.ts"
+import { type Claim, noWords, Words } from "./Claims.ts"
 import type { Stored } from "./Sharing.ts"
 import type { ReportLinks } from "./ReportLinks.ts"
 import { storable } from "./Storable.ts"
@@ -114,6 +114,12 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks, freshFor: D
       sql`SELECT merchant_name, merchant_category, country_code, region, protocols FROM merchants
         WHERE domain = ${domain} FOR NO KEY UPDATE`
   })
+  const saidOf = SqlSchema.findOneOption({
+    Request: Schema.String,
+    Result: Words,
+    execute: (domain) =>
+      sql`SELECT merchant_name, merchant_category, country_code, region FROM merchants WHERE domain = ${domain}`
+  })
   const WordsOf = Schema.Struct({ domain: Schema.String, ...Words.fields, now: Schema.Date })
   const say = SqlSchema.findOne({
     Request: WordsOf,
@@ -174,6 +180,20 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks, freshFor: D
     remember: Effect.fnUntraced(function* (domain: string, words: Words) {
       if (Object.values(words).every((word) => word === null)) return
       yield* say({ domain, ...words, now: yield* DateTime.nowAsDate })
+    }, Effect.orDie),
+    /** What was said of a merchant before. */
+    saidOf: (domain: string) =>
+      Effect.map(
+        Effect.orDie(saidOf(domain)),
+        Option.getOrElse(() => noWords)
+      ),
+    /** Says of a merchant that has been scanned what nobody has said of it yet. */
+    supplement: Effect.fnUntraced(function* (domain: string, words: Words) {
+      if (Object.values(words).every((word) => word === null)) return
+      yield* sql`UPDATE merchants SET merchant_name = coalesce(merchant_name, ${words.merchant_name}),
+          merchant_category = coalesce(merchant_category, ${words.merchant_category}),
+          country_code = coalesce(country_code, ${words.country_code}), region = coalesce(region, ${words.region})
+        WHERE domain = ${domain}`
     }, Effect.orDie),
     last: (domain: string) => Effect.map(Effect.orDie(lastOf(domain)), ({ last }) => last),
     /** The newest that ended. */

@@ -33,6 +33,7 @@ const New = Schema.Struct({
 })
 const Merchant = Schema.Struct({
   merchant_category: Schema.NullOr(MerchantCategory),
+  country_code: Schema.NullOr(Schema.String),
   region: Schema.NullOr(Region)
 })
 
@@ -86,13 +87,7 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks) {
   const merchantOf = SqlSchema.findOneOption({
     Request: Schema.String,
     Result: Merchant,
-    execute: (domain) =>
-      sql`SELECT merchant_category, region FROM merchant_scans WHERE domain = ${domain} ORDER BY place DESC LIMIT 1`
-  })
-  const countryOf = SqlSchema.findOneOption({
-    Request: Schema.String,
-    Result: Schema.Struct({ country_code: Schema.NullOr(Schema.String) }),
-    execute: (domain) => sql`SELECT country_code FROM merchants WHERE domain = ${domain}`
+    execute: (domain) => sql`SELECT merchant_category, country_code, region FROM merchants WHERE domain = ${domain}`
   })
   const insert = SqlSchema.findOne({
     Request: New,
@@ -121,7 +116,7 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks) {
     find: (id: string) => Effect.map(Effect.orDie(byId(id)), Option.map(shown)),
     /** Where the merchant was said to be. */
     countryOf: (domain: string) =>
-      Effect.map(Effect.orDie(countryOf(domain)), (found) => Option.getOrNull(found)?.country_code ?? null),
+      Effect.map(Effect.orDie(merchantOf(domain)), (found) => Option.getOrNull(found)?.country_code ?? null),
     last: (domain: string, type: string) => Effect.map(Effect.orDie(lastOf({ domain, type })), ({ last }) => last),
     newest: (domain: string, type: string) =>
       Effect.map(Effect.orDie(newestOfType({ domain, type })), Option.map(stored)),

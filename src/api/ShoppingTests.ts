@@ -56,7 +56,7 @@ const example = {
     {
       method: "GET",
       url: "https://shop.example.com/",
-      user_agent: "TurnpikeScanner/1.0",
+      user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
       accept: "text/html",
       status: 200,
       failure: null,
@@ -64,7 +64,10 @@ const example = {
       bytes: 48211
     }
   ],
-  vantage: { user_agent: "TurnpikeScanner/1.0", network: "direct" },
+  vantage: {
+    user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
+    network: "direct, from api.turnpike.example"
+  },
   rubric_version: "2026-11.2",
   test_duration_ms: 9120,
   estimated_monthly_agent_visits: 1000,

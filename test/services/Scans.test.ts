@@ -91,20 +91,6 @@ layer(platform(), { timeout: "60 seconds" })("a scan", (it) => {
     })
   )
 
-  it.effect("keeps the newest word on a merchant, and forgets none for want of one", () =>
-    Effect.gen(function* () {
-      const domain = aDomain()
-      yield* scan(domain, { merchant_name: "A", merchant_category: "retail", region: "europe" })
-      const { record } = yield* scan(domain, { merchant_name: "B", country_code: "DE" })
-      assert.deepInclude(record, {
-        merchant_name: "B",
-        merchant_category: "retail",
-        region: "europe",
-        country_code: "DE"
-      })
-    })
-  )
-
   it.effect("keeps what a site says that cannot be stored as text", () =>
     Effect.gen(function* () {
       const stage = yield* Stage

@@ -22,13 +22,14 @@ layer(platform, { timeout: "60 seconds" })("a synthetic test", (it) => {
     })
   )
 
-  it.effect("says what failing costs when the merchant's category is known, by the newest scan", () =>
+  it.effect("says what failing costs when the merchant's category was said", () =>
     Effect.gen(function* () {
       const tests = yield* ShoppingTests
       const domain = aDomain()
       const before = yield* tests.run(somebody, { domain, test_type: "search" })
       assert.notProperty(before.record, "economics")
-      yield* scan(domain, { merchant_category: "retail", region: "europe" })
+      yield* scan(domain)
+      yield* scan(domain, { merchant_category: "retail", region: "europe", skip_if_fresh: true })
       const { record } = yield* tests.run(somebody, { domain, test_type: "search" })
       assert.deepInclude(record.economics, { merchant_category: "retail", region: "europe", failure_rate: 0.5 })
       assert.strictEqual(record.estimated_monthly_agent_visits, 1000)

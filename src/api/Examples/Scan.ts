@@ -75,7 +75,7 @@ export const exampleScan = {
     works_without_javascript: true,
     requires_account: false,
     median_ttfb_ms: 182,
-    http_version: "1.1"
+    http_version: "HTTP/1.1"
   },
   platform: "shopify",
   recommendations: [
@@ -91,7 +91,7 @@ export const exampleScan = {
     {
       method: "GET",
       url: "https://shop.example.com/",
-      user_agent: "TurnpikeScanner/1.0",
+      user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
       accept: "text/html",
       status: 200,
       failure: null,
@@ -99,7 +99,10 @@ export const exampleScan = {
       bytes: 48211
     }
   ],
-  vantage: { user_agent: "TurnpikeScanner/1.0", network: "direct" },
+  vantage: {
+    user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
+    network: "direct, from api.turnpike.example"
+  },
   scan_duration_ms: 2140,
   error_message: null,
   report_url: "http://127.0.0.1:4020/v1/scanner/scan/0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a11/report?signature=XXXX",

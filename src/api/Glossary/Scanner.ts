@@ -34,8 +34,8 @@ const ScannerRubric: Fields = {
   weights: "How much of `readiness_score` each group is worth; of a group without a score the others take the share",
   "weights.shop": "Of shops: 1 in sum",
   "weights.service":
-    "Of sites whose customers are programs or readers, 1 in sum: `saas`, `media`, `fintech` and `b2b` where the scan was told the " +
-    "category, else every `business_model` but `retail`, `marketplace` and null",
+    "Of sites whose customers are programs or readers, 1 in sum: `saas`, `media`, `fintech` and `b2b` where the category was " +
+    "said, else every `business_model` but `retail`, `marketplace` and null",
   ...below(["weights.shop", "weights.service"], group),
   gates: "What caps `readiness_score` whatever the groups say",
   "gates.id":

@@ -7,14 +7,14 @@ const CreateScan: Fields = {
     "The merchant's domain, or an address at it: one spelling is made of it, lower case, without scheme, path, port and final dot, in A-labels",
   merchant_name: "What the merchant is called. Left out or null: what was said before stands",
   merchant_category:
-    "What kind of merchant it is; it decides which weights the score has, and opens the estimates of tests. Left out or null: this scan " +
-    "goes by what the site looks like, and the record keeps what was said before",
+    "What kind of merchant it is; it decides which weights the score has, and opens the estimates of tests. Left out or null: what was " +
+    "said before stands, and where nothing was, this scan goes by what the site looks like",
   country_code:
     "Where the merchant is: ISO 3166-1 alpha-2, in any case; tests give an address there. Left out or null: what was said before stands",
   region: "Where the merchant sells, for the estimates of tests. Left out or null: what was said before stands",
   skip_if_fresh:
-    "True: a completed scan of less than 24 hours is the answer where there is one, costs nothing, and what is said of the merchant here " +
-    "is not kept then"
+    "True: a completed scan of less than 24 hours is the answer where there is one, costs nothing, and of what is said of the merchant " +
+    "here only that is kept which nobody has said before"
 }
 
 const groupScores = {

@@ -3,7 +3,10 @@
 const uuid = (last: string) => `01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e${last}`
 const created_at = "2026-01-02T03:04:05.678Z"
 const completed_at = "2026-01-02T03:04:08.901Z"
-const vantage = { user_agent: "TurnpikeScanner/1.0 (+http://127.0.0.1:4020/docs/scanner)", network: "eu-central" }
+const vantage = {
+  user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
+  network: "direct, from api.turnpike.example"
+}
 
 /** Without checks and requests, as the event has it. */
 export const scan = {
