@@ -1,13 +1,23 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Duration, Effect, Latch, Layer, PubSub, Queue, Schedule } from "effect"
+import { Context, Duration, Effect, Latch, Layer, PubSub, Queue, Schedule, Schema } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Database } from "#services/Database.ts"
 import { EventBus } from "#services/EventBus.ts"
+import { sleep } from "#services/RealTime.ts"
 import * as Subjects from "./BusSubjects.ts"
+import { watched } from "./Postgres/Watched.ts"
 
 const channel = "turnpike_bus"
 const probe = "bus.probe"
+
+/** How often it is made sure that what is said is heard, and how long that may take, in real time. */
+export const Attention = Context.Reference("turnpike/layers/BusPostgres/Attention", {
+  defaultValue: () => ({ every: Duration.seconds(15), patience: Duration.seconds(5) })
+})
+
+/** The connection is there, and nothing comes over it. */
+class Deaf extends Schema.TaggedError<Deaf>()("Deaf", { message: Schema.String }) {}
 
 /** How soon a lost connection is tried again: quickly at first, then every two seconds. */
 export const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("2 seconds")]).pipe(
@@ -23,6 +33,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { config } = yield* Database
+    const attention = yield* Attention
     const reactivity = yield* Reactivity.make
     const { deliver, resync, subscribe } = yield* Subjects.make
     const listening = yield* Latch.make(false)
@@ -33,22 +44,14 @@ export const layer = Layer.effect(
       return deliver(payload.slice(0, end), payload.slice(end + 1))
     }
     const listen = Effect.gen(function* () {
-      const client = yield* PgClient.makeClient({
-        ...config,
-        applicationName: "turnpike-bus",
-        keepAlive: Duration.seconds(10)
-      })
+      const client = yield* PgClient.makeClient(yield* watched({ ...config, applicationName: "turnpike-bus" }))
       const notifications = yield* client.listen(channel)
       if (connectedBefore) yield* resync
       connectedBefore = true
       yield* listening.open
-      return yield* Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => receive(payload)))
+      const hearing = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => receive(payload)))
+      return yield* Effect.raceFirst(hearing, deaf)
     }).pipe(Effect.scoped, Effect.provideService(Reactivity.Reactivity, reactivity))
-    yield* listen.pipe(
-      Effect.tapError((error) => Effect.logWarning("The bus lost its database connection", error)),
-      Effect.retry(reconnect),
-      Effect.forkScoped
-    )
 
     const publish = (subject: string, message: string) =>
       sql`SELECT pg_notify(${channel}, ${`${subject} ${message}`})`.pipe(
@@ -62,6 +65,27 @@ export const layer = Layer.effect(
       Effect.flatMap(subscribe(probe), (heard) =>
         Effect.andThen(publish(probe, ""), Effect.as(PubSub.take(heard), true))
       )
+    )
+
+    const say = sql`SELECT pg_notify(${channel}, ${`${probe} `})`
+    // What could not be said proves nothing.
+    const isLeftUnheard = Effect.matchEffect(say, {
+      onFailure: () => Effect.succeed(false),
+      onSuccess: () => Effect.as(sleep(attention.patience), true)
+    })
+    const isDeaf = Effect.scoped(
+      Effect.flatMap(subscribe(probe), (heard) => Effect.raceFirst(Effect.as(PubSub.take(heard), false), isLeftUnheard))
+    )
+    /** Ends when what is said is not heard: whoever only listens does not notice that nobody is there. */
+    const deaf = sleep(attention.every).pipe(
+      Effect.andThen(isDeaf),
+      Effect.repeat({ until: (isDeaf) => isDeaf }),
+      Effect.andThen(new Deaf({ message: "What is said is not heard any more" }))
+    )
+    yield* listen.pipe(
+      Effect.tapError((error) => Effect.logWarning("The bus lost its database connection", error)),
+      Effect.retry(reconnect),
+      Effect.forkScoped
     )
 
     // A reader that subscribes once the layer is built misses nothing that is published after that.

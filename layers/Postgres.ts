@@ -11,6 +11,7 @@ import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
 import { partsOf, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
+import { keepAlive, watched } from "./Postgres/Watched.ts"
 import * as Setting from "./Setting.ts"
 
 export { PostgresUnusable }
@@ -22,6 +23,7 @@ export { PostgresUnusable }
  */
 export const session = {
   applicationName: "turnpike",
+  keepAlive,
   startupParameters: {
     default_transaction_isolation: "read committed",
     lock_timeout: "0",
@@ -90,13 +92,18 @@ const besideOwner = <E>(error: E) =>
       })
     : error
 
+const poolOver = (settings: (config: PgClient.PgClientConfig) => Effect.Effect<PgClient.PgClientConfig>) =>
+  PgClient.layerFrom(
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      return yield* PgClient.make({ ...(yield* settings(config)), maxConnections: yield* maxConnections })
+    })
+  )
+
 /** The shared pool over `Database`. Connections are opened when needed. */
-export const layerPool = PgClient.layerFrom(
-  Effect.gen(function* () {
-    const { config } = yield* Database
-    return yield* PgClient.make({ ...config, maxConnections: yield* maxConnections })
-  })
-)
+export const layerPool = poolOver(Effect.succeed)
+/** The same for who serves: no statement of it is waited for without end. */
+export const layerPoolWatched = poolOver(watched)
 
 /** Long enough for anything, and by no server's own setting: it shows whether the settings of a session arrive. */
 const unhurried = "25h"
@@ -165,7 +172,7 @@ const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => pr
 const inspected = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => inspect(config)))
 
 /** A migrated database: `DATABASE_URL` (Postgres 15 or newer), or else an embedded server in `TURNPIKE_DATA_DIR`. */
-export const layer = Layer.merge(layerPool, prepared).pipe(Layer.provideMerge(database(ownServer)))
+export const layer = Layer.merge(layerPoolWatched, prepared).pipe(Layer.provideMerge(database(ownServer)))
 
 /** The same for a command, which migrates nothing, and may run beside the Turnpike that owns the embedded server. */
 export const layerVisitor = Layer.merge(layerPool, inspected).pipe(
