@@ -52,6 +52,8 @@ export const over = Effect.fnUntraced(function* (nats: Client, namespace: string
   const woken = Latch.makeUnsafe(false)
   /** Whether this process takes part in what the others say. */
   let listening = false
+  /** Whether it may not hear what the others say. */
+  let refused = false
   /** Whether somebody said something that the others were not told. */
   let lost = false
 
@@ -77,11 +79,12 @@ export const over = Effect.fnUntraced(function* (nats: Client, namespace: string
     yield* flush(connection)
   })
   const join = Effect.fnUntraced(function* (connection: NatsConnection) {
+    refused = false
     connection.subscribe(`${subjectPrefix}>`, {
       callback: (error, message) => {
         if (error === null) run(deliver(message.subject.slice(subjectPrefix.length), message.string()))
         else {
-          listening = false
+          refused = true
           run(Effect.logError(`NATS refuses to let us listen: ${error.message}`))
         }
       }
@@ -146,7 +149,7 @@ export const over = Effect.fnUntraced(function* (nats: Client, namespace: string
     subscribe,
     reachable: Effect.suspend(() => {
       const connection = nats.current()
-      if (connection === undefined || !listening) return Effect.succeed(false)
+      if (connection === undefined || !listening || refused) return Effect.succeed(false)
       return Effect.map(Effect.option(flush(connection)), Option.isSome)
     })
   })

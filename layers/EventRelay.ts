@@ -152,8 +152,10 @@ export const make = Effect.gen(function* () {
   })
 
   /** Says once what it is; the next turn looks again. */
-  const complain = (message: string) =>
+  const complain = (told: string) =>
     Effect.suspend(() => {
+      // Each question has a place of its own for its answer.
+      const message = told.replace(/_INBOX\.[^\s"]*/, "_INBOX.>")
       const isNews = said !== message
       said = message
       return isNews ? Effect.logWarning(`Events do not reach the stream in NATS: ${message}; trying on`) : Effect.void

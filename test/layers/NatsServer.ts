@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -33,16 +33,27 @@ const answers = (port: number) =>
     socket.once("close", () => resolve(false))
   })
 
-export const make = async ({ jetstream = true, user = "" } = {}): Promise<NatsServer> => {
+/** With a `user`, who may be `allowed` some subjects only. */
+export const make = async ({
+  allowed = [] as ReadonlyArray<string>,
+  jetstream = true,
+  user = ""
+} = {}): Promise<NatsServer> => {
   if (binary === undefined) throw new Error("There is no nats-server")
   const port = await freePort()
   const home = mkdtempSync(join(tmpdir(), "turnpike-nats-"))
   const store = join(home, "store")
   const state: { child?: ChildProcess } = {}
+  const permissions = allowed.length === 0 ? [] : ["-c", join(home, "nats.conf")]
+  if (allowed.length > 0) {
+    const subjects = { publish: allowed, subscribe: allowed }
+    const users = [{ user, password: `secret-of-${user}`, permissions: subjects }]
+    writeFileSync(join(home, "nats.conf"), `authorization: ${JSON.stringify({ users })}\n`)
+  }
   const start = async () => {
     const settings = ["-a", "127.0.0.1", "-p", String(port), ...(jetstream ? ["-js", "-sd", store] : [])]
-    const identity = user === "" ? [] : ["--user", user, "--pass", `secret-of-${user}`]
-    const child = spawn(binary, [...settings, ...identity], { stdio: "ignore" })
+    const identity = user === "" || allowed.length > 0 ? [] : ["--user", user, "--pass", `secret-of-${user}`]
+    const child = spawn(binary, [...settings, ...identity, ...permissions], { stdio: "ignore" })
     state.child = child
     while (!(await answers(port))) {
       if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`)
