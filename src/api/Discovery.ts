@@ -11,7 +11,7 @@ const parameters = {
     description: "The kind of resource; there is only this one"
   },
   limit: {
-    schema: { type: "integer", minimum: 1, maximum: discoveryLimits.page, default: 20 },
+    schema: { type: "integer", minimum: 1, maximum: discoveryLimits.lines, default: 20 },
     description: "How many items at most"
   },
   offset: {
@@ -27,7 +27,7 @@ const offset = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: discover
 /** Query of the list of resources. */
 export const resourcesQuery = {
   type: Schema.optionalKey(Schema.Literal("http")),
-  limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoveryLimits.page })).pipe(
+  limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoveryLimits.lines })).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(20))
   ),
   offset
@@ -56,6 +56,7 @@ const listing = {
       lastUpdated: "2026-01-02T03:04:05.678Z",
       description: "Forecasts for any place",
       metadata: {
+        description: "Forecasts for any place",
         methods: ["GET"],
         routeTemplate: "/x402/01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
         price: "0.01",

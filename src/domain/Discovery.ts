@@ -7,7 +7,10 @@ import { assetOf, caip2, chainIdOf, Network } from "./Network.ts"
 import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
 import { publicPrefix } from "./PublicPrefix.ts"
 
-/** How much of the list one answer shows, and how deep it may be read. */
+/**
+ * How much of the list one answer shows, and how deep it may be read. Whoever asks how much himself may have ten times as much: AgentKit
+ * asks for a thousand, and takes less for the end.
+ */
 export const discoveryLimits = { page: 100, lines: 1_000, offset: 1_000_000 }
 
 /** A priced endpoint as strangers see it: what it does, costs, and takes. Nothing of its owner, its origin or its totals. */
@@ -51,6 +54,8 @@ export const DiscoveredResource = Schema.Struct({
   lastUpdated: Moment,
   description: Schema.String,
   metadata: Schema.Struct({
+    /** Once more: AgentKit looks for it here, and passes over what has none. */
+    description: Schema.String,
     methods: Schema.Array(Schema.String),
     routeTemplate: Schema.String,
     price: Schema.String,
@@ -112,6 +117,7 @@ export const discoveredResource = (listing: Listing): DiscoveredResource => ({
   lastUpdated: listing.updatedAt,
   description: described(listing),
   metadata: {
+    description: described(listing),
     methods: methodsOf(listing),
     routeTemplate: publicPrefix(listing.base) + routeOf(listing),
     price: formatDecimal(listing.price),

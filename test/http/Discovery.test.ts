@@ -102,6 +102,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
         lastUpdated: made.updatedAt.toISOString(),
         description: "Forecasts for any place",
         metadata: {
+          description: "Forecasts for any place",
           methods: ["GET"],
           routeTemplate: `/x402/${made.id}`,
           price: "0.01",
@@ -150,14 +151,14 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
     })
   )
 
-  it.effect("takes a type, a limit up to 100 and an offset, and nothing that is none", () =>
+  it.effect("takes a type, a limit up to a thousand and an offset, and nothing that is none", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* send("/v1/x402/discovery?type=http&limit=100&offset=1000000")).status, 200)
+      assert.deepStrictEqual((yield* send("/v1/x402/discovery?type=http&limit=1000&offset=1000000")).status, 200)
       assert.strictEqual((yield* send("/v1/x402/discovery")).json.pagination.limit, 20)
       for (const query of [
         "type=mcp",
         "limit=0",
-        "limit=101",
+        "limit=1001",
         "limit=x",
         "offset=-1",
         "offset=1000001",
