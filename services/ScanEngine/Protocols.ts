@@ -13,7 +13,7 @@ import { probeX402 } from "./protocols/X402Probe.ts"
 export type { ProtocolFindings, Surroundings, UcpAccess } from "./protocols/Surroundings.ts"
 
 /** What all probes together may ask: documents at well-known paths, and calls of what they declare. */
-export const protocolLimits = { documents: 7, calls: 4 }
+export const protocolLimits = { documents: 7, calls: 5 }
 
 /** The documents that are asked for whatever the site is. */
 export interface Documents {
@@ -52,7 +52,7 @@ const morePaths = (
 ]
 
 /**
- * The second part: calls what the documents declare, at most four times, after at most two more documents. What was declared but not
+ * The second part: calls what the documents declare, at most five times, after at most two more documents. What was declared but not
  * called for want of calls is unknown.
  */
 export const calls = Effect.fn("Protocols.calls")(function* (surroundings: Surroundings, found: Documents) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { look } from "./ProtocolsHarness.ts"
-import { home, plain, type Reply, rpc, rpcError, site } from "./ProtocolsSite.ts"
+import { home, type Page, plain, type Reply, rpc, rpcError, site } from "./ProtocolsSite.ts"
 
 describe("a UCP profile behind a redirect", () => {
   const profile = { ucp: { version: "2026-08-25", services: {}, payment_handlers: {} } }
@@ -47,6 +47,21 @@ describe("an MCP server", () => {
         "search",
         "buy"
       ])
+    })
+  )
+  it.live("that answers nothing in a session before it was told that it is open lists its tools", () =>
+    Effect.gen(function* () {
+      let isOpen = false
+      const strict: Page = (base, body, request) => {
+        const { method } = JSON.parse(body)
+        if (method === "notifications/initialized") {
+          isOpen = request.headers["mcp-session-id"] === "s-1"
+          return [202, ""]
+        }
+        return method === "initialize" || isOpen ? server(base, body, request) : rpcError(body, -32602)
+      }
+      const seen = yield* look(yield* site({ "/.well-known/mcp/server-card.json": card, "/mcp": strict }))
+      assert.deepStrictEqual([seen.status("mcp_server"), seen.protocol("mcp")], ["pass", "confirmed"])
     })
   )
   it.live("is found by its older card too", () =>

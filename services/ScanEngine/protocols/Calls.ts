@@ -1,7 +1,7 @@
 // Calls of a stranger's service. What is no answer of the protocol says whether that is the service's fault, or nothing about it.
 import { Effect } from "effect"
 import { type RpcRead, readRpcAnswer } from "#domain/protocol/JsonRpc.ts"
-import type { SiteAnswer, SiteOutcome, Visit } from "../../SiteVisits.ts"
+import type { SiteAnswer, SiteOutcome, SiteRequest, Visit } from "../../SiteVisits.ts"
 
 /** A call that showed nothing: the visit could not ask, or a wall answered in the service's place. */
 export interface Unseen {
@@ -53,25 +53,30 @@ export type RpcCall =
   | Broken
   | Guarded
 
-/** Calls a method of JSON-RPC over HTTP, as MCP and A2A are spoken. */
+/** JSON-RPC over HTTP, as MCP and A2A are spoken. */
+const postRpc = (visit: Visit, endpoint: URL, message: object, headers: SiteRequest["headers"] = []) =>
+  visit.ask({
+    method: "POST",
+    url: endpoint,
+    accept: "application/json, text/event-stream",
+    headers: [["Content-Type", "application/json"], ...headers],
+    body: JSON.stringify({ jsonrpc: "2.0", ...message })
+  })
+
+/** Says something that has no answer of its own. */
+export const notifyRpc = (visit: Visit, endpoint: URL, method: string, headers: SiteRequest["headers"]) =>
+  Effect.asVoid(postRpc(visit, endpoint, { method }, headers))
+
+/** Calls a method. */
 export const callRpc = (
   visit: Visit,
   endpoint: URL,
   method: string,
   params: object,
-  headers: ReadonlyArray<readonly [string, string]> = []
+  headers: SiteRequest["headers"] = []
 ): Effect.Effect<RpcCall> =>
-  Effect.map(
-    visit.ask({
-      method: "POST",
-      url: endpoint,
-      accept: "application/json, text/event-stream",
-      headers: [["Content-Type", "application/json"], ...headers],
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-    }),
-    (outcome): RpcCall => {
-      if (outcome._tag === "NoAnswer" || outcome.challenge !== undefined) return judgeSilence(outcome, "")
-      const read = readRpcAnswer(outcome.contentType, outcome.text, 1)
-      return read._tag === "NotRpc" ? judgeSilence(outcome, read.why) : { ...read, outcome }
-    }
-  )
+  Effect.map(postRpc(visit, endpoint, { id: 1, method, params }, headers), (outcome): RpcCall => {
+    if (outcome._tag === "NoAnswer" || outcome.challenge !== undefined) return judgeSilence(outcome, "")
+    const read = readRpcAnswer(outcome.contentType, outcome.text, 1)
+    return read._tag === "NotRpc" ? judgeSilence(outcome, read.why) : { ...read, outcome }
+  })

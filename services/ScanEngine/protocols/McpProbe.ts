@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { toolNames } from "#domain/protocol/JsonRpc.ts"
 import { judgeMcpCard, type McpCard } from "#domain/protocol/McpCard.ts"
 import type { Visit } from "../../SiteVisits.ts"
-import { callRpc, type RpcCall } from "./Calls.ts"
+import { callRpc, notifyRpc, type RpcCall } from "./Calls.ts"
 import { answer, type Asked, askedFor, type Budget, firstOf, type Found, type Look, result } from "./Look.ts"
 import type { Surroundings } from "./Surroundings.ts"
 import type { UcpFound } from "./UcpProbe.ts"
@@ -30,6 +30,9 @@ interface Opened {
   readonly tools: ReadonlyArray<string> | undefined
 }
 
+/** What opening a session and listing its tools takes. */
+const sessionCalls = 3
+
 /** Opens a session as clients do, and lists the tools in it. */
 const open = Effect.fnUntraced(function* (visit: Visit, endpoint: URL) {
   const opening = yield* callRpc(visit, endpoint, "initialize", {
@@ -40,10 +43,13 @@ const open = Effect.fnUntraced(function* (visit: Visit, endpoint: URL) {
   if (opening._tag !== "Result") return { call: opening, tools: undefined } satisfies Opened
   const session = opening.outcome.headers.get("mcp-session-id")
   const spoken = opening.result["protocolVersion"]
-  const call = yield* callRpc(visit, endpoint, "tools/list", {}, [
+  const headers = [
     ["MCP-Protocol-Version", typeof spoken === "string" && /^[\w.-]{1,40}$/.test(spoken) ? spoken : revision],
     ...(session !== undefined && /^[\x21-\x7e]{1,400}$/.test(session) ? [["Mcp-Session-Id", session] as const] : [])
-  ])
+  ] as const
+  // Servers on the Python library answer nothing in a session before they were told that it is open. It has no answer to judge.
+  yield* notifyRpc(visit, endpoint, "notifications/initialized", headers)
+  const call = yield* callRpc(visit, endpoint, "tools/list", {}, headers)
   return { call, tools: call._tag === "Result" ? toolNames(call.result) : undefined } satisfies Opened
 })
 
@@ -185,7 +191,7 @@ export const probeMcp = Effect.fnUntraced(function* (
       needsAuth: false
     } satisfies McpFound
   }
-  if (!budget.take(2)) {
+  if (!budget.take(sessionCalls)) {
     const detection_method = found?.look.url.pathname ?? null
     return {
       results: [
