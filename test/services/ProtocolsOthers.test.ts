@@ -64,6 +64,22 @@ describe("an MCP server", () => {
       assert.deepStrictEqual([seen.status("mcp_server"), seen.protocol("mcp")], ["pass", "confirmed"])
     })
   )
+  it.live("that knows no sessions any more is asked as its own revision has it", () =>
+    Effect.gen(function* () {
+      const supported = "2026-07-28"
+      const modern: Page = (_, body, { headers }) => {
+        const { id, method, params } = JSON.parse(body)
+        const said = params._meta?.["io.modelcontextprotocol/protocolVersion"]
+        if (said === supported && headers["mcp-protocol-version"] === supported && headers["mcp-method"] === method) {
+          return rpc(body, { tools: [{ name: "search" }], resultType: "complete" })
+        }
+        const data = { supported: [supported], requested: params.protocolVersion }
+        return [400, { jsonrpc: "2.0", id, error: { code: -32_022, message: "Unsupported protocol version", data } }]
+      }
+      const seen = yield* look(yield* site({ "/.well-known/mcp/server-card.json": card, "/mcp": modern }))
+      assert.deepStrictEqual([seen.status("mcp_server"), seen.protocol("mcp")], ["pass", "confirmed"])
+    })
+  )
   it.live("is found by its older card too", () =>
     Effect.gen(function* () {
       const seen = yield* look(yield* site({ "/.well-known/mcp.json": card, "/mcp": server }))

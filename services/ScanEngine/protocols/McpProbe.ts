@@ -15,6 +15,9 @@ export interface McpFound extends Found {
 const publish =
   "Run an MCP server over streamable HTTP and say where in /.well-known/mcp/server-card.json (https://modelcontextprotocol.io/)."
 const revision = "2025-06-18"
+/** The first revision without sessions: every call says for itself who asks, and how. */
+const sessionless = "2026-07-28"
+const clientInfo = { name: "turnpike-scanner", version: "1" }
 
 /** The first card among the documents, if there is one. */
 const cardIn = (looks: ReadonlyArray<Look>): { readonly card: McpCard; readonly look: Look } | undefined =>
@@ -30,6 +33,25 @@ interface Opened {
   readonly tools: ReadonlyArray<string> | undefined
 }
 
+const listed = (call: RpcCall): Opened => ({ call, tools: call._tag === "Result" ? toolNames(call.result) : undefined })
+
+/** Whether it refuses to open a session because it speaks revisions without any. */
+const isSessionless = (opening: RpcCall): boolean => {
+  const supported = opening._tag === "RpcError" ? opening.data?.["supported"] : undefined
+  return Array.isArray(supported) && supported.includes(sessionless)
+}
+
+const listAtOnce = (visit: Visit, endpoint: URL) => {
+  const about = { protocolVersion: sessionless, clientInfo, clientCapabilities: {} }
+  const _meta = Object.fromEntries(
+    Object.entries(about).map(([name, value]) => [`io.modelcontextprotocol/${name}`, value])
+  )
+  return callRpc(visit, endpoint, "tools/list", { _meta }, [
+    ["MCP-Protocol-Version", sessionless],
+    ["Mcp-Method", "tools/list"]
+  ])
+}
+
 /** What opening a session and listing its tools takes. */
 const sessionCalls = 3
 
@@ -38,8 +60,9 @@ const open = Effect.fnUntraced(function* (visit: Visit, endpoint: URL) {
   const opening = yield* callRpc(visit, endpoint, "initialize", {
     protocolVersion: revision,
     capabilities: {},
-    clientInfo: { name: "turnpike-scanner", version: "1" }
+    clientInfo
   })
+  if (isSessionless(opening)) return listed(yield* listAtOnce(visit, endpoint))
   if (opening._tag !== "Result") return { call: opening, tools: undefined } satisfies Opened
   const session = opening.outcome.headers.get("mcp-session-id")
   const spoken = opening.result["protocolVersion"]
@@ -50,7 +73,7 @@ const open = Effect.fnUntraced(function* (visit: Visit, endpoint: URL) {
   // Servers on the Python library answer nothing in a session before they were told that it is open. It has no answer to judge.
   yield* notifyRpc(visit, endpoint, "notifications/initialized", headers)
   const call = yield* callRpc(visit, endpoint, "tools/list", {}, headers)
-  return { call, tools: call._tag === "Result" ? toolNames(call.result) : undefined } satisfies Opened
+  return listed(call)
 })
 
 const told = (
