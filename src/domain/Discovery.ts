@@ -3,7 +3,7 @@ import { Moment } from "./Instant.ts"
 import { EndpointMethod, EndpointScheme } from "./Endpoint.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency, formatDecimal } from "./Money.ts"
-import { assetOf, caip2, chainIdOf, Network } from "./Network.ts"
+import { assetOf, caip2, chainIdOf, domainOf, Network } from "./Network.ts"
 import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
 import { publicPrefix } from "./PublicPrefix.ts"
 
@@ -95,8 +95,8 @@ const protocolsOf = (listing: Listing): ReadonlyArray<"x402" | "mpp"> =>
   speaksMpp(listing) ? ["x402", "mpp"] : ["x402"]
 
 const acceptsOf = (listing: Listing): DiscoveredResource["accepts"] => {
-  const { address, name, version } = assetOf(listing.network, listing.currency)
-  const domain = chainIdOf(listing.network) === undefined ? {} : { name, version }
+  const { address } = assetOf(listing.network, listing.currency)
+  const domain = domainOf(listing.network, listing.currency)
   return listing.schemes.map((scheme) => ({
     scheme,
     network: caip2[listing.network],

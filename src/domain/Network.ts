@@ -86,6 +86,15 @@ const isEvm = (network: Network): boolean => network.startsWith("base-")
 export const chainIdOf = (network: Network): bigint | undefined =>
   isEvm(network) ? BigInt(caip2[network].slice("eip155:".length)) : undefined
 
+/** What signatures for a token are bound to besides its address; nothing where they are bound to none of it. */
+export const domainOf = (
+  network: Network,
+  currency: Currency
+): { readonly name?: string; readonly version?: string } => {
+  const { name, version } = assetOf(network, currency)
+  return isEvm(network) ? { name, version } : {}
+}
+
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const digits = new Map([...alphabet].map((letter, index) => [letter, BigInt(index)]))
 

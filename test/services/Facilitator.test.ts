@@ -82,6 +82,8 @@ layer(platform, { timeout: "60 seconds", excludeTestServices: true })("the facil
         paymentRequirements: { ...wanted, maxAmountRequired: amount, resource: "https://shop.example/a" }
       }
       assert.isTrue((yield* facilitator.verify(payment)).isValid)
+      const { extra: _, ...unnamed } = payment.paymentRequirements
+      assert.isTrue((yield* facilitator.verify({ ...payment, paymentRequirements: unnamed })).isValid)
       const settled = yield* facilitator.settle(payment, undefined)
       assert.deepStrictEqual([settled.success, settled.network], [true, "base-sepolia"])
       assert.strictEqual(yield* posted(seller.id), 10_000n)

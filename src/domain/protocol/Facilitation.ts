@@ -1,7 +1,7 @@
 // The facilitator interface of x402 (`/verify`, `/settle`, `/supported`), versions 2 and 1.
 import { Schema } from "effect"
 import { Currency, maxMicros } from "../Money.ts"
-import { assetOf, caip2, type Network, networksOf, parseAddress, sandboxAddress } from "../Network.ts"
+import { assetOf, caip2, domainOf, type Network, networksOf, parseAddress, sandboxAddress } from "../Network.ts"
 import type { Environment } from "../Principal.ts"
 import { isStorableJson } from "../Text.ts"
 import type { Authorization, Offer } from "./Authorization.ts"
@@ -128,7 +128,8 @@ export const readFacilitation = (
   if (typeof maxTimeoutSeconds !== "number" || !(maxTimeoutSeconds > 0 && maxTimeoutSeconds <= 31_536_000)) {
     return { ...isRequirement, message: "maxTimeoutSeconds must be a number of seconds, at most a year" }
   }
-  const extra = asFields(wanted["extra"]) ?? {}
+  // Version 1 leaves the domain of a known token to whoever settles: uvd-x402-sdk's middleware names none.
+  const extra: Fields = { ...(version === 1 ? domainOf(network, currency) : {}), ...asFields(wanted["extra"]) }
   if (!isStorableJson(extra)) return { ...isRequirement, message: "extra must be Unicode text without NUL characters" }
   return {
     _tag: "Asked",

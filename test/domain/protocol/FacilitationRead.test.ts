@@ -66,6 +66,20 @@ describe("what is read of a seller's question", () => {
     for (const none of [{}, null, undefined, "x", []]) assert.deepStrictEqual(extraOf(none), {})
   })
 
+  it("adds the domain of the token where version 1 left it out, as its official facilitator did; a transaction on Solana has none", () => {
+    const extraOf = (facilitation: Facilitation) => {
+      const found = read(facilitation)
+      return found._tag === "Asked" ? found.offer.extra : found.reason
+    }
+    const domain = { name: "USDC", version: "2" }
+    for (const none of [{}, null]) assert.deepStrictEqual(extraOf(askedFirst({ extra: none })), domain)
+    assert.deepStrictEqual(extraOf(askedFirst({ extra: { name: "Euro", more: 1 } })), { ...domain, more: 1 })
+    const network = "solana-devnet"
+    const { address: asset } = assetOf(network, "USDC")
+    const onSolana = { network, asset, payTo: feePayer, extra: { feePayer } }
+    assert.deepStrictEqual(extraOf(askedFirst(onSolana, { network })), { feePayer })
+  })
+
   it("keeps the case of addresses on Solana, where it means something", () => {
     const network = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"
     const { address: asset } = assetOf("solana-devnet", "USDC")
