@@ -1,4 +1,4 @@
-import type { Buffer } from "node:buffer"
+import { Buffer } from "node:buffer"
 import { hash } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -45,12 +45,16 @@ const farewell = 5_000
 /** A socket as the place where a stream goes. `left` is called when its connection is over, once the stream has begun. */
 class SocketOutlet implements Outlet {
   private readonly socket: Socket
+  /**
+   * Whether the stream says where it ends, as it may to all but clients of HTTP/1.0: a connection that broke would be its end to many
+   * consumers, such as those that are made from our description, and they come back after errors only.
+   */
+  private readonly isFramed: boolean
   private head: (() => void) | undefined
   constructor(response: ServerResponse, socket: Socket, head: ReadonlyArray<string>, left: () => void) {
     this.socket = socket
+    this.isFramed = response.useChunkedEncodingByDefault
     this.head = () => {
-      // The stream lasts as long as the connection: nothing needs to say where a part of it ends.
-      response.useChunkedEncodingByDefault = false
       response.shouldKeepAlive = false
       response.writeHead(200, [...head])
       response.flushHeaders()
@@ -64,7 +68,14 @@ class SocketOutlet implements Outlet {
   }
   write(bytes: string | Buffer): void {
     const { socket } = this
-    if (!socket.destroyed && !socket.writableEnded) socket.write(bytes)
+    if (socket.destroyed || socket.writableEnded || bytes.length === 0) return
+    if (!this.isFramed) return void socket.write(bytes)
+    // In one piece, and without a copy: other connections are sent the same bytes.
+    socket.cork()
+    socket.write(`${Buffer.byteLength(bytes).toString(16)}\r\n`)
+    socket.write(bytes)
+    socket.write("\r\n")
+    socket.uncork()
   }
   get pending(): number {
     return this.socket.writableLength
@@ -79,7 +90,8 @@ class SocketOutlet implements Outlet {
   end(bytes: string): void {
     const { socket } = this
     if (socket.destroyed) return
-    if (bytes !== "") socket.write(bytes)
+    this.write(bytes)
+    if (this.isFramed && this.head === undefined) socket.write("0\r\n\r\n")
     socket.setTimeout(farewell, () => socket.destroy())
     socket.destroySoon()
   }

@@ -12,12 +12,20 @@ import { entrance } from "./PlatformHarness.ts"
 /** A client on a socket: what it sent, and what came back, as it came. */
 export class Wire {
   text = ""
+  /** What came behind the head, as far as it is whole. */
+  stream = ""
+  /** Whether it was said that this is all. */
+  isWhole = false
+  private isBegun = false
+  private rest: Buffer = Buffer.alloc(0)
   isOver = false
   readonly socket: Socket
   constructor(port: number, bytes: string) {
     this.socket = dial(port, "127.0.0.1", () => this.socket.write(bytes))
     this.socket.on("data", (chunk) => {
       this.text += chunk.toString()
+      this.rest = Buffer.concat([this.rest, chunk])
+      while (this.part());
     })
     for (const event of ["close", "end", "error"]) {
       this.socket.on(event, () => {
@@ -25,11 +33,28 @@ export class Wire {
       })
     }
   }
+  /** Takes the head away, or a part of the stream, if it is there. */
+  private part(): boolean {
+    const { rest } = this
+    if (!this.isBegun) {
+      const end = rest.indexOf("\r\n\r\n")
+      this.isBegun = end !== -1
+      if (this.isBegun) this.rest = rest.subarray(end + 4)
+      return this.isBegun
+    }
+    const from = rest.indexOf("\r\n") + 2
+    const size = Number.parseInt(rest.toString("latin1", 0, from), 16)
+    this.isWhole ||= size === 0
+    if (from < 2 || from + size > rest.length || !(size > 0)) return false
+    this.stream += rest.toString("utf8", from, from + size)
+    this.rest = rest.subarray(from + size + 2)
+    return true
+  }
   get head(): string {
     return this.text.split("\r\n\r\n", 1)[0] ?? ""
   }
   get messages() {
-    return messagesOf(this.text.slice(this.head.length + 4))
+    return messagesOf(this.stream)
   }
   get names() {
     return this.messages.map(({ event }) => event)
@@ -52,10 +77,10 @@ export const scene = Effect.gen(function* () {
   const session = yield* open(one)
   const shown = toTypeId("agt", one.id)
   const path = `/v1/agents/${shown}/connect`
-  const request = (target = path, headers: Record<string, string> = {}, method = "GET") => {
+  const request = (target = path, headers: Record<string, string> = {}, method = "GET", version = "1.1") => {
     const all = { host: "turnpike.test", authorization: `Bearer ${session.sessionToken}`, ...headers }
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-    return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`
+    return `${method} ${target} HTTP/${version}\r\n${lines.join("")}\r\n`
   }
   const connect = Effect.fnUntraced(function* (headers?: Record<string, string>, target = path) {
     const wire = new Wire(port, request(target, headers))
