@@ -226,6 +226,7 @@ export const gateway: Terms = {
     lastUpdated: "When the endpoint changed last",
     description: "What the call is for, shortened to 400 bytes: the endpoint's name where the seller says nothing",
     metadata: "The same for readers who do not sign",
+    "metadata.description": "The same as `description`, where some clients look for it",
     "metadata.methods": "The methods to call it with; GET and POST where it takes any",
     "metadata.routeTemplate": "The path to call; behind `/*` more of it may follow",
     "metadata.price": "The list price of a call, a decimal: under `upto` the most that it costs",
