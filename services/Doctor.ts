@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Assurance } from "./Doctor/Assurance.ts"
 import * as AgentPromises from "./Doctor/Agents.ts"
@@ -17,6 +17,7 @@ import * as StreamPromises from "./Doctor/Streams.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
 import * as UserPromises from "./Doctor/Users.ts"
 import * as WebhookPromises from "./Doctor/Webhooks.ts"
+import { monotonicMillis } from "./RealTime.ts"
 
 /** One promise about the books, whether it holds, and up to ten rows that break it. */
 export interface Finding {
@@ -60,9 +61,9 @@ export class Doctor extends Context.Service<
       const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
       const check = Effect.fnUntraced(function* ({ promise, query }: Assurance) {
-        const before = yield* Clock.currentTimeMillis
+        const before = yield* monotonicMillis
         const broken = yield* Effect.flatMap(query, Schema.decodeUnknownEffect(Rows))
-        return { promise, broken, millis: (yield* Clock.currentTimeMillis) - before } satisfies Finding
+        return { promise, broken, millis: Math.round((yield* monotonicMillis) - before) } satisfies Finding
       })
 
       const examination = Effect.flatMap(DateTime.nowAsDate, (now) =>

@@ -5,6 +5,7 @@ import { type ProblemBody, type Refusal, toProblem } from "#api/Problems.ts"
 import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { monotonic } from "#services/RealTime.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
@@ -137,8 +138,8 @@ export const layer = HttpRouter.middleware(
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const source = sourceOf(request)
         const clock = fiber.getRef(Clock.Clock)
-        const started = clock.currentTimeMillisUnsafe()
-        const exchange = new Exchange(RequestId.of(source), started, source)
+        const started = monotonic(clock)
+        const exchange = new Exchange(RequestId.of(source), source)
         const context = fiber.context.pipe(
           Context.add(CurrentExchange, exchange),
           Context.add(HttpIncomingMessage.MaxBodySize, maxBody),
@@ -146,7 +147,7 @@ export const layer = HttpRouter.middleware(
         )
         const count = (status: number) => {
           const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path ?? "none"
-          const took = clock.currentTimeMillisUnsafe() - started
+          const took = monotonic(clock) - started
           observe(request.method, route, status, took)
           return { route, took }
         }
@@ -157,7 +158,7 @@ export const layer = HttpRouter.middleware(
           const line = Effect.annotateLogs(Effect.logDebug(`${request.method} ${route} ${dressed.status}`), {
             route,
             status: dressed.status,
-            ms: took,
+            ms: Math.round(took),
             ...(exchange.principal === undefined ? {} : { tenant_id: exchange.principal.tenant_id })
           })
           return Effect.as(line, dressed)

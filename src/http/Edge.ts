@@ -9,6 +9,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { bodyKind, dropRest } from "#services/PublicHttp/CallerBody.ts"
 import { RailUnavailable } from "#services/Rail.ts"
+import { monotonic } from "#services/RealTime.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { logFault, refusalOf } from "./Faults.ts"
 import { keyHeaders, readKeys } from "./Idempotency.ts"
@@ -155,7 +156,7 @@ export const layer = Layer.effectDiscard(
         forgetTypeOfNothing(headers)
         return false
       }
-      const started = clock.currentTimeMillisUnsafe()
+      const started = monotonic(clock)
       const name = route === undefined ? "none" : route.prefix.endsWith("/") ? `${route.prefix}*` : route.prefix
       const requestId = RequestId.of(request)
       const exchange = exchangeOf(request, response, requestId, name)
@@ -164,10 +165,10 @@ export const layer = Layer.effectDiscard(
         dropRest(request)
         const { method = "" } = request
         const status = response.headersSent ? response.statusCode : Metrics.callerGone
-        const ms = clock.currentTimeMillisUnsafe() - started
+        const ms = monotonic(clock) - started
         observe(method, name, status, ms)
         if (!isDebugging) return
-        const facts = { request_id: requestId, route: name, status, ms }
+        const facts = { request_id: requestId, route: name, status, ms: Math.round(ms) }
         fork(Effect.annotateLogs(Effect.logDebug(`${method} ${name} ${status}`), facts))
       })
       try {

@@ -8,14 +8,11 @@ import type { Allowance } from "#domain/RateLimit.ts"
 /** One request on its way: what the layers around an operation tell each other about it. */
 export class Exchange {
   readonly requestId: string
-  /** Milliseconds, as the clock showed them when the request came. */
-  readonly started: number
   readonly source: IncomingMessage
   principal: Principal | undefined = undefined
   allowance: Allowance | undefined = undefined
-  constructor(requestId: string, started: number, source: IncomingMessage) {
+  constructor(requestId: string, source: IncomingMessage) {
     this.requestId = requestId
-    this.started = started
     this.source = source
   }
 }

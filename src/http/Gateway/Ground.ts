@@ -19,5 +19,7 @@ export interface Ground {
   readonly trusted: ReadonlySet<string>
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Whole milliseconds that only go on: by these it is told how long something lasts. */
+  readonly passed: () => number
   readonly run: <A, E>(effect: Effect.Effect<A, E>, onExit: (exit: Exit.Exit<A, E>) => void) => void
 }

@@ -98,8 +98,8 @@ export class PaidCall {
       )
     }
     const { endpoint } = this.#call.snapshot
-    this.#forwardedAt = this.#ground.now()
-    const times = timesOf(payment, endpoint, this.#signed, uploadMillis, this.#forwardedAt)
+    this.#forwardedAt = this.#ground.passed()
+    const times = timesOf(payment, endpoint, this.#signed, uploadMillis, this.#ground.now())
     if (times === undefined) return this.#turnAway(payment, new ServiceUnavailable({ retry_after: 1 }))
     this.#ground.forward(
       {
@@ -137,7 +137,7 @@ export class PaidCall {
 
   /** An answer counts from its body on. Only the head of an event stream leaves before: its reader may wait long for the first event. */
   #accept(payment: PaymentRow, exchange: Exchange) {
-    this.#took = this.#ground.now() - this.#forwardedAt
+    this.#took = this.#ground.passed() - this.#forwardedAt
     const asked = this.#signed?.scheme === "upto" ? headerValue(exchange.headers, "settlement-overrides") : undefined
     this.#reported = asked === undefined ? undefined : settlementAmount(asked, payment.amount)
     // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
@@ -238,7 +238,7 @@ export class PaidCall {
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
     this.#givenBack = true
-    this.#took = this.#ground.now() - this.#forwardedAt
+    this.#took = this.#ground.passed() - this.#forwardedAt
     exchange.send(Headers.ofAnswer(exchange.headers, [...this.#raw.headers, ...Outcome.nothingTaken]))
     // The answer ends when the proof can be used again. If that fails, the lease ends and it can be used then.
     const release = this.#ground.payments.release(payment, "origin_status", this.#answerOf(exchange, undefined))

@@ -16,6 +16,7 @@ import { Payments, type ProvenCall } from "#services/Payments.ts"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
 import type { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { monotonic } from "#services/RealTime.ts"
 import type { RawExchange } from "../RawRoutes.ts"
 import { hasBody } from "../ReadableBody.ts"
 import { RateLimiter } from "../RateLimiter.ts"
@@ -117,6 +118,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     scheme: publicUrl.protocol.slice(0, -1),
     trusted: new Set(trustedProxies),
     now: () => clock.currentTimeMillisUnsafe(),
+    passed: () => Math.floor(monotonic(clock)),
     run: (effect, onExit) => {
       const end = begin()
       runCallback(effect, {
