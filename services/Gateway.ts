@@ -23,6 +23,7 @@ import * as Settlers from "./Gateway/Settlers.ts"
 import { isDatabaseAway } from "./Health.ts"
 import { Ledger } from "./Ledger.ts"
 import type { Grant, UseRefused } from "./Payments.ts"
+import { monotonic } from "./RealTime.ts"
 import { Secrets } from "./Secrets.ts"
 import { SignatureRecovery } from "./SignatureRecovery.ts"
 import { Wallets } from "./Wallets.ts"
@@ -157,11 +158,7 @@ export class Gateway extends Context.Service<
       const count = ({ snapshot: { endpoint } }: Call, payer: string): RateLimit.Allowance | undefined => {
         if (endpoint.rateLimit === null) return undefined
         const name = `${endpoint.id} ${payer}`
-        const { allowance, bucket } = RateLimit.take(
-          buckets.get(name),
-          endpoint.rateLimit,
-          clock.currentTimeMillisUnsafe()
-        )
+        const { allowance, bucket } = RateLimit.take(buckets.get(name), endpoint.rateLimit, monotonic(clock))
         buckets.delete(name)
         buckets.set(name, bucket)
         dropOldest(buckets, rememberedPayers)

@@ -1,4 +1,4 @@
-/** Tokens left at an instant (milliseconds). They come back evenly, `perMinute` of them a minute and never more than that. */
+/** Tokens left at an instant (milliseconds that only go on). They come back evenly, `perMinute` of them a minute and never more than that. */
 export interface Bucket {
   readonly tokens: number
   readonly at: number
@@ -22,8 +22,7 @@ export const take = (
   now: number
 ): { readonly bucket: Bucket; readonly allowance: Allowance } => {
   const perMillisecond = perMinute / 60_000
-  // A clock that was set back gives nothing.
-  const regained = bucket === undefined ? perMinute : Math.max(0, now - bucket.at) * perMillisecond
+  const regained = bucket === undefined ? perMinute : (now - bucket.at) * perMillisecond
   const before = Math.min(perMinute, (bucket?.tokens ?? 0) + regained)
   const allowed = before >= 1
   const tokens = allowed ? before - 1 : before

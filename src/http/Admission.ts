@@ -15,6 +15,7 @@ import { grants, kindOf, type Principal } from "#domain/Principal.ts"
 import type { Allowance } from "#domain/RateLimit.ts"
 import { Forbidden } from "#domain/Refusal.ts"
 import * as Callers from "#services/Callers.ts"
+import { monotonic } from "#services/RealTime.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
 /** Why this principal may not do that; undefined when it may. */
@@ -53,6 +54,7 @@ export type NotAdmitted =
 export const make = Effect.gen(function* () {
   const { authenticate, isAtHand } = yield* Callers.make
   const limiter = yield* RateLimiter
+  const clock = yield* Clock.Clock
   /** Addresses that tried as much as strangers may, and until when that is held against them. */
   const suspects = new Map<string, number>()
   const suspect = (address: string, until: number) => {
@@ -63,12 +65,11 @@ export const make = Effect.gen(function* () {
 
   /** Counts the request for this caller. */
   const count = (caller: string, notes: Notes | undefined, isStranger = false) =>
-    Effect.withFiber<void, RateLimitExceeded>((fiber) => {
-      const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-      const allowance = limiter.take(caller, now)
+    Effect.suspend((): Effect.Effect<void, RateLimitExceeded> => {
+      const allowance = limiter.take(caller)
       if (allowance === undefined) return Effect.void
       if (notes !== undefined) notes.allowance = allowance
-      if (isStranger && allowance.retryAfter > 0) suspect(caller, now + suspected.millis)
+      if (isStranger && allowance.retryAfter > 0) suspect(caller, monotonic(clock) + suspected.millis)
       return allowance.allowed
         ? Effect.void
         : Effect.fail(new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter }))
@@ -79,11 +80,11 @@ export const make = Effect.gen(function* () {
    * than a database looks for them.
    */
   const beforeLooking = (source: IncomingMessage, token: string, notes: Notes | undefined) =>
-    Effect.withFiber<void, RateLimitExceeded>((fiber) => {
+    Effect.suspend((): Effect.Effect<void, RateLimitExceeded> => {
       const address = limiter.addressOf(source)
       const until = suspects.get(address)
       if (until === undefined) return Effect.void
-      if (until > fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) {
+      if (until > monotonic(clock)) {
         return Effect.flatMap(isAtHand(token), (known) => (known ? Effect.void : count(address, notes, true)))
       }
       suspects.delete(address)

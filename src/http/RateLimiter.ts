@@ -5,6 +5,7 @@ import { RateLimitExceeded } from "#api/Refusals.ts"
 import { dropOldest } from "#domain/BoundedMap.ts"
 import { type Allowance, type Bucket, take } from "#domain/RateLimit.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
+import { monotonic } from "#services/RealTime.ts"
 
 /** How many callers are remembered; the one that was silent longest is forgotten, which gives it a full bucket. */
 const remembered = 50_000
@@ -25,7 +26,7 @@ export class RateLimiter extends Context.Service<
      * Takes one request from the caller's bucket. A bucket for one purpose holds `perMinute`, or what is usual where that is less,
      * and is counted also where requests are not limited otherwise; undefined when this one is not.
      */
-    take(caller: string, now: number, perMinute?: number): Allowance | undefined
+    take(caller: string, perMinute?: number): Allowance | undefined
     /** The address that a request without a credential counts for. */
     addressOf(request: IncomingMessage): string
   }
@@ -35,6 +36,7 @@ export class RateLimiter extends Context.Service<
     Effect.gen(function* () {
       const { requestsPerMinute = Infinity, trustedProxies } = yield* HttpPolicy
       const limitedPurposes = yield* LimitedPurposes
+      const clock = yield* Clock.Clock
       const buckets = new Map<string, Bucket>()
       const trusted = new Set(trustedProxies)
 
@@ -42,10 +44,10 @@ export class RateLimiter extends Context.Service<
 
       return RateLimiter.of({
         addressOf,
-        take(caller, now, perMinute = Infinity) {
+        take(caller, perMinute = Infinity) {
           const limit = Math.min(limitedPurposes ? perMinute : Infinity, requestsPerMinute)
           if (limit === Infinity) return undefined
-          const { bucket, allowance } = take(buckets.get(caller), limit, now)
+          const { bucket, allowance } = take(buckets.get(caller), limit, monotonic(clock))
           buckets.delete(caller)
           buckets.set(caller, bucket)
           dropOldest(buckets, remembered)
@@ -58,7 +60,7 @@ export class RateLimiter extends Context.Service<
 
 /** Takes one from a bucket that is for one purpose, beside those that every request counts in. */
 export const spend = Effect.fnUntraced(function* (limiter: RateLimiter["Service"], purpose: string, perMinute: number) {
-  const allowance = limiter.take(purpose, yield* Clock.currentTimeMillis, perMinute)
+  const allowance = limiter.take(purpose, perMinute)
   if (allowance?.allowed !== false) return
   return yield* new RateLimitExceeded({ limit: allowance.limit, retry_after: allowance.retryAfter })
 })

@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
 import { dropOldest } from "#domain/BoundedMap.ts"
+import { monotonic } from "#services/RealTime.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
 /** How many addresses that have to wait are remembered. */
@@ -22,19 +23,18 @@ export const make = Effect.fnUntraced(function* (kind: string, perMinute?: numbe
       if (waiting.size === 0) return undefined
       const address = limiter.addressOf(request)
       const wait = waiting.get(address)
-      if (wait === undefined || wait.until > clock.currentTimeMillisUnsafe()) return wait?.refusal
+      if (wait === undefined || wait.until > monotonic(clock)) return wait?.refusal
       waiting.delete(address)
       return undefined
     },
     /** This caller has done it once more. */
     count(request: IncomingMessage): void {
       const address = limiter.addressOf(request)
-      const now = clock.currentTimeMillisUnsafe()
-      const allowance = limiter.take(`${kind} ${address}`, now, perMinute)
+      const allowance = limiter.take(`${kind} ${address}`, perMinute)
       if (allowance === undefined || allowance.allowed) return
       const { limit, retryAfter } = allowance
       const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
-      waiting.set(address, { refusal, until: now + retryAfter * 1000 })
+      waiting.set(address, { refusal, until: monotonic(clock) + retryAfter * 1000 })
       dropOldest(waiting, remembered)
     }
   }

@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Authorization } from "#api/Authorization.ts"
 import { RateLimitExceeded } from "#api/Refusals.ts"
@@ -17,7 +17,7 @@ const count = Effect.fnUntraced(function* (
   const source = sourceOf(yield* HttpServerRequest.HttpServerRequest)
   const address = limiter.addressOf(source)
   const caller = purpose === undefined ? address : `${purpose.name} ${address}`
-  const allowance = limiter.take(caller, yield* Clock.currentTimeMillis, purpose?.perMinute)
+  const allowance = limiter.take(caller, purpose?.perMinute)
   if (allowance === undefined) return
   const exchange = yield* CurrentExchange
   if (exchange !== undefined) exchange.allowance = allowance

@@ -73,8 +73,17 @@ describe("RateLimiter", () => {
   it.effect("counts what has a purpose where nothing else is counted, and gives it back with time", () =>
     Effect.gen(function* () {
       const { take } = yield* RateLimiter
-      assert.isUndefined(take("ada", 0))
+      assert.isUndefined(take("ada"))
       assert.strictEqual(yield* tries(12, 10), 10)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* tries(12, 10), 5)
+    }).pipe(Effect.provide(limiter(undefined)))
+  )
+
+  it.effect("gives back what it would have if the time had not been set", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* tries(12, 10), 10)
+      yield* TestClock.setTime(-3_600_000)
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual(yield* tries(12, 10), 5)
     }).pipe(Effect.provide(limiter(undefined)))

@@ -17,6 +17,18 @@ const limited = RateLimiter.layer.pipe(
   Layer.provide(Layer.succeed(HttpPolicy, { requestsPerMinute: 3, trustedProxies: [], metricsToken: undefined }))
 )
 
+it.effect("an address that waits does so no longer when the time is set back meanwhile", () =>
+  Effect.gen(function* () {
+    const payments = yield* Suspects.make("refused payments of")
+    const attacker = from("192.0.2.1")
+    for (let refused = 0; refused < 4; refused++) payments.count(attacker)
+    assert.strictEqual(payments.refusal(attacker)?._tag, "RATE_LIMIT_EXCEEDED")
+    yield* TestClock.setTime(-3_600_000)
+    yield* TestClock.adjust("2 minutes")
+    assert.isUndefined(payments.refusal(attacker))
+  }).pipe(Effect.provide(limited))
+)
+
 it.effect("an address whose payments are refused all the time waits, alone and for a while", () =>
   Effect.gen(function* () {
     const payments = yield* Suspects.make("refused payments of")
