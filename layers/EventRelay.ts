@@ -54,6 +54,7 @@ export const make = Effect.gen(function* () {
   // The library takes 20 MB, which a server without NATS need not have.
   const { append, look } = yield* Effect.promise(() => import("./EventRelay/JetStream.ts"))
   const cursor = yield* Cursor.make("nats")
+  yield* Metric.update(relayed, 0)
   let standing: Standing | undefined
   let lease: { readonly held: Cursor.Held; readonly since: number } | undefined
   let askAgainAt = Number.NEGATIVE_INFINITY

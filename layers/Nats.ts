@@ -117,6 +117,9 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
   let times = 0
   const present = Latch.makeUnsafe(false)
   const tried = Latch.makeUnsafe(false)
+  // One that never came is seen to be away as well.
+  yield* Metric.update(connected, 0)
+  yield* Metric.update(reconnects, 0)
 
   const arrive = Effect.fnUntraced(function* (connection: NatsConnection) {
     current = connection

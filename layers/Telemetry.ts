@@ -91,6 +91,7 @@ const unwritten = Layer.effectDiscard(
     const context = yield* Effect.context<never>()
     if (isHeard) return
     isHeard = true
+    lost.updateUnsafe(0, context)
     for (const stream of [process.stderr, process.stdout]) stream.on("error", () => lost.updateUnsafe(1, context))
   })
 )

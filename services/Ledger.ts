@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, type Latch, Layer, Option, Schedule, Schema } from "effect"
+import { Context, DateTime, type Duration, Effect, type Latch, Layer, Metric, Option, Schedule, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
@@ -8,8 +8,9 @@ import { NotFound } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
 import { Appended } from "./EventLog/Appended.ts"
 import { notForLong } from "./EventLog/Head.ts"
-import type { LedgerCommand } from "./Ledger/Group.ts"
+import { type LedgerCommand, misremembered } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
+import { refusing } from "./Ledger/Presence.ts"
 import { newUuid } from "./NewId.ts"
 import { within } from "./RealTime.ts"
 
@@ -70,6 +71,9 @@ export class Ledger extends Context.Service<
         Effect.exit,
         Effect.asVoid
       )
+      // What is first seen when it is above 0 has grown for nobody who watches.
+      yield* Metric.update(misremembered, 0)
+      yield* Metric.update(refusing, 0)
       const lane = yield* Lane.make(config, announce, makeRoom)
       const { crowded, isServing } = lane
       // Without a fence nothing can be superseded.

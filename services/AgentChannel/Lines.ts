@@ -31,6 +31,8 @@ export class Lines {
   constructor(context: Context.Context<never>, left: (line: Line) => void) {
     this.context = context
     this.left = left
+    gauge.updateUnsafe(0, context)
+    delivered.updateUnsafe(0, context)
   }
 
   /** Open while there is a connection. */

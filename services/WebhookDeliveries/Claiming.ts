@@ -179,6 +179,7 @@ const share = (places: number, fullness: number): number =>
 /** Takes attempts that are due. The transaction is over before any of them is made. */
 export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connection, policy: DeliveryPolicy) {
   const open = yield* Receiving.make
+  yield* Metric.update(unusable, 0)
   let isIdle = false
 
   const receiverOf = (lane: Lane, now: Date) =>
