@@ -17,6 +17,7 @@ import { type ChainSettlement, moves, type Outcome, outcomeOf, settlementOf } fr
 import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
 import { Rail } from "./Rail.ts"
+import { monotonic } from "./RealTime.ts"
 
 export { bookChainSettlement, type ChainOrder } from "./ChainSettlements/Records.ts"
 
@@ -79,15 +80,15 @@ export class ChainSettlements extends Context.Service<
       /** Asks about one settlement until its outcome is known or nobody waits for it any more. */
       const drive = Effect.fnUntraced(function* (id: string) {
         const clock = yield* Clock.Clock
-        const end = clock.currentTimeMillisUnsafe() + Duration.toMillis(policy.wait)
-        while (clock.currentTimeMillisUnsafe() < end) {
+        const end = monotonic(clock) + Duration.toMillis(policy.wait)
+        while (monotonic(clock) < end) {
           const taken = yield* records.takeOne(id)
           const row = taken === undefined ? Option.getOrUndefined(yield* records.find(id)) : yield* askAndRecord(taken)
           if (row === undefined || !records.isOpen(row)) return
           const due = (row.due_at?.getTime() ?? 0) - clock.currentTimeMillisUnsafe()
           // Whoever else asks, the worker or another process, may know long before its lease ends.
           const pause = taken === undefined ? Math.min(due, Duration.toMillis(policy.lookAgain)) : due
-          yield* Effect.sleep(Duration.millis(Math.min(Math.max(pause, 50), end - clock.currentTimeMillisUnsafe())))
+          yield* Effect.sleep(Duration.millis(Math.min(Math.max(pause, 50), end - monotonic(clock))))
         }
       }, logged)
 

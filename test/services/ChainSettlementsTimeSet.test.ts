@@ -1,0 +1,42 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Schedule } from "effect"
+import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { authorization, chain, order, testLayer } from "./ChainSettlementsHarness.ts"
+
+const real = Clock.Clock.defaultValue()
+let back = 0
+const now = () => real.currentTimeMillisUnsafe() - back
+/** A clock whose time is set back by hand. */
+const set: Clock.Clock = Object.assign(Object.create(real), {
+  currentTimeMillisUnsafe: now,
+  currentTimeMillis: Effect.sync(now)
+})
+
+/** One settlement at a time is waited for, and not for long. */
+const impatient = testLayer({ wait: Duration.millis(200), concurrency: 1 }).pipe(
+  Layer.provideMerge(Layer.succeed(Clock.Clock, set))
+)
+
+const wanted = () => order({ authorization: authorization({ validUntil: new Date(now() + 300_000) }) })
+
+layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("when the time is set back", (it) => {
+  it.effect("a settlement that nobody waits for any more is in nobody's way", () =>
+    Effect.gen(function* () {
+      const { settle } = yield* ChainSettlements
+      const [first, second] = [wanted(), wanted()]
+      yield* chain.does(({ id }) =>
+        Effect.sync(() => {
+          if (id !== first.id) return { _tag: "Settled", transaction: "0x2" }
+          back = 3_600_000
+          return { _tag: "Pending", transaction: "0x1" }
+        })
+      )
+      assert.strictEqual((yield* settle(first))._tag, "Pending")
+      yield* Effect.repeat(settle(second), {
+        until: ({ _tag }) => _tag === "Settled",
+        schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ times: 50 }))
+      })
+      assert.strictEqual((yield* settle(second))._tag, "Settled")
+    })
+  )
+})
