@@ -252,6 +252,9 @@ const paidCycle = Effect.gen(function* () {
 /** What the demo reads of a 402. */
 const Quote = Schema.Struct({ price: Schema.String, currency: Schema.String, payment_request_id: Schema.String })
 
+// Whoever reads it may leave before the end; the server that it started is stopped all the same.
+process.stdout.on("error", () => undefined)
+
 paidCycle.pipe(
   Effect.scoped,
   Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { spawn } from "node:child_process"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import { startServer } from "../chaos/Servers.ts"
@@ -21,7 +22,10 @@ const databaseUrl = Effect.map(Layer.build(Layer.fresh(Postgres.layerTest)), (co
 )
 
 /** How the demo ends, and what it has said until then. */
-const demo = Effect.fnUntraced(function* (env: Record<string, string>) {
+const demo = Effect.fnUntraced(function* (
+  env: Record<string, string>,
+  meanwhile: (child: ChildProcessByStdio<null, Readable, Readable>) => void = () => undefined
+) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(process.execPath, [join(import.meta.dirname, "../../src/demo.ts")], {
@@ -33,6 +37,7 @@ const demo = Effect.fnUntraced(function* (env: Record<string, string>) {
   )
   let said = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
+  meanwhile(child)
   const [code] = yield* Effect.promise(() => once(child, "close"))
   return { code, said }
 })
@@ -50,6 +55,15 @@ describe("the demo", () => {
       const { code, said } = yield* demo(env)
       assert.include(said, "The API was called 1 time.")
       assert.strictEqual(code, 0, said)
+    })
+  )
+
+  it.live("stops its server also when nobody reads it to the end", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_DATA_DIR: yield* dataDir, DATABASE_URL: yield* databaseUrl }
+      // It is closed when its server is, which says what it has to say in the same place.
+      const { code } = yield* demo(env, (child) => child.stdout.once("data", () => child.stdout.destroy()))
+      assert.strictEqual(code, 0)
     })
   )
 
