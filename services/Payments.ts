@@ -144,9 +144,13 @@ export class Payments extends Context.Service<
         return { ...seal, request: requestOf(seal.terms, now) }
       }
 
-      const unclaimProof = ({ id }: PaymentRow) =>
+      // All who take it so have the first attempt: the end of its own lease tells a claim from the next.
+      const unclaimProof = ({ id, lease_until }: PaymentRow) =>
         sql`UPDATE payments SET state = 'authorized', lease_until = NULL
-          WHERE id = ${id} AND attempt = 1 AND state = 'in_flight'`.pipe(Effect.orDie, Effect.asVoid)
+          WHERE id = ${id} AND attempt = 1 AND state = 'in_flight' AND lease_until = ${lease_until}`.pipe(
+          Effect.orDie,
+          Effect.asVoid
+        )
       // What is paid for is held for as long as its proof may be used. What was signed lasts longer, and a later attempt holds for its own
       // call only: there the money is free meanwhile.
       const unclaim = (payment: PaymentRow, failure: "not_called" | "caller_gone" = "not_called") =>

@@ -1,4 +1,4 @@
-import { DateTime, Duration, Effect, Exit, Schema } from "effect"
+import { DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { PaymentRow } from "#domain/Payment.ts"
 import type { PaymentFailure } from "#domain/PaymentFailure.ts"
@@ -12,6 +12,8 @@ import { paymentColumns } from "./Row.ts"
 export const batch = 200
 /** How long a payment that cannot be read lets others go first. */
 const putOff = Duration.minutes(1)
+/** How long whoever ends a call has its payment for that. */
+const lease = Duration.seconds(10)
 
 /**
  * Ends what nobody else will end: calls whose process died, and payments that were never used. Any number of processes may run
@@ -72,11 +74,25 @@ export const make = Effect.fnUntraced(function* (
       WHERE id = ANY(${EachRow.idsOf(unreadable)}::uuid[]) AND state = 'in_flight' AND lease_until < ${DateTime.toDate(now)}`
   })
 
-  // One that cannot be ended must not interrupt the ends of the others.
-  const endOne = (payment: PaymentRow) =>
-    Effect.catchCause(release(payment, "interrupted"), (cause) =>
-      Effect.logError("A payment could not be given back yet", { id: payment.id }, cause)
-    )
+  const takeOver = SqlSchema.findOneOption({
+    Request: Schema.Struct({ id: Schema.String, lease_until: Schema.NullOr(Schema.Date), until: Schema.Date }),
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: ({ id, lease_until, until }) =>
+      sql`UPDATE payments SET lease_until = ${until}
+        WHERE id = ${id} AND state = 'in_flight' AND lease_until = ${lease_until} RETURNING id`
+  })
+  // Its process may only have slept. A call that went back unused since we looked has left its hold to the next one: from here on it
+  // cannot, for it has the payment no more.
+  const endOne = Effect.fnUntraced(
+    function* ({ id, lease_until, ...payment }: PaymentRow) {
+      const until = DateTime.toDate(DateTime.addDuration(yield* DateTime.now, lease))
+      const taken = yield* takeOver({ id, lease_until, until })
+      if (Option.isSome(taken)) yield* release({ ...payment, id, lease_until: until }, "interrupted")
+    },
+    // One that cannot be ended must not interrupt the ends of the others.
+    (ending, { id }) =>
+      Effect.catchCause(ending, (cause) => Effect.logError("A payment could not be given back yet", { id }, cause))
+  )
   const endDead = Effect.gen(function* () {
     const now = yield* DateTime.now
     const { rows: dead, unreadable } = yield* read(yield* overdue(DateTime.toDate(now)))

@@ -94,11 +94,18 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   const begin = SqlSchema.findOneOption({
-    Request: Schema.Struct({ id: Schema.String, attempt: Schema.Int, status: Schema.Int, millis: Schema.Int }),
+    Request: Schema.Struct({
+      id: Schema.String,
+      attempt: Schema.Int,
+      lease_until: Schema.NullOr(Schema.Date),
+      status: Schema.Int,
+      millis: Schema.Int
+    }),
     Result: PaymentRow,
-    execute: ({ attempt, id, millis, status }) =>
+    // What costs nothing is taken again under the same attempt: the lease tells whose it is.
+    execute: ({ attempt, id, lease_until, millis, status }) =>
       sql`UPDATE payments p SET state = 'settling', origin_status = ${status}, origin_ms = ${millis}
-        WHERE p.id = ${id} AND p.attempt = ${attempt} AND p.state = 'in_flight'
+        WHERE p.id = ${id} AND p.attempt = ${attempt} AND p.state = 'in_flight' AND p.lease_until = ${lease_until}
         RETURNING ${sql.literal(paymentColumns)}`
   })
 
@@ -202,12 +209,12 @@ export const make = Effect.fnUntraced(function* (options: {
     answer: OriginAnswer,
     authorization: Authorization
   ): Effect.fn.Return<Charge, PostingRefused | SettlementPending | SettlementRefused> {
-    const { id, attempt } = payment
+    const { id, attempt, lease_until } = payment
     const amount = yield* costOf(payment, answer, authorization)
     const now = yield* DateTime.now
     const settling = yield* sql
       .withTransaction(
-        Effect.tap(begin({ id, attempt, status: answer.status, millis: answer.millis }), (row) =>
+        Effect.tap(begin({ id, attempt, lease_until, status: answer.status, millis: answer.millis }), (row) =>
           Option.isNone(row) ? Effect.void : keepAnswer(row.value, answer, now)
         )
       )

@@ -89,17 +89,21 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
     Request: Schema.Struct({
       id: Schema.String,
       attempt: Schema.Int,
+      lease_until: Schema.NullOr(Schema.Date),
       origin_status: Schema.NullOr(Schema.Int),
       origin_ms: Schema.NullOr(Schema.Int),
       failure: Schema.String
     }),
     Result: Schema.Struct({ id: Schema.String }),
-    execute: ({ attempt, failure, id, origin_ms, origin_status }) =>
+    execute: ({ attempt, failure, id, lease_until, origin_ms, origin_status }) =>
       sql`UPDATE payments SET state = 'released', lease_until = NULL, origin_status = ${origin_status},
           origin_ms = ${origin_ms}, failure = ${failure}
-        WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight' RETURNING id`
+        WHERE id = ${id} AND attempt = ${attempt} AND state = 'in_flight' AND lease_until = ${lease_until} RETURNING id`
   })
-  /** Ends a call that holds no money: no movement tells whether it has ended before, so the row does. */
+  /**
+   * Ends a call that holds no money: no movement tells whether it has ended before, so the row does. What costs nothing is taken again
+   * under the same attempt: the lease tells whose it is.
+   */
   const endUnheld = (end: Parameters<typeof endRow>[0], failed: EventDraft): Effect.Effect<void> =>
     Effect.andThen(events.enter, endRow(end)).pipe(
       Effect.flatMap((row) => (Option.isSome(row) ? events.append([failed]) : Effect.void)),
@@ -111,7 +115,9 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
   const release = (payment: PaymentRow, failure: PaymentFailure, answer?: OriginAnswer): Effect.Effect<void> => {
     const origin_status = answer?.status ?? null
     const origin_ms = answer?.millis ?? null
-    const end = { id: payment.id, attempt: payment.attempt, origin_status, origin_ms, failure }
+    const { attempt, id, lease_until } = payment
+    const end = { id, attempt, origin_status, origin_ms, failure }
+    const own = { ...end, lease_until }
     const failed = paymentEvent("x402.payment.failed", payment, {
       status: "released",
       charged: null,
@@ -121,17 +127,17 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
       failure,
       completed_at: null
     })
-    if (payment.hold_id === null) return endUnheld(end, failed)
+    if (payment.hold_id === null) return endUnheld(own, failed)
     return ledger
       .post({
-        id: stepId(payment.id, payment.attempt, "release"),
+        id: stepId(id, attempt, "release"),
         steps: [{ ...between(payment), kind: "release", hold: payment.hold_id, as: "released", code: "released" }],
         rows: () => [releasePayment.of(end)],
         events: () => [failed]
       })
       .pipe(
         // The ledger expired the hold before anybody came: only the row is left to end.
-        Effect.catchTag("HOLD_NOT_OPEN", () => endUnheld(end, failed)),
+        Effect.catchTag("HOLD_NOT_OPEN", () => endUnheld(own, failed)),
         // Nothing else is ever wrong with a hold of ours: were it, the money would stay held and nobody be told.
         Effect.orDie,
         Effect.asVoid

@@ -1,9 +1,10 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { NewEndpoint } from "#domain/Endpoint.ts"
 import { priceOf } from "#domain/EndpointPrice.ts"
 import type { WalletId } from "#domain/Ids.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Ledger } from "#services/Ledger.ts"
+import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { Payments } from "#services/Payments.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "../http/GatewayHarness.ts"
@@ -39,3 +40,13 @@ export const market = Effect.fnUntraced(function* (endpoint: Partial<NewEndpoint
     Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.account(id), ({ held, posted }) => ({ held, posted })))
   return { seller, buyer, till, purse, record, payments, reserve, call, claim, granted, money }
 })
+
+/** The payments of another process, where something else happens before each of its postings. */
+export const another = (before: Effect.Effect<unknown>) => {
+  const slow = Effect.map(Ledger, (ledger) => {
+    const post = (command: LedgerCommand) => Effect.andThen(before, ledger.post(command))
+    return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
+  })
+  const process = Layer.fresh(Payments.layer).pipe(Layer.provide(Layer.effect(Ledger, slow)))
+  return Effect.map(Layer.build(process), Context.get(Payments))
+}

@@ -1,25 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, References } from "effect"
+import { Effect, Exit, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Test from "#layers/Test.ts"
-import { Ledger } from "#services/Ledger.ts"
-import type { LedgerCommand } from "#services/Ledger/Group.ts"
-import { Payments } from "#services/Payments.ts"
 import * as Paid from "./PaymentsHarness.ts"
 
 // What fails on purpose need not be reported.
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
-
-/** The payments of another process, where something else happens before each of its postings. */
-const another = (before: Effect.Effect<unknown>) => {
-  const slow = Effect.map(Ledger, (ledger) => {
-    const post = (command: LedgerCommand) => Effect.andThen(before, ledger.post(command))
-    return Ledger.of({ ...ledger, post: post as Ledger["Service"]["post"] })
-  })
-  const process = Layer.fresh(Payments.layer).pipe(Layer.provide(Layer.effect(Ledger, slow)))
-  return Effect.map(Layer.build(process), Context.get(Payments))
-}
 
 layer(Layer.merge(Test.layer, quiet), { timeout: "60 seconds" })("payments that were never used", (it) => {
   it.effect("are given back as soon as the ledger can, also those that ended while it could not", () =>
@@ -71,7 +58,7 @@ layer(Layer.merge(Test.layer, quiet), { timeout: "60 seconds" })("payments that 
       yield* payments.release(yield* granted(paid.proof), "origin_unreachable")
       yield* TestClock.adjust("59 seconds")
       const ended = Effect.andThen(TestClock.adjust("2 seconds"), payments.resolveDue)
-      const late = yield* another(ended)
+      const late = yield* Paid.another(ended)
       const grant = yield* late.claim(call(paid.proof))
       if (grant._tag !== "Granted") return yield* Effect.die(grant)
       const { id } = grant.payment
@@ -90,7 +77,7 @@ layer(Layer.merge(Test.layer, quiet), { timeout: "60 seconds" })("payments that 
       const { proof } = yield* reserve
       const payment = yield* granted(proof)
       yield* TestClock.adjust("45 seconds")
-      const late = yield* another(payments.unclaim(payment))
+      const late = yield* Paid.another(payments.unclaim(payment))
       yield* late.resolveDue
       assert.deepStrictEqual(yield* money(purse), { held: 0n, posted: Paid.funds })
       const again = yield* granted(proof)
