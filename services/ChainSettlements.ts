@@ -42,6 +42,13 @@ export class ChainSettlements extends Context.Service<
      * as `duplicate_settlement`. Whoever cannot come back for the outcome waits for `longer` besides, however many others wait.
      */
     settle(order: Records.ChainOrder, longer?: Duration.Duration): Effect.Effect<Outcome, SettlesAnother>
+    /**
+     * Places an order in the caller's transaction: once that has committed it is settled, whatever becomes of the caller. What is given
+     * back settles it at once, and waits as `settle` does.
+     */
+    place(
+      order: Records.ChainOrder
+    ): Effect.Effect<(longer?: Duration.Duration) => Effect.Effect<Outcome, SettlesAnother>>
     get(id: string): Effect.Effect<Option.Option<ChainSettlement>>
     /** Asks the rail about settlements that are due, those of dead processes among them; how many. */
     readonly reconcileDue: Effect.Effect<number>
@@ -102,11 +109,11 @@ export class ChainSettlements extends Context.Service<
           Effect.timeoutOrElse({ duration: longer, orElse: () => current(id) })
         )
 
-      const settle = Effect.fn("ChainSettlements.settle")(function* (
+      const settlePlaced = Effect.fn("ChainSettlements.settle")(function* (
         order: Records.ChainOrder,
+        row: Option.Option<ChainSettlement>,
         longer?: Duration.Duration
       ): Effect.fn.Return<Outcome, SettlesAnother> {
-        const row = yield* records.insert(order)
         if (Option.isNone(row)) return { _tag: "Refused", reason: "duplicate_settlement" }
         if (!moves(row.value, order)) return yield* new SettlesAnother({ id: order.id })
         if (!records.isOpen(row.value)) return outcomeOf(row.value)
@@ -120,6 +127,9 @@ export class ChainSettlements extends Context.Service<
         yield* Fiber.await(driver).pipe(Effect.timeoutOption(policy.wait))
         return yield* longer === undefined ? current(order.id) : followed(order.id, longer)
       })
+
+      const place = (order: Records.ChainOrder) =>
+        Effect.map(records.insert(order), (row) => (longer?: Duration.Duration) => settlePlaced(order, row, longer))
 
       const reconcileDue = Effect.gen(function* () {
         const rows = yield* records.takeDue(batch)
@@ -150,7 +160,8 @@ export class ChainSettlements extends Context.Service<
       const countUnresolved = Effect.flatMap(records.unresolved, (count) => Metric.update(unresolved, count))
 
       return ChainSettlements.of({
-        settle,
+        settle: (order, longer) => Effect.flatMap(place(order), (settled) => settled(longer)),
+        place,
         get: records.find,
         reconcileDue,
         deliverDue,

@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const settlements = yield* Effect.serviceOption(ChainSettlements)
   if (Option.isNone(rail) || Option.isNone(settlements)) return undefined
   const { verify } = rail.value
-  const { deliverDue, settle } = settlements.value
+  const { deliverDue, place } = settlements.value
 
   /** Why the chain would not give the money by the time the origin has answered, if that takes so long; undefined when it would. */
   const refusal = Effect.fnUntraced(function* (authorization: Authorization, originMillis: number) {
@@ -212,22 +212,26 @@ export const make = Effect.fnUntraced(function* (options: {
     const { id, attempt, lease_until } = payment
     const amount = yield* costOf(payment, answer, authorization)
     const now = yield* DateTime.now
-    const settling = yield* sql
-      .withTransaction(
-        Effect.tap(begin({ id, attempt, lease_until, status: answer.status, millis: answer.millis }), (row) =>
-          Option.isNone(row) ? Effect.void : keepAnswer(row.value, answer, now)
-        )
+    const settling = Effect.gen(function* () {
+      const row = Option.getOrUndefined(
+        yield* begin({ id, attempt, lease_until, status: answer.status, millis: answer.millis })
       )
-      .pipe(Effect.orDie)
+      if (row === undefined) return undefined
+      yield* keepAnswer(row, answer, now)
+      // Whoever sleeps from here on is not taken for one that died before it asked: nobody else is let in meanwhile.
+      const settle =
+        amount === 0n ? undefined : yield* place({ id: settlementId(row), payment_id: id, authorization, amount })
+      return { row, settle }
+    })
+    const begun = yield* Effect.orDie(sql.withTransaction(settling))
     // The lease had ended, and the payment was given back: another call may have it, and be charged.
-    if (Option.isNone(settling)) return yield* new HoldNotOpen({ hold_id: id, state: "released" })
-    const row = settling.value
-    if (amount === 0n) {
+    if (begun === undefined) return yield* new HoldNotOpen({ hold_id: id, state: "released" })
+    const { row, settle } = begun
+    if (settle === undefined) {
       yield* charge(row, 0n, null, true)
       return { charged: 0n, transaction: null }
     }
-    const order = { id: settlementId(row), payment_id: id, authorization, amount }
-    const outcome = yield* Effect.orDie(settle(order, answer.kept === undefined ? policy.holdLife : undefined))
+    const outcome = yield* Effect.orDie(settle(answer.kept === undefined ? policy.holdLife : undefined))
     if (outcome._tag === "Pending") {
       const transaction = outcome.transaction ?? null
       return yield* new SettlementPending({ payment_id: toTypeId("pay", id), transaction, retry_after: 2 })

@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Test from "#layers/Test.ts"
+import { ChainSettlements } from "#services/ChainSettlements.ts"
+import { Payments } from "#services/Payments.ts"
 import { chain } from "./ChainSettlementsHarness.ts"
 import * as Paid from "./PaymentsHarness.ts"
 import * as Signed from "./SignedPaymentsHarness.ts"
@@ -84,3 +86,41 @@ layer(Signed.live({}), { timeout: "60 seconds" })("a call that costs nothing whe
     })
   )
 })
+
+layer(Signed.live({}), { timeout: "60 seconds" })(
+  "a call whose process sleeps before it asks a chain for the money",
+  (it) => {
+    it.effect("is the one that is paid for: nobody else is let in meanwhile", () =>
+      Effect.gen(function* () {
+        yield* chain.does("settle")
+        const { bring, granted, payments, record, signs } = yield* Signed.market("live", { timeoutMs: 5000 })
+        const signed = signs()
+        const told: Array<string> = []
+        const sleeps = Effect.gen(function* () {
+          yield* TestClock.adjust("2 minutes")
+          yield* payments.resolveDue
+          const grant = yield* Effect.result(bring(signed))
+          told.push(grant._tag === "Success" ? grant.success._tag : grant.failure._tag)
+        })
+        const asleep = Layer.effect(
+          ChainSettlements,
+          Effect.map(ChainSettlements, (settlements) =>
+            ChainSettlements.of({
+              ...settlements,
+              settle: (order, longer) => Effect.andThen(sleeps, settlements.settle(order, longer)),
+              place: (order) =>
+                Effect.map(settlements.place(order), (settle) => (longer) => Effect.andThen(sleeps, settle(longer)))
+            })
+          )
+        )
+        const slow = Context.get(yield* Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(asleep))), Payments)
+        const payment = yield* granted(signed)
+        assert.strictEqual((yield* slow.capture(payment, Signed.kept("the answer"), signed)).charged, 10_000n)
+        assert.deepStrictEqual(told, ["SETTLEMENT_PENDING"])
+        assert.strictEqual((yield* bring(signed))._tag, "Answered")
+        assert.strictEqual((yield* record)?.status, "captured")
+        assert.strictEqual(yield* Signed.failures(payment), 0)
+      })
+    )
+  }
+)
