@@ -50,7 +50,7 @@ export const kept = (text: string) => ({
 /** An answer of the origin that nobody keeps. */
 export const streamed = { status: 200, millis: 12, kept: undefined }
 let addresses = 0
-const newAddress = () => `0x${(++addresses).toString(16).padStart(40, "b")}`
+const newAddress = () => `0xb${(++addresses).toString(16).padStart(39, "0")}`
 
 const principal = Effect.fnUntraced(function* (environment: "sandbox" | "live") {
   const { id, account_id } = yield* (yield* Tenants).create({ name: "A tenant" })
