@@ -149,9 +149,13 @@ describe("the host of a parsed URL", () => {
     ["http://0/", "special"],
     ["http://[64:ff9b::a00:1]/", "special"],
     ["http://[2002:a00:1::]/", "special"],
+    ["http://[::1:ffff:808:808]/", "special"],
     ["http://169.254.169.254/", "special"],
     ["http://metadata.google.internal/", "special"],
     ["http://printer.local./", "special"],
+    ["http://router.home.arpa/", "special"],
+    ["http://nas.lan/", "special"],
+    ["http://wiki.intranet/", "special"],
     ["http://postgres/", "special"],
     ["http://8.8.8.8/", "public"],
     ["http://api.example.com/", "name"],
@@ -179,6 +183,7 @@ describe("an origin URL", () => {
     ["javascript:alert(1)", "SchemeNotAllowed"],
     ["https://user:pass@api.example.com/", "UserInfo"],
     ["https://user@api.example.com/", "UserInfo"],
+    ["https://:pass@api.example.com/", "UserInfo"],
     ["https://api.example.com/#top", "Fragment"],
     ["https://api.example.com/#", "Fragment"],
     ["https://api.example.com:22/", "PortNotAllowed"],
@@ -209,8 +214,11 @@ describe("an origin URL", () => {
     const rules = {
       allowLoopback: true,
       allowHosts: ["pay.example.com:443"],
-      ownHosts: ["pay.example.com", "127.0.0.1:4020"]
+      ownHosts: ["pay.example.com", "127.0.0.1:4020", "api.example.com:443"]
     }
+    assert.strictEqual(outcome("https://api.example.com/", rules), "OwnHost")
+    assert.strictEqual(refuseTarget("127.0.0.1", 443, rules), undefined, "only its port is ours")
+    assert.strictEqual(refuseTarget("other.example.com", 4020, rules), "PortNotAllowed", "only on loopback is it ours")
     assert.strictEqual(outcome("https://pay.example.com/", rules), "OwnHost")
     assert.strictEqual(outcome("https://pay.example.com./", rules), "OwnHost")
     for (const host of ["127.0.0.1", "localhost", "127.9.9.9", "[::1]"]) {

@@ -90,6 +90,8 @@ describe("scopes", () => {
     assert.isUndefined(scopeBeyond(["wallets:read", "wallets:write"], ["wallets:*"]))
     assert.strictEqual(scopeBeyond(["wallets:read"], ["wallets:read", "wallets:write"]), "wallets:write")
     assert.strictEqual(scopeBeyond(["wallets:read"], ["wallets:*"]), "wallets:*")
+    assert.strictEqual(scopeBeyond(["wallets:write"], ["wallets:*"]), "wallets:*")
+    assert.strictEqual(scopeBeyond(["wallets:write"], ["wallets:read"]), "wallets:read")
     assert.strictEqual(scopeBeyond(["wallets:*", "accounts:*"], ["*:*"]), "*:*")
     assert.strictEqual(scopeBeyond([], ["accounts:read"]), "accounts:read")
   })

@@ -167,5 +167,8 @@ describe("what one call replays", () => {
     assert.strictEqual(replayedOf(facts([500, 1], [100, 3], [1, 2], [600, 4])), 601)
     assert.strictEqual(replayedOf(facts([1_001, 5], [1, 1])), 1_002)
     assert.strictEqual(replayedOf(facts([500, 1], [100, 3], [500, 2], [600, 4])), 500)
+    // Before the last of these are some that happened later, so it is no end, however its neighbours look.
+    assert.strictEqual(replayedOf(facts([500, 5], [1, 1], [600, 3])), 1_101)
+    assert.strictEqual(replayedOf(facts([500, 2], [100, 3], [501, 1])), 1_101)
   })
 })

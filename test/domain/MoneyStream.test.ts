@@ -63,7 +63,7 @@ describe("what has accrued", () => {
     const stream = streamOf(10_000_000n, rate("0.001"))
     const at = done(Change.withdraw(stream, later(60_000), undefined))
     const back = done(Change.changeRate(at, later(-5_000), rate("0.001")))
-    assert.deepStrictEqual([back.accrued, back.since], [at.accrued, at.since])
+    assert.deepStrictEqual([back.accrued, back.since, back.updated_at], [at.accrued, at.since, at.updated_at])
     assert.strictEqual(shownAt(back, later(-day)).recipient_balance, 0n)
     assert.strictEqual(shownAt(back, later(120_000)).recipient_balance, 60_000n)
   })
@@ -76,7 +76,7 @@ describe("what has accrued", () => {
 
   it("does not grow while the stream is paused", () => {
     const paused = done(Change.pause(streamOf(10_000_000n, rate("0.001")), later(10_000)))
-    assert.strictEqual(shownAt(paused, later(year)).recipient_balance, 10_000n)
+    assert.deepInclude(shownAt(paused, later(year)), { recipient_balance: 10_000n, exhausted_at: null })
     const resumed = done(Change.resume(paused, later(year)))
     assert.strictEqual(shownAt(resumed, later(year + 10_000)).recipient_balance, 20_000n)
   })
@@ -110,7 +110,8 @@ describe("a stream that runs dry", () => {
     assert.deepInclude(shownAt(topped, later(2 * day)), {
       status: "paused",
       wrapped_balance: 600_000n,
-      runway_seconds: 2
+      runway_seconds: 2,
+      exhausted_at: null
     })
     const resumed = done(Change.resume(topped, later(2 * day)))
     assert.deepInclude(shownAt(resumed, later(2 * day + 1000)), { status: "active", recipient_balance: 1_300_000n })
@@ -229,12 +230,15 @@ describe("refusals", () => {
       recipient_balance: 0n,
       withdrawn: 1_500_000n,
       returned: 8_500_000n,
-      runway_seconds: 0
+      runway_seconds: 0,
+      exhausted_at: null
     })
   })
 
   it("of more than a stream can count", () => {
-    const stream = streamOf(9_223_372_036_854_775_807n, 1n)
-    assert.strictEqual(tagOf(Change.topUp(stream, begin, 1n)), "AMOUNT_TOO_LARGE")
+    const stream = streamOf(9_223_372_036_854_775_800n, 1n)
+    assert.strictEqual(Result.getOrThrow(Change.topUp(stream, begin, 7n)).taken, 7n)
+    const refused = Result.merge(Change.topUp(stream, begin, 8n))
+    assert.deepInclude(refused, { _tag: "AMOUNT_TOO_LARGE", maximum: "0.000007" })
   })
 })

@@ -30,6 +30,11 @@ describe("what is logged", () => {
     }
   })
 
+  it("has no signature in it by which a report may be read", () => {
+    const address = `/scanner/reports/scan?expires=1&signature=${"aB3_-".repeat(8)}&a=1`
+    assert.strictEqual(redact(address), "/scanner/reports/scan?expires=1&signature=[redacted]&a=1")
+  })
+
   it("is read in no time, whatever a caller had in an address", () => {
     const before = cpuTime()
     redact(`GET /${"eyJyyyy-".repeat(20_000)} ${"eyJyyyy+".repeat(20_000)} failed`)

@@ -96,10 +96,12 @@ export const changes: ReadonlyArray<Change> = [
   change(
     "an account that is not there",
     undecodable,
-    (parts) => edited(parts, 3, () => ({ accounts: [99] })),
+    (parts) => edited(parts, 3, () => ({ accounts: [parts.keys.length] })),
     simulation
   ),
-  change("a program that is not there", undecodable, (parts) => edited(parts, 3, () => ({ program: 99 }))),
+  change("a program that is not there", undecodable, (parts) =>
+    edited(parts, 3, () => ({ program: parts.keys.length }))
+  ),
   change("the fee payer as program", undecodable, (parts) => edited(parts, 3, () => ({ program: 0 })), unknown(4)),
   change("a fee payer that is read-only", undecodable, () => ({ readonlySigners: 2 }), simulation),
   change("more read-only accounts than there are", undecodable, () => ({ readonlyOthers: 7 }), simulation),
@@ -240,6 +242,9 @@ export const changes: ReadonlyArray<Change> = [
       instead(parts, [memoIn(offer), memoIn(offer), memoIn(offer)], [systemProgram], place - 4)
     )
   ),
+  change("a second transfer", unknown(4), ({ instructions }) => ({
+    instructions: [...instructions.slice(0, 3), ...instructions.slice(2)]
+  })),
   change("no memo", "invalid_exact_svm_payload_memo_count", (parts) => instead(parts, [], [])),
   change("two memos", "invalid_exact_svm_payload_memo_count", (parts, offer) =>
     instead(parts, [memoIn(offer), memoIn(offer)], [])
