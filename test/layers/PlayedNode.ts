@@ -55,6 +55,9 @@ export const make = (start: bigint) => {
     /** The block from which on every nonce is used. */
     usedFrom: undefined as bigint | undefined,
     reverts: false,
+    /** What it says that any call takes, and what gas costs. */
+    estimate: 80_000n,
+    baseFee: 1_000_000n,
     knowsReceipts: true,
     knowsLogs: true,
     /** Of how many blocks it knows the state; what was before only archives know. */
@@ -87,7 +90,7 @@ export const make = (start: bigint) => {
     number,
     hash: word((chain.fork << 128n) | number),
     timestamp: number * 2n,
-    baseFeePerGas: 1_000_000n
+    baseFeePerGas: chain.baseFee
   })
   const fits = (log: Log, { address, topics }: LogFilter) =>
     log.address === address &&
@@ -117,7 +120,11 @@ export const make = (start: bigint) => {
         return word(data.startsWith(views.balance) ? chain.balance : 2n ** 255n)
       }),
     estimateGas: () =>
-      chain.reverts ? Effect.die("no test asks what a call that reverts costs") : Effect.succeed(80_000n),
+      Effect.suspend(() =>
+        chain.reverts
+          ? Effect.fail(new RpcError({ code: 3, message: "execution reverted", data: undefined }))
+          : Effect.succeed(chain.estimate)
+      ),
     receipt: (hash) => Effect.sync(() => (chain.knowsReceipts ? (receipts.get(hash) ?? null) : null)),
     transaction: (hash) => Effect.sync(() => transactions.get(hash) ?? null),
     logs: (filter) =>
