@@ -60,6 +60,7 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       const log = yield* EventLog
       yield* log.append([{ tenant_id: caller.tenant_id, type: "transfer.completed", data: {} }])
       for (const { id } of [first, second, silent, first]) yield* paid(caller, id)
+      yield* paid(yield* tenant, first.id)
       yield* deliver
       assert.deepStrictEqual(one.received.map(endpointOf), [first.id, first.id])
       assert.deepStrictEqual(other.received.map(endpointOf), [second.id])
@@ -99,6 +100,7 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       assert.deepInclude((yield* ofEndpoint(caller, id))[0], { status: "disabled", status_reason: "gone" })
       yield* paid(caller, id)
       yield* endpoints.update(caller, id, { webhookUrl: there.url })
+      assert.deepInclude((yield* ofEndpoint(caller, id))[0], { failures: 0, failing_since: null })
       yield* paid(caller, id)
       yield* deliver
       assert.deepStrictEqual([gone.received.length, there.received.length], [1, 1])
@@ -111,6 +113,19 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       yield* paid(caller, id)
       yield* deliver
       assert.deepStrictEqual([yield* ofEndpoint(caller, id), there.received.length], [[], 1])
+    })
+  )
+
+  it.effect("that moves while it is active misses nothing of what happened before", () =>
+    Effect.gen(function* () {
+      const { caller, endpoints, register } = yield* selling
+      const [before, after] = [yield* receiver(), yield* receiver()]
+      const { id } = yield* register(before.url)
+      yield* paid(caller, id)
+      yield* endpoints.update(caller, id, { webhookUrl: after.url })
+      yield* paid(caller, id)
+      yield* deliver
+      assert.deepStrictEqual([before.received.length, after.received.length], [0, 2])
     })
   )
 
@@ -180,6 +195,10 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       yield* webhooks.update(caller, paused.id, { status: "active" })
       assert.deepInclude(yield* again, { status: "active", status_reason: null })
       assert.strictEqual(received.length, 2)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE webhooks SET status = 'paused', status_reason = 'failing' WHERE endpoint_id = ${id}`
+      assert.deepInclude(yield* again, { status: "active", status_reason: null }, "nobody asked for that")
+      assert.strictEqual(received.length, 3)
     })
   )
 
