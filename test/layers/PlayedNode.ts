@@ -25,11 +25,11 @@ export const use = ({ asset, nonce, payer }: Authorization, what = topics.used) 
   topics: [what, topic(payer), nonce],
   data: "0x" as const
 })
-/** That Permit2 cancelled the nonce 7. */
-export const invalidated = ({ payer }: Authorization) => ({
+/** That Permit2 cancelled nonces of a payer: that of 7, unless others are said. */
+export const invalidated = ({ payer }: Authorization, word = 0n, mask = 1n << 7n) => ({
   address: "0x000000000022d473030f116ddee9f6b43ac78ba3",
   topics: [topics.invalidated, topic(payer)],
-  data: `0x${amountOf(0n).slice(2)}${amountOf(1n << 7n).slice(2)}` as const
+  data: `0x${amountOf(word).slice(2)}${amountOf(mask).slice(2)}` as const
 })
 
 /** What the selectors of the views begin with. */
@@ -52,9 +52,11 @@ export const make = (start: bigint) => {
     /** Another one has other blocks under the same numbers. */
     fork: 0n,
     balance: 1_000_000n,
+    allowance: 2n ** 255n,
     /** The block from which on every nonce is used. */
     usedFrom: undefined as bigint | undefined,
-    reverts: false,
+    /** What it says to whoever asks what a call takes, instead of that. */
+    refusal: undefined as { readonly code: number; readonly message: string } | undefined,
     /** What it says that any call takes, and what gas costs. */
     estimate: 80_000n,
     baseFee: 1_000_000n,
@@ -64,7 +66,9 @@ export const make = (start: bigint) => {
     states: 128n,
     gas: 10n ** 20n,
     /** How many transactions of whom are in blocks; of others as many as were sent and mined. */
-    counts: {} as Record<string, bigint>
+    counts: {} as Record<string, bigint>,
+    /** The same in the newest block, where that is another number. */
+    newest: {} as Record<string, bigint>
   }
   const receipts = new Map<string, Receipt>()
   const transactions = new Map<string, Transaction>()
@@ -112,17 +116,23 @@ export const make = (start: bigint) => {
     balance: () => Effect.sync(() => chain.gas),
     tip: Effect.succeed(1_000n),
     transactionCount: (address, at) =>
-      ofState(at, () => chain.counts[address] ?? BigInt(sent.filter((hash) => receipts.has(hash)).length)),
+      ofState(
+        at,
+        () =>
+          (at === "latest" ? chain.newest[address] : undefined) ??
+          chain.counts[address] ??
+          BigInt(sent.filter((hash) => receipts.has(hash)).length)
+      ),
     call: ({ data }, at = "latest") =>
       ofState(at, () => {
         if (data.startsWith(views.used)) return word(isUsed(at) ? 1n : 0n)
         if (data.startsWith(views.bitmap)) return word(isUsed(at) ? 2n ** 256n - 1n : 0n)
-        return word(data.startsWith(views.balance) ? chain.balance : 2n ** 255n)
+        return word(data.startsWith(views.balance) ? chain.balance : chain.allowance)
       }),
     estimateGas: () =>
       Effect.suspend(() =>
-        chain.reverts
-          ? Effect.fail(new RpcError({ code: 3, message: "execution reverted", data: undefined }))
+        chain.refusal
+          ? Effect.fail(new RpcError({ ...chain.refusal, data: undefined }))
           : Effect.succeed(chain.estimate)
       ),
     receipt: (hash) => Effect.sync(() => (chain.knowsReceipts ? (receipts.get(hash) ?? null) : null)),

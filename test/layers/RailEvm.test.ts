@@ -54,9 +54,16 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("the relayer's nonces", (it
 
   it.effect("a nonce the key spent elsewhere is not handed out", () =>
     Effect.gen(function* () {
-      const { first } = yield* Transactions.make(key, 3n)
+      const { first, nextNonce } = yield* Transactions.make(key, 3n)
+      assert.isUndefined(yield* nextNonce, "on other chains it has signed")
+      const elsewhere = yield* Transactions.make(key, 1n)
+      const before = yield* elsewhere.nextNonce
+      assert.isDefined(before)
       assert.strictEqual((yield* first(call(newUuid()), 0n)).nonce, 0n)
       assert.strictEqual((yield* first(call(newUuid()), 9n)).nonce, 9n)
+      assert.deepStrictEqual([yield* nextNonce, yield* elsewhere.nextNonce], [10n, before])
+      const other = yield* Transactions.make(Redacted.make(`0x${"6".repeat(64)}`), 3n)
+      assert.isUndefined(yield* other.nextNonce)
     })
   )
 
@@ -82,19 +89,23 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("the relayer's nonces", (it
       assert.include(replacement.raw, "1234")
       assert.strictEqual((yield* other.at(stuck.nonce))?.hash, replacement.hash)
       const known = yield* one.of(stuck.settlement_id)
-      assert.deepStrictEqual(new Set(known.map(({ hash }) => hash)), new Set([stuck.hash, replacement.hash]))
+      assert.deepStrictEqual(
+        known.map(({ hash }) => hash),
+        [replacement.hash, stuck.hash]
+      )
     })
   )
 
   it.effect("what was dropped is sent no more, and its settlement gets a new one", () =>
     Effect.gen(function* () {
-      const { at, drop, first, of } = yield* Transactions.make(key, 6n)
+      const { at, drop, first, of, signedSince } = yield* Transactions.make(key, 6n)
       const id = newUuid()
       yield* first(call(id), 0n)
       yield* drop(id)
       assert.deepStrictEqual(yield* of(id), [])
       assert.isUndefined(yield* at(0n))
-      assert.strictEqual((yield* first(call(id), 0n)).nonce, 1n)
+      assert.strictEqual((yield* first({ ...call(id), fromBlock: 9n }, 0n)).nonce, 1n)
+      assert.strictEqual(yield* signedSince(id), 5n, "what was dropped may have got to the chain")
     })
   )
 

@@ -4,7 +4,7 @@ import type { Outcome } from "#domain/ChainSettlement.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import * as Contracts from "#layers/RailEvm/Contracts.ts"
 import * as PlayedNode from "./PlayedNode.ts"
-import { permitted } from "./RailFacilitatorHarness.ts"
+import { permitted, settlement } from "./RailFacilitatorHarness.ts"
 
 const transaction = `0x${"aa".repeat(32)}`
 
@@ -36,6 +36,50 @@ describe("a permit of a payer who calls all the time", () => {
   it.effect("is found where clocks differ, a bit before it was asked to be settled", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* saidOf(998n, { from: 690n, to: 997n }), found)
+    })
+  )
+})
+
+describe("a permit whose payer cancelled others", () => {
+  it.effect("was not cancelled, whatever used it", () =>
+    Effect.gen(function* () {
+      const wanted = permitted()
+      const { authorization: one } = wanted
+      const move = (yield* Contracts.make)(wanted)
+      if (move === undefined) return yield* Effect.die("it is no call of a contract")
+      for (const [word, mask] of [
+        [1n, 1n << 7n],
+        [0n, 1n << 8n]
+      ] as const) {
+        const node = PlayedNode.make(100n)
+        node.mine(transaction, { block: 60n, logs: [PlayedNode.invalidated(one, word, mask)] })
+        node.chain.usedFrom = 60n
+        const chain = Chain.make(node.rpc, 2)
+        assert.isUndefined(yield* chain.testimony(move, one, () => Effect.succeed({ from: 0n, likely: 0n })))
+      }
+    })
+  )
+})
+
+describe("a transaction that uses several authorisations of one payer", () => {
+  it.effect("settles each by its own transfer, whatever became of the others", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const wanted = settlement()
+      const { authorization: one } = wanted
+      const other = { ...one, nonce: `0x${"ee".repeat(32)}` }
+      const move = (yield* Contracts.make)(wanted)
+      if (move === undefined) return yield* Effect.die("it is no call of a contract")
+      const { canceled, used } = PlayedNode.topics
+      const { transferred, use } = PlayedNode
+      node.mine(transaction, {
+        block: 60n,
+        logs: [use(other, canceled), use(other, used), transferred(one, 9_999n), use(one), transferred(one)]
+      })
+      node.chain.usedFrom = 60n
+      const chain = Chain.make(node.rpc, 2)
+      const said = yield* chain.testimony(move, one, () => Effect.succeed({ from: 0n, likely: 0n }))
+      assert.deepStrictEqual(said, { ...found, log: 4 })
     })
   )
 })

@@ -10,6 +10,7 @@ import * as Transactions from "#layers/RailEvm/Transactions.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import * as PlayedNode from "./PlayedNode.ts"
+import { transactionOf } from "./RailEvmHarness.ts"
 import { permitted, settlement } from "./RailFacilitatorHarness.ts"
 
 const { invalidated, topics, transferred, use } = PlayedNode
@@ -53,6 +54,8 @@ describe("a transaction of somebody else", () => {
       for (const logs of [
         [transferred(one), ...forNothing, transferred(one)],
         [use(one), transferred(one, 9_999n), transferred(one)],
+        [use(one), transferred(one, 10_000n, stranger), transferred(one)],
+        [use(one), transferred({ ...one, payer: stranger }), transferred(one)],
         [use(one), { ...transferred(one), address: stranger }, transferred(one)],
         [use(one, topics.canceled), transferred(one)]
       ]) {
@@ -156,10 +159,6 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
   })
   const working = workingTo(options.confirmations)
   let keys = 0
-  const transactionOf = (outcome: Outcome): string =>
-    outcome._tag === "Pending" && outcome.transaction !== undefined
-      ? outcome.transaction
-      : assert.fail("nothing was sent")
 
   it.effect("refuses nothing that its own transaction made because a node lags behind", () =>
     Effect.gen(function* () {

@@ -52,11 +52,14 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("the gas of a settlement", 
     () =>
       Effect.gen(function* () {
         const node = PlayedNode.make(100n)
-        node.chain.reverts = true
+        node.chain.refusal = { code: 3, message: "execution reverted" }
         const { ask } = yield* relayerOn(node, "3")
         const reason = "invalid_exact_evm_transaction_simulation_failed"
         assert.deepStrictEqual(yield* ask(settlement()), { _tag: "Refused", reason })
         assert.deepStrictEqual(yield* ask(settlement({ askedBefore: true })), nothing)
+        node.chain.refusal = { code: -32_000, message: "header not found" }
+        const { _tag } = yield* Effect.flip(ask(settlement()))
+        assert.strictEqual(_tag, "RAIL_UNAVAILABLE", "the contract was not asked")
         assert.deepStrictEqual(node.raws, [])
       })
   )

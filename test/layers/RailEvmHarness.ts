@@ -1,5 +1,6 @@
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
-import type { Settlement } from "#domain/ChainSettlement.ts"
+import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import * as Contracts from "#layers/RailEvm/Contracts.ts"
 import * as Relayer from "#layers/RailEvm/Relayer.ts"
@@ -30,3 +31,9 @@ export const relayerOn = Effect.fnUntraced(function* (node: ReturnType<typeof Pl
   const { at, of, relayer } = transactions
   return { ask, at, of, address: relayer }
 })
+
+/** What was sent for a settlement that waits. */
+export const transactionOf = (outcome: Outcome): string =>
+  outcome._tag === "Pending" && outcome.transaction !== undefined
+    ? outcome.transaction
+    : assert.fail("nothing was sent")

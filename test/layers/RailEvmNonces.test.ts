@@ -10,13 +10,8 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { listening } from "./Listening.ts"
 import * as PlayedNode from "./PlayedNode.ts"
-import { keyOf, options, relayerOn } from "./RailEvmHarness.ts"
+import { keyOf, options, relayerOn, transactionOf } from "./RailEvmHarness.ts"
 import { settlement } from "./RailFacilitatorHarness.ts"
-
-const transactionOf = (outcome: Outcome): string =>
-  outcome._tag === "Pending" && outcome.transaction !== undefined
-    ? outcome.transaction
-    : assert.fail("nothing was sent")
 
 layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds" })("the relayer", (it) => {
   it.effect("takes nonces that were left out, so that what comes after them gets into a block", () =>
@@ -41,9 +36,9 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
       assert.deepStrictEqual(
         sent()
-          .map(({ data = "0x", nonce, to, value = 0n }) => `${nonce} ${to} ${data} ${value}`)
+          .map(({ data = "0x", gas, nonce, to, value = 0n }) => `${nonce} ${to} ${data} ${value} ${gas}`)
           .slice(0, 2),
-        [`5 ${address} 0x 0`, `6 ${address} 0x 0`]
+        [`5 ${address} 0x 0 21000`, `6 ${address} 0x 0 21000`]
       )
       node.chain.counts[address] = 7n
       const raised = transactionOf(yield* ask(later))

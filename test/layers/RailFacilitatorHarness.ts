@@ -58,17 +58,20 @@ export const settlement = (changed: Partial<Settlement> = {}): Settlement => ({
   ...changed
 })
 
-/** A permit instead of a signed transfer. */
-export const permitted = (changed: Partial<Settlement> = {}): Settlement => {
+/** A permit instead of a signed transfer, with this nonce, and for this facilitator if one is said. */
+export const permitted = (
+  changed: Partial<Settlement> = {},
+  { nonce = "7", ...witness }: { readonly nonce?: string; readonly facilitator?: string } = {}
+): Settlement => {
   const one = authorization()
   const permit2Authorization = {
     from: one.payer,
     permitted: { token: one.asset, amount: "10000" },
     spender: "0x402085c248eea27d92e8b30b2c58ed07f9e20001",
-    nonce: "7",
+    nonce,
     deadline: "300",
-    witness: { to: one.payTo, validAfter: "0" }
+    witness: { to: one.payTo, validAfter: "0", ...witness }
   }
   const payload = { x402Version: 2, payload: { signature: `0x${"11".repeat(65)}`, permit2Authorization } }
-  return settlement({ authorization: { ...one, method: "permit2", nonce: "7", payload }, ...changed })
+  return settlement({ authorization: { ...one, method: "permit2", nonce, payload }, ...changed })
 }

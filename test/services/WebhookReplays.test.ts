@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { maxReplayedAtOnce, maxReplaysWaiting } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
-import type { WebhookId } from "#domain/Ids.ts"
+import { toTypeId, type WebhookId } from "#domain/Ids.ts"
+import { EventLog } from "#services/EventLog.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { attempts, expandAll, happen, subscribe, testLayer } from "./WebhookDeliveriesHarness.ts"
 
@@ -89,6 +90,37 @@ layer(testLayer(), { timeout: "60 seconds" })("replaying past events", (it) => {
       yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id} AND cause = 'replay' AND event_seq =
         (SELECT min(event_seq) FROM webhook_deliveries WHERE webhook_id = ${id} AND cause = 'replay')`
       yield* replay(caller, id, delivery.id)
+    })
+  )
+
+  it.effect("that failed are those that failed to reach this webhook, and nobody else's", () =>
+    Effect.gen(function* () {
+      const { caller, id, since } = yield* subscribedTo("transfer.completed")
+      const stranger = yield* subscribedTo()
+      yield* expandAll
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE webhook_deliveries SET status = 'failed', failure = 'status' WHERE webhook_id = ${id}`
+      const { replayAll } = yield* WebhookDeliveries
+      const failed = { since, only_failed: true }
+      assert.deepInclude(yield* replayAll(stranger.caller, stranger.id, failed), { queued: 0 })
+      assert.deepInclude(yield* replayAll(caller, id, failed), { queued: 1 })
+    })
+  )
+
+  it.effect("leaves out what was told about the webhook itself, which the others were told", () =>
+    Effect.gen(function* () {
+      const { caller, id } = yield* subscribe(nobody)
+      const other = yield* subscribe(nobody, { by: caller })
+      const since = yield* now
+      const { tenant_id } = caller
+      const data = { webhook: { id: toTypeId("wh", id) } }
+      for (const type of ["webhook.failing", "webhook.paused", "webhook.disabled"] as const) {
+        yield* (yield* EventLog).append([{ tenant_id, type, data }])
+      }
+      yield* TestClock.adjust("1 second")
+      const { replayAll } = yield* WebhookDeliveries
+      assert.deepInclude(yield* replayAll(caller, id, { since }), { queued: 0 })
+      assert.deepInclude(yield* replayAll(caller, other.id, { since }), { queued: 3 })
     })
   )
 })
