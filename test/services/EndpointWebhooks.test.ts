@@ -60,7 +60,9 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       const log = yield* EventLog
       yield* log.append([{ tenant_id: caller.tenant_id, type: "transfer.completed", data: {} }])
       for (const { id } of [first, second, silent, first]) yield* paid(caller, id)
-      yield* paid(yield* tenant, first.id)
+      const stranger = yield* tenant
+      yield* (yield* Webhooks).create(stranger, { url: "https://example.com/", events: ["refund.*"] })
+      yield* paid(stranger, first.id)
       yield* deliver
       assert.deepStrictEqual(one.received.map(endpointOf), [first.id, first.id])
       assert.deepStrictEqual(other.received.map(endpointOf), [second.id])
