@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema } from "effect"
 import { requiredScope } from "#domain/Credential.ts"
-import { grants, Role, roleScopes, Scope } from "#domain/Principal.ts"
+import { grants, Role, roleScopes, Scope, scopeResources } from "#domain/Principal.ts"
 import { redact } from "#domain/Redaction.ts"
 import { readRefreshToken, refreshKey, writeRefreshToken } from "#domain/RefreshToken.ts"
 import { Email, keepsAnOwner, type Manager, mayManage, NewPassword } from "#domain/User.ts"
@@ -57,6 +57,17 @@ describe("managing users", () => {
     assert.isFalse(keepsAnOwner("owner", undefined, 1) || keepsAnOwner("owner", "admin", 1))
     assert.isTrue(keepsAnOwner("owner", "owner", 1) && keepsAnOwner("owner", undefined, 2))
     assert.isTrue(keepsAnOwner("viewer", undefined, 1))
+  })
+
+  it("who is a viewer looks at everything and changes nothing; a member may not give others rights", () => {
+    const may = (role: Role, action: "read" | "write") =>
+      scopeResources.filter((resource) => grants(roleScopes[role], resource, action))
+    for (const role of Role.literals) assert.deepStrictEqual(may(role, "read"), [...scopeResources])
+    assert.deepStrictEqual(may("viewer", "write"), [])
+    assert.deepStrictEqual(
+      may("member", "write"),
+      scopeResources.filter((resource) => resource !== "api_keys")
+    )
   })
 
   it("is granted by no scope but everything, and no key can be scoped to it", () => {
