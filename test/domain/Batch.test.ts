@@ -49,6 +49,11 @@ describe("the route of an item", () => {
         { from: solana, to: euros, failure: "currency_mismatch" }
       ],
       [
+        "to a wallet from one of another currency fails",
+        routeOf("USDC", [euros], { wallet: solana }),
+        { from: euros, to: solana, failure: "currency_mismatch" }
+      ],
+      [
         "in another currency than both wallets have fails",
         routeOf("EURC", [solana], { wallet: party(4) }),
         { from: solana, to: party(4), failure: "currency_mismatch" }
