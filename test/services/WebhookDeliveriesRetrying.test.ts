@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { afterAll } from "vitest"
@@ -8,6 +8,7 @@ import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
+  type Answer,
   answering,
   attempts,
   broken,
@@ -187,6 +188,22 @@ layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
       assert.deepStrictEqual(all.map(({ failure }) => failure).sort(), ["status", "status", "stopped"])
       assert.isTrue(all.every(({ status }) => status === "failed"))
       assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("410 of an address that the subscription has left meanwhile says nothing of the one that it has", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<Parameters<Answer>[1]>()
+      const { url } = yield* receiver((_, response) => Deferred.doneUnsafe(asked, Effect.succeed(response)))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      const sending = yield* Effect.forkChild(settle)
+      const response = yield* Deferred.await(asked)
+      const webhooks = yield* Webhooks
+      yield* webhooks.update(caller, id, { url: (yield* receiver()).url })
+      response.writeHead(410).end()
+      yield* Fiber.join(sending)
+      assert.deepInclude(yield* webhooks.get(caller, id), { status: "active", failures: 1 })
     })
   )
 
