@@ -207,6 +207,33 @@ layer(testLayer(), { timeout: "60 seconds" })("attempts that fail", (it) => {
     })
   )
 
+  it.effect("what fails while a subscription is paused is repeated if somebody asked for it, and not otherwise", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<Parameters<Answer>[1]>()
+      const { state, url } = yield* receiver((_, response) => Deferred.doneUnsafe(asked, Effect.succeed(response)))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      const sending = yield* Effect.forkChild(settle)
+      const response = yield* Deferred.await(asked)
+      const webhooks = yield* Webhooks
+      yield* webhooks.update(caller, id, { status: "paused" })
+      response.writeHead(500).end()
+      yield* Fiber.join(sending)
+      state.answer = answering(500)
+      yield* webhooks.test(caller, id)
+      yield* settle
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(
+        all.map(({ cause, next_retry_at, status }) => [cause, status, next_retry_at !== null]),
+        [
+          ["event", "failed", false],
+          ["test", "failed", true],
+          ["test", "pending", true]
+        ]
+      )
+    })
+  )
+
   it.effect(
     "what is pending when a subscription is paused stops, and can be replayed; when it is deleted it is gone",
     () =>
