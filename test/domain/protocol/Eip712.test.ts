@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as fc from "fast-check"
+import fc from "fast-check"
 import { bytesToHex, hashMessage, hashTypedData } from "viem"
 import { permitDigest, textDigest, transferDigest } from "#domain/protocol/Eip712.ts"
 
