@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
-import { partsOf, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
+import { addressOf, partsOf, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
 import { keepAlive, watched } from "./Postgres/Watched.ts"
 import * as Setting from "./Setting.ts"
@@ -34,12 +34,10 @@ export const session = {
   }
 } satisfies PgClient.PgClientConfig
 
-/** Settings for a connection URL. As in libpq, `?host=/directory` means the unix socket in that directory. */
+/** Settings for a connection URL. As in libpq, a host that is a directory, as `?host=/directory` too, means the unix socket in it. */
 export const fromUrl = (url: Redacted.Redacted): PgClient.PgClientConfig => {
-  const parsed = partsOf(url)
-  const host = parsed?.searchParams.get("host")
-  const port = parsed?.searchParams.get("port") ?? (parsed?.port || "5432")
-  return { ...session, url, ...(host?.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : {}) }
+  const { host, port } = addressOf(url)
+  return { ...session, url, ...(host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : {}) }
 }
 
 /** Settings for an embedded server. */

@@ -36,6 +36,17 @@ export const unreadable = () =>
       "percent-encoded: / is %2F, @ is %40, # is %23, ? is %3F and % is %25."
   })
 
+/** Where the database of this URL listens, as the driver reads it. A host that begins with / is the directory of a socket. */
+export const addressOf = (url: Redacted.Redacted | undefined): { readonly host: string; readonly port: number } => {
+  const parts = url && partsOf(url)
+  const named = (name: string) => parts?.searchParams.getAll(name).at(-1)
+  const host = named("host") ?? decodeURIComponent(parts?.hostname ?? "")
+  return {
+    host: host.replace(/^\[(.*)\]$/, "$1") || "localhost",
+    port: Number(named("port") ?? (parts?.port || 5432))
+  }
+}
+
 /** There is nobody, or nobody who lets us in. */
 export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError) => {
   const why = whyOf(error.reason.cause) ?? error.reason.message
@@ -58,11 +69,9 @@ export const pooled = (config: PgClient.PgClientConfig) =>
 
 /** Where it is, without who logs in there. */
 export const placeOf = ({ path, url }: PgClient.PgClientConfig): string => {
-  const parts = url && partsOf(url)
-  if (parts === undefined) return path ?? "an unknown address"
-  const host = parts.searchParams.get("host") ?? (parts.hostname || "localhost")
-  const port = parts.searchParams.get("port") ?? (parts.port || "5432")
-  return `${path ?? `${host}:${port}`} (DATABASE_URL)`
+  if (url === undefined || partsOf(url) === undefined) return path ?? "an unknown address"
+  const { host, port } = addressOf(url)
+  return `${path ?? `${host.includes(":") ? `[${host}]` : host}:${port}`} (DATABASE_URL)`
 }
 
 /** What was tried at each address, where a name has several: then the error itself has no message. */

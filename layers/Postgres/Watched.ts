@@ -1,9 +1,9 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Duration, Effect, type Redacted } from "effect"
+import { Context, Duration, Effect } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
 import { Duplex } from "node:stream"
 import { setImmediate } from "node:timers"
-import { partsOf } from "./Unusable.ts"
+import { addressOf } from "./Unusable.ts"
 
 /** How long an answer is waited for: longer than any statement may take on the database. */
 export const Patience = Context.Reference("turnpike/layers/Postgres/Watched/Patience", {
@@ -47,22 +47,12 @@ const watching = (socket: Socket, patience: Duration.Duration): Duplex => {
   return line
 }
 
-/** Where the database of this URL listens, as the driver reads it. */
-const placeOf = (url: Redacted.Redacted | undefined): { readonly host: string; readonly port: number } => {
-  const parts = url && partsOf(url)
-  const host = parts?.searchParams.get("host") ?? decodeURIComponent(parts?.hostname ?? "")
-  return {
-    host: host.replace(/^\[(.*)\]$/, "$1") || "localhost",
-    port: Number(parts?.searchParams.get("port") ?? (parts?.port || 5432))
-  }
-}
-
 /** The same settings, for connections that are watched. Not for statements that may take as long as they take. */
 export const watched = (config: PgClient.PgClientConfig): Effect.Effect<PgClient.PgClientConfig> =>
   Effect.map(Patience, (patience) => {
     const place: NetConnectOpts =
       config.path === undefined
-        ? { ...placeOf(config.url), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAlive }
+        ? { ...addressOf(config.url), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAlive }
         : { path: config.path }
     return { ...config, stream: () => watching(connect(place), patience) }
   })

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Layer, PubSub } from "effect"
+import { Cause, Context, Duration, Effect, Layer, PubSub, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -104,6 +104,21 @@ describe("a connection to the database that was forgotten on the way", () => {
         yield* publish("news", "again")
         assert.strictEqual(yield* PubSub.take(reader), "again")
       })
+    )
+  })
+})
+
+describe("a watched connection", () => {
+  layer(Postgres.layerTest, { timeout: "30 seconds" })((it) => {
+    it.effect("goes to the socket whose directory stands in the place of the host, as libpq has it", () =>
+      Effect.gen(function* () {
+        const { config } = yield* Database
+        const given = new URL(Redacted.value(config.url ?? Redacted.make("")))
+        const directory = encodeURIComponent(given.searchParams.get("host") ?? "")
+        const url = Redacted.make(`postgres://${given.username}@${directory}${given.pathname}`)
+        const sql = yield* PgClient.makeClient(yield* Watched.watched(Postgres.fromUrl(url)))
+        assert.deepStrictEqual(yield* sql`SELECT 1 AS one`, [{ one: 1 }])
+      }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
     )
   })
 })
