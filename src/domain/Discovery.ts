@@ -109,22 +109,25 @@ const acceptsOf = (listing: Listing): DiscoveredResource["accepts"] => {
 }
 
 /** The entry of an endpoint. What is signed comes from the 402 itself, which also binds it to the call. */
-export const discoveredResource = (listing: Listing): DiscoveredResource => ({
-  resource: listing.base + listing.path,
-  type: "http",
-  x402Version: 2,
-  accepts: acceptsOf(listing),
-  lastUpdated: listing.updatedAt,
-  description: described(listing),
-  metadata: {
-    description: described(listing),
-    methods: methodsOf(listing),
-    routeTemplate: publicPrefix(listing.base) + routeOf(listing),
-    price: formatDecimal(listing.price),
-    currency: listing.currency,
-    protocols: protocolsOf(listing)
+export const discoveredResource = (listing: Listing): DiscoveredResource => {
+  const description = described(listing)
+  return {
+    resource: listing.base + listing.path,
+    type: "http",
+    x402Version: 2,
+    accepts: acceptsOf(listing),
+    lastUpdated: listing.updatedAt,
+    description,
+    metadata: {
+      description,
+      methods: methodsOf(listing),
+      routeTemplate: publicPrefix(listing.base) + routeOf(listing),
+      price: formatDecimal(listing.price),
+      currency: listing.currency,
+      protocols: protocolsOf(listing)
+    }
   }
-})
+}
 
 /** The lines of an endpoint in the manifest of this host: `GET /x402/…`. */
 export const resourceLines = (listing: Listing, publicUrl: string): ReadonlyArray<string> =>
