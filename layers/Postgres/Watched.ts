@@ -11,8 +11,8 @@ export const Patience = Context.Reference("turnpike/layers/Postgres/Watched/Pati
 })
 
 /**
- * A connection that breaks when it gets no answer to what was asked over it. A network that has forgotten a connection, or a proxy whose
- * other side is gone, breaks none: whoever asks has no end then, and says nothing.
+ * A connection that breaks when nothing comes after something was asked over it. A network that has forgotten a connection, or a proxy
+ * whose other side is gone, breaks none: whoever asks has no end then, and says nothing. An answer that has begun is waited for.
  */
 const watching = (socket: Socket, patience: Duration.Duration): Duplex => {
   let isAsked = false
