@@ -7,6 +7,7 @@ import { Batches } from "#services/Batches.ts"
 import { Bootstrap } from "#services/Bootstrap.ts"
 import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Credentials } from "#services/Credentials.ts"
+import { CreditGrants } from "#services/CreditGrants.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
 import { Discovery } from "#services/Discovery.ts"
 import { Disputes } from "#services/Disputes.ts"
@@ -20,6 +21,7 @@ import { Health } from "#services/Health.ts"
 import { IdempotencyKeys } from "#services/IdempotencyKeys.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
+import { Operator } from "#services/Operator.ts"
 import { Payments } from "#services/Payments.ts"
 import { PortalTokens } from "#services/PortalTokens.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
@@ -67,7 +69,7 @@ const books = Layer.mergeAll(IdempotencyKeys.layer, EventLog.layer, Secrets.laye
 )
 
 /** Tenants and what belongs to them, over a database, a bus and a deployment. */
-export const administration = Bootstrap.layer.pipe(
+export const administration = Layer.mergeAll(Bootstrap.layer, CreditGrants.layer, Operator.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Tenants.layer, PortalTokens.layer, Users.layer)),
   Layer.provideMerge(Layer.mergeAll(Accounts.layer, Credentials.layer, UserSessions.layer, BoughtCalls.layer)),
   Layer.provideMerge(books)

@@ -1,5 +1,9 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema, Semaphore } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
+import { Database } from "./Database.ts"
 import type { Assurance } from "./Doctor/Assurance.ts"
 import * as AgentPromises from "./Doctor/Agents.ts"
 import * as BatchPromises from "./Doctor/Batches.ts"
@@ -17,7 +21,7 @@ import * as StreamPromises from "./Doctor/Streams.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
 import * as UserPromises from "./Doctor/Users.ts"
 import * as WebhookPromises from "./Doctor/Webhooks.ts"
-import { monotonicMillis } from "./RealTime.ts"
+import { monotonicMillis, within } from "./RealTime.ts"
 
 /** One promise about the books, whether it holds, and up to ten rows that break it. */
 export interface Finding {
@@ -25,6 +29,15 @@ export interface Finding {
   readonly broken: ReadonlyArray<unknown>
   readonly millis: number
 }
+
+/** A row in JSON: counts come as big integers, which that has no word for. */
+export const shown = (row: unknown): string =>
+  JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))
+
+/** How long an examination beside the work of a server may take. A reference, because a test has no minutes. */
+export const DoctorPatience = Context.Reference("turnpike/services/Doctor/DoctorPatience", {
+  defaultValue: () => Duration.minutes(5)
+})
 
 /** Who promises something. */
 const areas = [
@@ -52,35 +65,68 @@ export class Doctor extends Context.Service<
   {
     /** Every promise, checked from scratch. Nothing is repaired. */
     readonly examine: Effect.Effect<ReadonlyArray<Finding>>
+    /**
+     * The same beside the work of a server: on a connection of its own, so that nobody else waits for one, in a few minutes at most, and
+     * one at a time in this process.
+     */
+    readonly examineAside: Effect.Effect<ReadonlyArray<Finding>, ServiceUnavailable>
   }
 >()("turnpike/services/Doctor") {
   static readonly layer = Layer.effect(
     Doctor,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+      const { config } = yield* Database
+      const patience = yield* DoctorPatience
+      const turn = yield* Semaphore.make(1)
 
-      const check = Effect.fnUntraced(function* ({ promise, query }: Assurance) {
-        const before = yield* monotonicMillis
-        const broken = yield* Effect.flatMap(query, Schema.decodeUnknownEffect(Rows))
-        return { promise, broken, millis: Math.round((yield* monotonicMillis) - before) } satisfies Finding
+      // Not watched, as those of the pool are: one question may take longer than anything else that is asked here.
+      const aside = PgClient.makeClient({ ...config, applicationName: "turnpike-doctor" }).pipe(
+        Effect.flatMap(examination),
+        Effect.scoped,
+        Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
+        Effect.orDie
+      )
+      const inTime = within(aside, {
+        duration: patience,
+        orElse: () => Effect.fail(ServiceUnavailable.because("the doctor takes too long beside the work", 60))
       })
-
-      const examination = Effect.flatMap(DateTime.nowAsDate, (now) =>
-        Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check))
-      )
-      const examine = sql`SET LOCAL statement_timeout = 0`.pipe(
-        Effect.andThen(sql`SET LOCAL work_mem = '64MB'`),
-        // Everything is read once, in order; whoever plans to look rows up one by one has wrong statistics.
-        Effect.andThen(sql`SET LOCAL enable_nestloop = off`),
-        Effect.andThen(sql`SET LOCAL enable_mergejoin = off`),
-        Effect.andThen(examination),
-        sql.withTransaction,
-        Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-        Effect.orDie,
-        Effect.withSpan("Doctor.examine")
-      )
-      return Doctor.of({ examine })
+      const examineAside = turn
+        .withPermitsIfAvailable(1)(inTime)
+        .pipe(
+          Effect.flatMap(
+            Option.match({
+              onNone: () => Effect.fail(ServiceUnavailable.because("the doctor is at work", 10)),
+              onSome: Effect.succeed
+            })
+          )
+        )
+      return Doctor.of({ examine: Effect.orDie(examination(sql)), examineAside })
     })
+  )
+}
+
+const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+
+const check = Effect.fnUntraced(function* ({ promise, query }: Assurance) {
+  const before = yield* monotonicMillis
+  const broken = yield* Effect.flatMap(query, Schema.decodeUnknownEffect(Rows))
+  return { promise, broken, millis: Math.round((yield* monotonicMillis) - before) } satisfies Finding
+})
+
+/** All promises over this connection, in one snapshot. */
+const examination = (sql: SqlClient.SqlClient) => {
+  const checked = Effect.flatMap(DateTime.nowAsDate, (now) =>
+    Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check))
+  )
+  return sql`SET LOCAL statement_timeout = 0`.pipe(
+    Effect.andThen(sql`SET LOCAL work_mem = '64MB'`),
+    // Everything is read once, in order; whoever plans to look rows up one by one has wrong statistics.
+    Effect.andThen(sql`SET LOCAL enable_nestloop = off`),
+    Effect.andThen(sql`SET LOCAL enable_mergejoin = off`),
+    Effect.andThen(checked),
+    sql.withTransaction,
+    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+    Effect.withSpan("Doctor.examine")
   )
 }

@@ -1,31 +1,27 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { AccountId, TenantId } from "#domain/Ids.ts"
-import { NotFound } from "#domain/Refusal.ts"
+import { NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
+import { type CreateTenant, Tenant } from "#domain/Tenant.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
 
-/** A tenant and its own account, which operations mean when they name no account. */
-export interface Tenant {
-  readonly id: TenantId
-  readonly name: string
-  readonly account_id: AccountId
-  readonly created_at: Date
-}
-const Tenant = Schema.toType(
-  Schema.Struct({ id: TenantId, name: Schema.String, account_id: AccountId, created_at: Schema.Date })
-)
+const Row = Schema.toType(Tenant)
 
 /** Those who share nothing: everything else belongs to exactly one tenant. */
 export class Tenants extends Context.Service<
   Tenants,
   {
-    /** Makes a tenant, its own account and its purse of scanner credits; joins the caller's transaction. */
-    create(tenant: { readonly name: string }): Effect.Effect<Tenant>
+    /**
+     * Makes a tenant, its own account and its purse of scanner credits; joins the caller's transaction. The first one made stays the
+     * first: while the database's time is set back to before it was made, none is made.
+     */
+    create(tenant: CreateTenant): Effect.Effect<Tenant>
     get(id: TenantId): Effect.Effect<Tenant, NotFound>
     /** A page of all tenants, oldest first. */
     list(page: { readonly page: number; readonly limit: number }): Effect.Effect<ReadonlyArray<Tenant>>
+    readonly count: Effect.Effect<number>
   }
 >()("turnpike/services/Tenants") {
   static readonly layer = Layer.effect(
@@ -36,12 +32,17 @@ export class Tenants extends Context.Service<
       const { environment } = yield* Deployment
 
       const create = Effect.fn("Tenants.create")(
-        function* ({ name }: { readonly name: string }) {
+        function* ({ name }: CreateTenant) {
           const id = yield* newId(TenantId)
           const account_id = yield* newId(AccountId)
           const created_at = yield* DateTime.nowAsDate
-          yield* sql`INSERT INTO tenants (id, name, environment, created_at)
-            VALUES (${id}, ${name}, ${environment}, ${created_at})`
+          // The oldest is the operator's, by its id: no other tenant may come to stand before it.
+          const made = yield* sql`INSERT INTO tenants (id, name, environment, created_at)
+            SELECT ${id}::uuid, ${name}, ${environment}, ${created_at}::timestamptz
+            WHERE ${id}::uuid > ALL (SELECT t.id FROM (SELECT id FROM tenants ORDER BY id LIMIT 1) t) RETURNING id`
+          if (made.length === 0) {
+            return yield* Effect.die(ServiceUnavailable.because("the time is before that of the first tenant", 60))
+          }
           yield* sql`INSERT INTO accounts (id, tenant_id, name, type, metadata, is_default, created_at, updated_at)
             VALUES (${account_id}, ${id}, ${name}, 'business', '{}', true, ${created_at}, ${created_at})`
           // Credits are found by the tenant alone: its purse has its id.
@@ -54,7 +55,7 @@ export class Tenants extends Context.Service<
 
       const byId = SqlSchema.findOne({
         Request: Schema.String,
-        Result: Tenant,
+        Result: Row,
         execute: (id) =>
           sql`SELECT t.id, t.name, a.id AS account_id, t.created_at
             FROM tenants t JOIN accounts a ON a.tenant_id = t.id AND a.is_default WHERE t.id = ${id}`
@@ -71,7 +72,7 @@ export class Tenants extends Context.Service<
 
       const listPage = SqlSchema.findAll({
         Request: Schema.Struct({ page: Schema.Int, limit: Schema.Int }),
-        Result: Tenant,
+        Result: Row,
         execute: ({ page, limit }) =>
           sql`SELECT t.id, t.name, a.id AS account_id, t.created_at
             FROM tenants t JOIN accounts a ON a.tenant_id = t.id AND a.is_default
@@ -79,7 +80,14 @@ export class Tenants extends Context.Service<
       })
       const list = Effect.fn("Tenants.list")(listPage, Effect.orDie)
 
-      return Tenants.of({ create, get, list })
+      const counted = SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: Schema.Struct({ total: Schema.Int }),
+        execute: () => sql`SELECT count(*)::int AS total FROM tenants`
+      })
+      const count = Effect.map(Effect.orDie(counted(undefined)), ({ total }) => total)
+
+      return Tenants.of({ create, get, list, count })
     })
   )
 }

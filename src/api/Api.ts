@@ -2,6 +2,7 @@ import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import { eventPatterns } from "#domain/Webhook.ts"
 import { AccountsApi } from "./Accounts.ts"
+import { AdministrationApi } from "./Administration.ts"
 import { AgentChannelApi } from "./AgentChannel.ts"
 import { AgentsApi } from "./Agents.ts"
 import { AgentSessionsApi } from "./AgentSessions.ts"
@@ -231,6 +232,7 @@ export class Api extends HttpApi.make("turnpike")
     UsersApi,
     UserSessionsApi,
     PortalTokensApi,
+    AdministrationApi,
     ScansApi,
     ShoppingTestsApi,
     ScanBatchesApi,

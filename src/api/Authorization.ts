@@ -3,7 +3,7 @@ import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { credentialRefusals, InsufficientScope, MalformedAuthHeader, MissingAuthHeader } from "#domain/Credential.ts"
 import type { CredentialKind, Principal, Resource, ScannerScope } from "#domain/Principal.ts"
 import { Forbidden, InvalidRequest } from "#domain/Refusal.ts"
-import { problems } from "./Problems.ts"
+import { problem, problems } from "./Problems.ts"
 import { BodyTooLarge, InvalidAmount, RateLimitExceeded, RequestTimeout, UnsupportedMediaType } from "./Refusals.ts"
 
 /** Who is calling; every operation behind `Authorization` has it. */
@@ -74,4 +74,10 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       InvalidAmount
     )
   }
+) {}
+
+/** Of those whom `Authorization` let in, whoever administers the installation; refuses everybody else before the body is read. */
+export class Operators extends HttpApiMiddleware.Service<Operators, { requires: CurrentPrincipal }>()(
+  "turnpike/api/Authorization/Operators",
+  { error: problem(Forbidden) }
 ) {}

@@ -1,13 +1,10 @@
 import { Console, Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
-import { systemAccount } from "#domain/LedgerAccount.ts"
-import { unit } from "#domain/Money.ts"
-import { Ledger } from "#services/Ledger.ts"
-import { newUuid } from "#services/NewId.ts"
+import { CreditGrants } from "#services/CreditGrants.ts"
 import { administered } from "./Administration.ts"
 import { existing, tenant } from "./Tenants.ts"
 
-/** Fewer than the ledger can hold, in micro-units. */
+/** At most `mostGranted`, as the API takes it. */
 const Whole = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,11}$/, { expected: "a whole number above zero" }))
 
 const credits = Argument.String("credits").pipe(
@@ -18,21 +15,7 @@ const credits = Argument.String("credits").pipe(
 const grant = Command.make("grant", { tenant, credits }, ({ credits, tenant }) =>
   Effect.gen(function* () {
     yield* existing(tenant)
-    yield* Effect.flatMap(Ledger, (ledger) =>
-      ledger.post({
-        id: newUuid(),
-        steps: [
-          {
-            kind: "transfer",
-            debit: systemAccount("issuance", "CREDIT"),
-            credit: tenant,
-            currency: "CREDIT",
-            amount: BigInt(credits) * unit,
-            code: "grant"
-          }
-        ]
-      })
-    )
+    yield* Effect.flatMap(CreditGrants, (grants) => grants.grant({ tenant_id: tenant, credits: Number(credits) }))
     yield* Console.log(`granted ${credits} scanner credits`)
   })
 ).pipe(Command.withDescription("Give a tenant scanner credits"), administered)

@@ -1,6 +1,6 @@
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
-import { Doctor } from "#services/Doctor.ts"
+import { Doctor, shown } from "#services/Doctor.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { administered } from "./Administration.ts"
 
@@ -31,7 +31,3 @@ export const doctor = Command.make("doctor", {}, () =>
   Command.withDescription("Prove the books of the database, in one snapshot; exits 1 when a promise is broken"),
   administered
 )
-
-/** Counts come as big integers, which JSON has no word for. */
-const shown = (row: unknown) =>
-  JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))

@@ -31,6 +31,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   users: "^ changePassword/me/password GET list !",
   sessions: "^ refresh/ DELETE end revoke# GET list",
   portal_tokens: "^ GET list DELETE revoke#",
+  administration: "/v1 POST+key createTenant/tenants grantCredits/scanner/credits/grants GET tenants/ POST doctor/",
   scans:
     "scanner POST+key scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
   shopping_tests: "scanner POST+key run/tests GET recent/tests/:domain get/test#",

@@ -3,6 +3,7 @@ import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import * as Accounts from "./Accounts.ts"
+import * as Administration from "./Administration.ts"
 import * as AgentChannel from "./AgentChannel.ts"
 import * as Agents from "./Agents.ts"
 import * as AgentSessions from "./AgentSessions.ts"
@@ -52,6 +53,7 @@ const groups = Layer.mergeAll(
   ContextApi.layer,
   ApiKeys.layer,
   Users.layer,
+  Administration.layer,
   UserSessions.layer,
   PortalTokens.layer,
   Scans.layer,

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
 import type { Principal, Role } from "#domain/Principal.ts"
+import { Bootstrap } from "#services/Bootstrap.ts"
 import { newUuid } from "#services/NewId.ts"
 import { PortalTokens } from "#services/PortalTokens.ts"
 import { UserSessions } from "#services/UserSessions.ts"
@@ -9,7 +10,7 @@ import { Users } from "#services/Users.ts"
 export const password = "correct horse battery staple"
 
 /** A new user of the caller's tenant. */
-export const person = Effect.fnUntraced(function* ({ tenant_id }: Principal, role: Role) {
+export const person = Effect.fnUntraced(function* ({ tenant_id }: Pick<Principal, "tenant_id">, role: Role) {
   const email = `${newUuid()}@acme.example`
   const user = yield* (yield* Users).create("operator", tenant_id, { email, password, role })
   return { email, id: user.id }
@@ -36,6 +37,8 @@ export const people = Effect.fnUntraced(function* (principal: Principal) {
   const spare = yield* person(principal, "viewer")
   const changer = yield* login((yield* person(principal, "viewer")).email)
   const [logged, left, other] = [yield* login(owner.email), yield* login(owner.email), yield* login(owner.email)]
+  // Of the first tenant, whatever this one is: nobody else administers.
+  const operator = yield* login((yield* person(yield* (yield* Bootstrap).ensure, "owner")).email)
   const order = { customer_reference: principal.account_id, scopes: ["transfers:read"], expires_in: 3_600 } as const
   const portal = yield* (yield* PortalTokens).create(principal, order)
   const ids: Names = {
@@ -46,6 +49,10 @@ export const people = Effect.fnUntraced(function* (principal: Principal) {
   /** What an operation asks for instead of a key. */
   const headers: Readonly<Record<string, Names>> = {
     "users.changePassword": changer.bearer,
+    "administration.createTenant": operator.bearer,
+    "administration.tenants": operator.bearer,
+    "administration.grantCredits": operator.bearer,
+    "administration.doctor": operator.bearer,
     "sessions.refresh": left.cookie,
     "sessions.end": left.cookie,
     "sessions.list": logged.bearer,
@@ -57,6 +64,6 @@ export const people = Effect.fnUntraced(function* (principal: Principal) {
     if (operation === "sessions.create") return { email: owner.email, password }
     return operation === "users.create" ? { email: `${newUuid()}@acme.example` } : {}
   }
-  const secrets = [password, portal.token, ...logged.secrets, ...left.secrets, ...other.secrets]
+  const secrets = [password, portal.token, ...operator.secrets, ...logged.secrets, ...left.secrets, ...other.secrets]
   return { ids, headers, namesOf, secrets }
 })

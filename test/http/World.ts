@@ -155,6 +155,7 @@ export const world = Effect.gen(function* () {
   }
   /** Things of this tenant alone, by the fields that name them. */
   const own: Names = {
+    tenant_id: toTypeId("ten", principal.tenant_id),
     owner_id: account,
     accountId: account,
     walletId: ids["wallets"]!,

@@ -14,7 +14,9 @@ const webhook = {
 
 const byType = "Only deliveries of this type of event"
 
-/** Of webhooks and what the server says of itself. */
+const tenantName = "What the tenant is called, in 1 to 255 characters"
+
+/** Of webhooks, what the server says of itself, and its administration. */
 export const platform: Terms = {
   Webhook: webhook,
   WebhookWithSecret: webhook,
@@ -84,5 +86,34 @@ export const platform: Terms = {
     "checks.ledger": "Whether the ledger has its connection to Postgres, or was without it for less than three seconds",
     "checks.bus": "Whether the bus between the processes is reached; `down` is no reason to be unavailable",
     "checks.serving": "`stopping` from the moment on in which the process was asked to end"
+  },
+  Tenant: {
+    name: tenantName,
+    account_id: "The tenant's own account, which its operations mean when they name none (`acc_…`)"
+  },
+  "administration.createTenant": { name: tenantName },
+  "administration.grantCredits": {
+    tenant_id: "The tenant that gets them (`ten_…`, or the UUID it stands for); the caller's own when left out",
+    credits: "How many, whole ones"
+  },
+  CreditGrant: {
+    tenant_id: "The tenant that got them (`ten_…`)",
+    credits: "How many were given",
+    balance: "Whole credits that the tenant had then",
+    created_at: "When they were given"
+  },
+  Examination: {
+    ok: "Whether every promise holds",
+    checked: "How many promises there are",
+    broken: "How many of them are broken; 0 when the books are in order",
+    examined_at: "When it began: the snapshot is of that moment",
+    duration_ms: "Milliseconds for all of them",
+    promises: "All of them, in the order in which they were checked"
+  },
+  ExaminedPromise: {
+    promise: "What holds of the books, in a sentence",
+    ok: "Whether it does",
+    rows: "Up to ten rows that break it, with what tells them apart; none when it holds. Counts and amounts are decimal strings",
+    duration_ms: "Milliseconds for this one"
   }
 }
