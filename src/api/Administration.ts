@@ -56,7 +56,7 @@ const tenants = HttpApiEndpoint.get("tenants", "/tenants", { query: pageQuery, s
     })
   )
 
-const grantCredits = HttpApiEndpoint.post("grantCredits", "/scanner/credits/grants", {
+const grants = HttpApiEndpoint.post("grants", "/scanner/credits/grants", {
   headers: idempotencyHeaders,
   payload: keyed(GrantCredits.fields),
   success: CreditGrant.pipe(HttpApiSchema.status(201)),
@@ -110,7 +110,7 @@ const doctor = HttpApiEndpoint.post("doctor", "/doctor", {
   )
 
 export class AdministrationApi extends HttpApiGroup.make("administration")
-  .add(createTenant, tenants, grantCredits, doctor)
+  .add(createTenant, tenants, grants, doctor)
   .middleware(Operators)
   .middleware(Authorization)
   .prefix("/v1")

@@ -6,11 +6,15 @@ export const signs: { readonly [sign: string]: string } = {
   $: "POST+key create",
   "*": "GET list get/:id",
   "!": "PATCH update/:id DELETE remove/:id",
+  "~": "GET list DELETE revoke/:id",
+  "%": "POST+key",
+  "&": "/deliveries/:deliveryId",
+  "@": "/:domain",
   "#": "/:id"
 }
 
 /** A line of the table without signs. */
-export const written = (line: string): string => line.replace(/[*^$!#]/g, (sign) => signs[sign] ?? sign)
+export const written = (line: string): string => line.replace(/\W/g, (sign) => signs[sign] ?? sign)
 
 /** What the paths of a group begin with, unless its line says something else. */
 export const nameOfPath = (group: string): string => group.replace("_", "-")
@@ -27,23 +31,23 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
     "^ suspend#/ activate#/ rotateToken#/rotate-token createKey#/auth-keys * sessions#/ ! revokeKey#/auth-keys endSession#/sessions/:sessionId",
   agent_sessions: "agents# POST challenge/ authenticate/ rotateKey/auth-keys/rotate",
   agent_channel: "agents#/liveness GET liveness",
-  api_keys: "^ GET list DELETE revoke#",
+  api_keys: "^ ~",
   users: "^ changePassword/me/password GET list !",
   sessions: "^ refresh/ DELETE end revoke# GET list",
-  portal_tokens: "^ GET list DELETE revoke#",
-  administration: "/v1 POST+key createTenant/tenants grantCredits/scanner/credits/grants GET tenants/ POST doctor/",
+  portal_tokens: "^ ~",
+  administration: "/v1 % createTenant/tenants grants/scanner/credits/ GET tenants/ POST doctor/",
   scans:
-    "scanner POST+key scan/ GET get/scan# freshest/scans/by-domain/:domain history/scans/by-domain/:domain/ list/scans statistics/scans/stats",
-  shopping_tests: "scanner POST+key run/tests GET recent/tests/:domain get/test#",
+    "scanner % scan/ GET get/scan# freshest/scans/by-domain@ history/scans/by-domain@/ list/scans statistics/scans/stats",
+  shopping_tests: "scanner % run/tests GET recent/tests@ get/test#",
   scan_batches: "scanner/scan/batch $ GET get# POST cancel#/",
-  scanner_keys: "scanner/keys ^ GET list DELETE revoke#",
+  scanner_keys: "scanner/keys ^ ~",
   scanner_credits: "scanner/credits GET balance/ ledger/",
   scanner_reports: "scanner GET+text scan/scan#/report test/test#/report",
-  badges: "scanner/badge/:domain GET+text badge",
+  badges: "scanner/badge@ GET+text badge",
   scanner_rubric: "scanner/rubric GET get",
   wallets: "$ fund#/ * entries#/ POST freeze#/ unfreeze#/",
   webhooks:
-    "^ rotateSecret#/rotate-secret test#/ replay#/deliveries/:deliveryId/ GET list eventTypes/event-types get# deliveries#/ delivery#/deliveries/:deliveryId ! POST+key replayAll#/replay",
+    "^ rotateSecret#/rotate-secret test#/ replay#&/ GET list eventTypes/event-types get# deliveries#/ delivery#& ! % replayAll#/replay",
   quotes: "$ GET get#",
   transfers: "$ cancel#/ *",
   batches: "transfers/batch $ GET get#",
@@ -52,7 +56,7 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   refunds: "$ *",
   disputes: "$ respond#/ evidence#/ escalate#/ resolve#/ *",
   endpoints: "x402/endpoints $ * payments#/ stats#/ ! POST test#/",
-  payments: "x402 POST+key pay/ POST verify/",
+  payments: "x402 % pay/ POST verify/",
   discovery:
     " GET resources/v1/x402/discovery manifest/.well-known/x402 well_known/.well-known/x402.json openapi/v1/x402/discovery/openapi.json",
   facilitator: "x402/facilitator POST verify/ settle/ GET supported/ resources/discovery/",

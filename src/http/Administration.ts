@@ -32,7 +32,7 @@ const group = HttpApiBuilder.group(
   "administration",
   Effect.fnUntraced(function* (handlers) {
     const tenants = yield* Tenants
-    const grants = yield* CreditGrants
+    const { grant: give } = yield* CreditGrants
     const { examineAside } = yield* Doctor
     const createOnce = yield* once
     return handlers.handleAll({
@@ -46,12 +46,12 @@ const group = HttpApiBuilder.group(
       tenants: Effect.fnUntraced(function* ({ query }) {
         return pageOf(query, yield* tenants.list(query), yield* tenants.count)
       }),
-      grantCredits: Effect.fnUntraced(function* ({ headers, payload }) {
+      grants: Effect.fnUntraced(function* ({ headers, payload }) {
         const principal = yield* CurrentPrincipal
         const { credits, idempotency_key: bodyKey, tenant_id = principal.tenant_id } = payload
         const order = { tenant_id, credits }
-        const named = { operation: "administration.grantCredits", principal, headers, bodyKey, parameters: order }
-        const { grant, replayed } = yield* grants.grant(order, yield* claim(named))
+        const named = { operation: "administration.grants", principal, headers, bodyKey, parameters: order }
+        const { grant, replayed } = yield* give(order, yield* claim(named))
         yield* markReplayed(replayed)
         return grant
       }),

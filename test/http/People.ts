@@ -51,7 +51,7 @@ export const people = Effect.fnUntraced(function* (principal: Principal) {
     "users.changePassword": changer.bearer,
     "administration.createTenant": operator.bearer,
     "administration.tenants": operator.bearer,
-    "administration.grantCredits": operator.bearer,
+    "administration.grants": operator.bearer,
     "administration.doctor": operator.bearer,
     "sessions.refresh": left.cookie,
     "sessions.end": left.cookie,

@@ -92,7 +92,7 @@ export const platform: Terms = {
     account_id: "The tenant's own account, which its operations mean when they name none (`acc_…`)"
   },
   "administration.createTenant": { name: tenantName },
-  "administration.grantCredits": {
+  "administration.grants": {
     tenant_id: "The tenant that gets them (`ten_…`, or the UUID it stands for); the caller's own when left out",
     credits: "How many, whole ones"
   },
