@@ -76,7 +76,9 @@ const explainParameter = (operation: string, parameter: Parameter): void => {
   const { name, schema = {} } = parameter
   const own = parameter.description ?? schema.description
   const description = glossary[operation]?.[name] ?? own ?? common[name] ?? identified(schema)
-  if (description !== undefined) Object.assign(parameter, { description })
+  if (description === undefined) return
+  const { description: _, ...undescribed } = schema
+  Object.assign(parameter, { description, schema: undescribed })
 }
 
 /** Says of every field and parameter what it means. */

@@ -40,6 +40,14 @@ describe("The reference", () => {
     )
   })
 
+  it("says it once of a parameter", () => {
+    const twice = Object.values(OpenApi.fromApi(Api).paths)
+      .flatMap((path) => Object.values(Object(path)))
+      .flatMap((operation) => Object(operation).parameters ?? [])
+      .filter(({ schema }) => Object(schema).description !== undefined)
+    assert.deepStrictEqual(twice, [])
+  })
+
   it("says nothing of fields that there are not", () => {
     const known = new Set(all.map(([name, path]) => `${name} ${path}`))
     const told = Object.entries(glossary).flatMap(([name, of]) => Object.keys(of).map((path) => `${name} ${path}`))
