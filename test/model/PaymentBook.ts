@@ -32,7 +32,8 @@ export class PaymentBook {
   isBroken = false
   /** Whether anybody has said what became of an answer. */
   isSeen = false
-  brought = 0
+  /** How often it may have been taken: once by who brings it, and anew by who slept until that was over. */
+  takings = 0
   #answers = 0
   #firstCharge: number | undefined
   #wasTried = false
@@ -146,6 +147,6 @@ export class PaymentBook {
     if (isCharged && !this.#wasTried) this.breaks("charged without a call")
     const completed = facts.filter((type) => type === "x402.payment.completed").length
     if (completed !== (isCharged ? 1 : 0)) this.breaks(`it is told ${completed} times that it was charged`)
-    if (facts.length - completed > this.brought) this.breaks("more calls failed than there were")
+    if (facts.length - completed > this.takings) this.breaks("more calls failed than there were")
   }
 }

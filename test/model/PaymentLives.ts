@@ -59,7 +59,9 @@ export const lived = Effect.fnUntraced(function* (
   const sleeping = (task: Task) =>
     Effect.map(look, () => {
       const [stop] = task.stops
-      if (!task.isDone && stop !== undefined) book.say(`${task.name} sleeps ${stop.where}`)
+      if (task.isDone || stop === undefined) return
+      book.takings++
+      book.say(`${task.name} sleeps ${stop.where}`)
     })
   const start = <A>(
     name: string,
@@ -80,7 +82,7 @@ export const lived = Effect.fnUntraced(function* (
   }
 
   const bring = (process: 0 | 1, request: string, places?: ReadonlyArray<number>) => {
-    book.brought++
+    book.takings++
     const name = `it is brought to process ${process} with ${request}`
     return start(
       name,
