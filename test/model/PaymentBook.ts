@@ -94,9 +94,9 @@ export class PaymentBook {
     this.say(`call ${number} has it, attempt ${payment.attempt}, until ${until - this.#began} ms`)
     // Who slept until its lease was over calls no origin any more.
     const isLate = until <= this.now
-    const other = this.calls.find(
-      (call) => (call.state === "live" || call.state === "charging") && call.until > this.now
-    )
+    // The chain may have refused a charge that its call has not been told of yet.
+    const having = this.#subject.rail === "chain" ? ["live"] : ["live", "charging"]
+    const other = this.calls.find(({ state, until: end }) => having.includes(state) && end > this.now)
     if (other !== undefined && !isLate) this.breaks(`call ${other.number} still has it`)
     if (this.#charged().length > 0 && !isLate) this.breaks("it was charged before")
     this.calls.push({ number, process, payment, request, until, state: "live", kept: new Set() })
