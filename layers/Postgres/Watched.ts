@@ -5,7 +5,10 @@ import { Duplex } from "node:stream"
 import { setImmediate } from "node:timers"
 import { addressOf } from "./Unusable.ts"
 
-/** How long an answer is waited for: longer than any statement may take on the database. */
+/**
+ * How long an answer is waited for: longer than any statement may take on the database. Only COMMIT, which no time limit of a database
+ * ends, may wait longer for a disk or a standby: that it was given up tells as little of its outcome as a broken connection does.
+ */
 export const Patience = Context.Reference("turnpike/layers/Postgres/Watched/Patience", {
   defaultValue: () => Duration.seconds(12)
 })
