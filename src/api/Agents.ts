@@ -1,3 +1,4 @@
+import { agent } from "#domain/Examples/Records.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -30,23 +31,6 @@ const readAll = { resource: "agents", action: "read", kinds: [...integrators, ..
 /** What an agent may read and end of its own. */
 const own = [...integrators, ...agents] as const
 
-const publicKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
-const agent = {
-  id: "agt_01h455vb4pex5vsknk084sn02q",
-  parent_account_id: "acc_01h455vb4pex5vsknk084sn02r",
-  accountId: "acc_01h455vb4pex5vsknk084sn02r",
-  name: "Forecast buyer",
-  description: "Buys forecasts for the fleet",
-  status: "active",
-  suspended_reason: null,
-  skills: ["weather"],
-  metadata: { team: "fleet" },
-  public_key: publicKey,
-  wallet_id: "wal_01h455vb4pex5vsknk084sn02s",
-  connected: false,
-  created_at: "2026-01-02T03:04:05.678Z",
-  updated_at: "2026-01-02T03:04:05.678Z"
-} as const
 const credentials = {
   token: "agent_test_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
   warning: "Store this token now: it is not shown again."
@@ -54,7 +38,7 @@ const credentials = {
 /** A key with the private half that was made with it. */
 export const exampleKey = {
   keyId: "auth_01h455vb4pex5vsknk084sn02t",
-  publicKey,
+  publicKey: agent.public_key,
   privateKey: "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=",
   algorithm: "ed25519",
   warning: "Store the private key now: it is not shown again."

@@ -1,3 +1,4 @@
+import { dispute as opened } from "#domain/Examples/Records.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -30,32 +31,7 @@ import { spellings } from "./Spelling.ts"
 
 const params = { id: DisputeId }
 
-const receipt = { type: "receipt", description: "What was ordered", url: "https://example.com/receipts/42" } as const
 const log = { type: "log", description: "Delivered on 2 January", content: "200 OK" } as const
-const opened = {
-  id: "dp_01h455vb4pex5vsknk084sn02q",
-  transfer_id: "tx_01h455vb4pex5vsknk084sn02r",
-  status: "open",
-  reason: "service_not_received",
-  description: "Paid for a report that never came",
-  amount_disputed: "2.50",
-  currency: "USDC",
-  filed_by: { type: "api_key", id: "key_01h455vb4pex5vsknk084sn02w" },
-  filer_account_id: "acc_01h455vb4pex5vsknk084sn02t",
-  respondent_account_id: "acc_01h455vb4pex5vsknk084sn02v",
-  requested_resolution: "full_refund",
-  evidence: [receipt],
-  response: null,
-  counter_evidence: [],
-  escalation_reason: null,
-  response_window_ends_at: "2026-02-01T03:04:05.678Z",
-  resolution: null,
-  refund_id: null,
-  notes: null,
-  created_at: "2026-01-02T03:04:05.678Z",
-  updated_at: "2026-01-02T03:04:05.678Z",
-  resolved_at: null
-} as const
 const answered = {
   ...opened,
   status: "under_review",
@@ -102,7 +78,7 @@ const create = HttpApiEndpoint.post("create", "/disputes", {
           reason: "service_not_received",
           description: opened.description,
           amount_disputed: "2.50",
-          evidence: [receipt],
+          evidence: opened.evidence,
           requested_resolution: "full_refund",
           idempotency_key: "dispute-42"
         },
@@ -183,7 +159,7 @@ const evidence = HttpApiEndpoint.post("evidence", "/disputes/:id/evidence", {
         "Adds up to 20 pieces to the evidence of a dispute that is not resolved; a dispute holds 50 pieces, which are 32 KiB as JSON at " +
         "most. The respondent's counter evidence comes with the response. A piece has a type, a description, and where it is (`url`) or what it says (`content`, up " +
         "to 4,000 characters). With an idempotency key they are added once, and a repetition answers what the first request answered.",
-      body: { evidence: [receipt], idempotency_key: "evidence-42" },
+      body: { evidence: opened.evidence, idempotency_key: "evidence-42" },
       answer: opened
     })
   )

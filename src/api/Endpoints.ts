@@ -1,3 +1,4 @@
+import { endpoint, payment } from "#domain/Examples/Records.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Endpoint, EndpointChange, NewEndpoint, NoReceivingWallet } from "#domain/Endpoint.ts"
@@ -19,37 +20,6 @@ import { statistics } from "./Statistics.ts"
 
 const params = { id: EndpointId }
 const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
-
-const endpoint = {
-  id: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
-  tenantId: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e11",
-  accountId: "01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e12",
-  name: "Weather",
-  description: "Forecasts for any place",
-  path: "/v1/forecast",
-  method: "GET",
-  basePrice: 0.01,
-  currency: "USDC",
-  paymentAddress: "8FE27ioQh3T7o22QsYVT5Re8NnHFqmFNbdqwiF3ywuZQ",
-  assetAddress: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-  network: "solana-devnet",
-  totalCalls: 12,
-  totalRevenue: 0.12,
-  status: "active",
-  volumeDiscounts: [{ threshold: 1000, priceMultiplier: 0.8 }],
-  webhookUrl: null,
-  originUrl: "https://weather.example.com",
-  gatewayUrl: "http://127.0.0.1:4020/x402/01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e10",
-  walletId: "wal_01h455vb4pex5vsknk084sn02q",
-  timeoutMs: 30_000,
-  rateLimit: null,
-  chargeOn: "success",
-  schemes: ["exact"],
-  mpp: true,
-  forwardHeaders: {},
-  createdAt: "2026-01-02T03:04:05.678Z",
-  updatedAt: "2026-01-02T03:04:05.678Z"
-} as const
 
 const create = HttpApiEndpoint.post("create", "/endpoints", {
   headers: idempotencyHeaders,
@@ -172,28 +142,7 @@ const payments = HttpApiEndpoint.get("payments", "/endpoints/:id/payments", {
         "(in the sandbox the ledger is the chain). Pass `next_cursor` as `cursor` " +
         "to read on.",
       answer: {
-        data: [
-          {
-            id: "pay_01h455vb4pex5vsknk084sn02q",
-            endpoint_id: endpoint.id,
-            status: "captured",
-            protocol: "native",
-            payer_wallet_id: "wal_01h455vb4pex5vsknk084sn02r",
-            payer_address: null,
-            payee_wallet_id: endpoint.walletId,
-            amount: "0.01",
-            charged: "0.01",
-            currency: "USDC",
-            network: "solana-devnet",
-            method: "GET",
-            origin_status: 200,
-            origin_ms: 42,
-            transaction: null,
-            failure: null,
-            created_at: "2026-01-02T03:05:06.789Z",
-            completed_at: "2026-01-02T03:05:07.012Z"
-          }
-        ],
+        data: [payment],
         pagination: { limit: 50, next_cursor: null }
       }
     })
@@ -219,7 +168,7 @@ const test = HttpApiEndpoint.post("test", "/endpoints/:id/test", {
         data: {
           status: "passed",
           endpointId: endpoint.id,
-          paymentId: "pay_01h455vb4pex5vsknk084sn02q",
+          paymentId: payment.id,
           duration_ms: 41,
           steps: [
             { step: "fund", status: "passed", duration_ms: 12, http_status: null, detail: "0.01 USDC in a new wallet" },

@@ -1,3 +1,4 @@
+import { refund } from "#domain/Examples/Records.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { RefundId } from "#domain/Ids.ts"
 import { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
@@ -19,21 +20,6 @@ import { IdempotencyKeysDiffer } from "./Refusals.ts"
 import { spellings } from "./Spelling.ts"
 
 const params = { id: RefundId }
-
-const refund = {
-  id: "rf_01h455vb4pex5vsknk084sn02q",
-  transfer_id: "tx_01h455vb4pex5vsknk084sn02r",
-  amount: "2.50",
-  currency: "USDC",
-  reason: "customer_request",
-  reason_details: "Ordered twice",
-  status: "completed",
-  failure_reason: null,
-  refund_transfer_id: "tx_01h455vb4pex5vsknk084sn02s",
-  dispute_id: null,
-  created_at: "2026-01-02T03:04:05.678Z",
-  completed_at: "2026-01-02T03:04:05.678Z"
-} as const
 
 const create = HttpApiEndpoint.post("create", "/refunds", {
   headers: idempotencyHeaders,

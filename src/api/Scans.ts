@@ -132,11 +132,11 @@ const history = HttpApiEndpoint.get("history", "/scans/by-domain/:domain/history
             id: exampleScan.id,
             status: "completed",
             scanned_at: exampleScan.scanned_at,
-            readiness_score: 72,
-            protocol_score: 40,
-            data_score: 81,
-            accessibility_score: 92,
-            checkout_score: 74,
+            readiness_score: exampleScan.readiness_score,
+            protocol_score: exampleScan.protocol_score,
+            data_score: exampleScan.data_score,
+            accessibility_score: exampleScan.accessibility_score,
+            checkout_score: exampleScan.checkout_score,
             rubric_version: exampleScan.rubric_version,
             changes: { score_delta: 9, checks: [{ id: "product_json_ld", from: "fail", to: "pass" }] }
           }

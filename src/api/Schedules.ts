@@ -1,3 +1,4 @@
+import { scheduledTransfer as schedule, transfer } from "#domain/Examples/Records.ts"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccountId, ScheduleId, TransferId, WalletId } from "#domain/Ids.ts"
@@ -18,46 +19,8 @@ import { changedOnce, idempotencyHeaders, keyAlone } from "./Idempotency.ts"
 import { cursorPage, cursorQuery, page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
-import { transfer } from "./Transfers.ts"
 
 const params = { id: ScheduleId }
-
-const schedule = {
-  id: "sch_01h455vb4pex5vsknk084sn02q",
-  status: "scheduled",
-  type: "internal",
-  amount: "12.50",
-  currency: "USDC",
-  from_wallet_id: transfer.from_wallet_id,
-  to_wallet_id: transfer.to_wallet_id,
-  from_account_id: transfer.from_account_id,
-  to_account_id: transfer.to_account_id,
-  memo: "Rent",
-  scheduled_at: null,
-  frequency: "monthly",
-  cron_expression: null,
-  interval: 1,
-  day_of_month: 31,
-  day_of_week: null,
-  time: "09:00",
-  timezone: "Europe/Berlin",
-  start_at: "2026-01-02T03:04:05.678Z",
-  end_at: null,
-  max_occurrences: 12,
-  retry_enabled: true,
-  max_retry_attempts: 3,
-  retry_window_days: 14,
-  next_execution_at: "2026-01-31T08:00:00.000Z",
-  last_execution_at: null,
-  executions_completed: 0,
-  executions_remaining: 12,
-  last_transfer_id: null,
-  failure_reason: null,
-  attempts: 0,
-  initiated_by: transfer.initiated_by,
-  created_at: "2026-01-02T03:04:05.678Z",
-  updated_at: "2026-01-02T03:04:05.678Z"
-} as const
 
 const create = HttpApiEndpoint.post("create", "/scheduled-transfers", {
   headers: idempotencyHeaders,
@@ -122,7 +85,15 @@ const create = HttpApiEndpoint.post("create", "/scheduled-transfers", {
         max_occurrences: 12,
         idempotency_key: "rent"
       },
-      answer: schedule
+      answer: {
+        ...schedule,
+        next_execution_at: "2026-01-31T08:00:00.000Z",
+        last_execution_at: null,
+        executions_completed: 0,
+        executions_remaining: 12,
+        last_transfer_id: null,
+        updated_at: schedule.created_at
+      }
     })
   )
 

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { test } from "#domain/Examples/Scanned.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { ScanId } from "#domain/Scan.ts"
@@ -7,69 +8,15 @@ import { ShoppingTest, TestType } from "#domain/ShoppingTest.ts"
 import { IdempotencyKey } from "#domain/Text.ts"
 import { Authorization, Requires, scanning, WaitsForOthers } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
+import { exampleRequest } from "./Examples/Scan.ts"
 import { chargedOnce, idempotencyHeaders } from "./Idempotency.ts"
 import { page } from "./Pagination.ts"
 import { problem } from "./Problems.ts"
 import { billedRefusals, DomainText, scannerPages, shownPages } from "./Scans.ts"
 
 const example = {
-  id: "0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22",
-  domain: "shop.example.com",
-  test_type: "full_flow",
-  status: "partial",
-  success_rate: 80,
-  steps: [
-    {
-      step: "discovery",
-      status: "passed",
-      rail: "platform_api",
-      duration_ms: 820,
-      detail: "12 products by /products.json",
-      evidence: "GET /products.json 200"
-    }
-  ],
-  blockers: [
-    {
-      id: "unsupported_payment_method",
-      severity: "blocking",
-      step: "payment",
-      detail: "Only methods that a person has to confirm are offered: Apple Pay, Klarna.",
-      evidence: "ApplePaySession"
-    }
-  ],
-  failure_point: {
-    step: "payment",
-    blocker: "unsupported_payment_method",
-    detail: "Only methods that a person has to confirm are offered: Apple Pay, Klarna."
-  },
-  product: {
-    name: "Mug",
-    url: "https://shop.example.com/products/mug",
-    sku: "MUG-1",
-    price: "12.50",
-    currency: "USD",
-    variant: null
-  },
-  platform: "shopify",
-  recommendations: ["Offer a method that an agent can use: a card form, Shop Pay, or x402."],
-  requests: [
-    {
-      method: "GET",
-      url: "https://shop.example.com/",
-      user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
-      accept: "text/html",
-      status: 200,
-      failure: null,
-      ms: 182,
-      bytes: 48211
-    }
-  ],
-  vantage: {
-    user_agent: "TurnpikeScanner/1.0 (+https://api.turnpike.example/docs/scanner)",
-    network: "direct, from api.turnpike.example"
-  },
-  rubric_version: "2026-11.2",
-  test_duration_ms: 9120,
+  ...test,
+  requests: [exampleRequest],
   estimated_monthly_agent_visits: 1000,
   estimated_lost_conversions: 5,
   estimated_lost_revenue_usd: 750,
@@ -84,10 +31,8 @@ const example = {
     region_factor: 1,
     failure_rate: 0.2,
     table_version: "2026-11.1"
-  },
-  report_url: "http://127.0.0.1:4020/v1/scanner/test/0192f0c1-7d3a-7c3e-9b1a-5f2c8d9e0a22/report?signature=XXXX",
-  tested_at: "2026-01-02T03:04:15.120Z"
-} as const
+  }
+}
 
 /** What a test is asked for. */
 export const CreateShoppingTest = Schema.Struct({

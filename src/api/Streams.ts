@@ -27,7 +27,7 @@ import { IdempotencyKey } from "#domain/Text.ts"
 import { NetworkMismatch } from "#domain/Transfer.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
-import { exampleStream as stream } from "./Examples/Stream.ts"
+import { stream } from "#domain/Examples/Records.ts"
 import { changedOnce, idempotencyHeaders, keyAlone } from "./Idempotency.ts"
 import { page, pageQuery } from "./Pagination.ts"
 import { problem, problems } from "./Problems.ts"
@@ -142,10 +142,10 @@ const topUp = HttpApiEndpoint.post("top_up", "/streams/:id/top-up", {
       body: { amount: "0.25", memo: "October" },
       answer: {
         ...stream,
-        deposited: "1000.25",
-        wrapped_balance: "813.85",
-        runway_seconds: 813_850,
-        exhausted_at: "2026-01-12T13:08:15.678Z"
+        deposited: "200.25",
+        wrapped_balance: "83.85",
+        runway_seconds: 83_850,
+        exhausted_at: "2026-01-04T02:21:35.678Z"
       }
     })
   )
@@ -215,8 +215,8 @@ const changeRate = HttpApiEndpoint.post("rate", "/streams/:id/rate", {
       answer: {
         ...stream,
         flow_rate: "0.000385802469135802",
-        runway_seconds: 2_108_851,
-        exhausted_at: "2026-01-27T12:51:36.879Z"
+        runway_seconds: 216_691,
+        exhausted_at: "2026-01-05T15:15:36.879Z"
       }
     })
   )
@@ -274,7 +274,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/streams/:id/cancel", {
         buffer: "0.00",
         recipient_balance: "0.00",
         withdrawn: "86.40",
-        returned: "913.60",
+        returned: "113.60",
         runway_seconds: 0,
         exhausted_at: null,
         updated_at: "2026-01-03T03:04:05.678Z",

@@ -1,3 +1,4 @@
+import { transfer } from "#domain/Examples/Records.ts"
 import { InsufficientScope } from "#domain/Credential.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { TransferId } from "#domain/Ids.ts"
@@ -22,35 +23,6 @@ import { problem, problems } from "./Problems.ts"
 import { IdempotencyKeysDiffer } from "./Refusals.ts"
 
 const params = { id: TransferId }
-
-/** A transfer for examples. */
-export const transfer = {
-  id: "tx_01h455vb4pex5vsknk084sn02q",
-  type: "internal",
-  status: "completed",
-  amount: "12.50",
-  currency: "USDC",
-  from_wallet_id: "wal_01h455vb4pex5vsknk084sn02r",
-  to_wallet_id: "wal_01h455vb4pex5vsknk084sn02s",
-  from_account_id: "acc_01h455vb4pex5vsknk084sn02t",
-  to_account_id: "acc_01h455vb4pex5vsknk084sn02v",
-  memo: "Invoice 42",
-  quote_id: null,
-  destination_amount: null,
-  destination_currency: null,
-  fee: "0.00",
-  batch_id: null,
-  stream_id: null,
-  scheduled_at: null,
-  initiated_by: { type: "api_key", id: "key_01h455vb4pex5vsknk084sn02w" },
-  protocol: "internal",
-  protocol_metadata: {},
-  failure_reason: null,
-  refunded_amount: "0.00",
-  created_at: "2026-01-02T03:04:05.678Z",
-  updated_at: "2026-01-02T03:04:05.678Z",
-  completed_at: "2026-01-02T03:04:05.678Z"
-} as const
 
 /** What cross_border is; with the outcomes that the sandbox's rail can be asked for, as a payment provider has test cards. */
 const crossBorder =

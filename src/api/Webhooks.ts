@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { catalogue, EventTypeRecord } from "#domain/EventExamples.ts"
-import { webhook } from "#domain/EventExamples/Records.ts"
+import { webhook } from "#domain/Examples/Records.ts"
 import { EndpointId, WebhookId } from "#domain/Ids.ts"
 import { OriginNotAllowed } from "#domain/OriginUrl.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"

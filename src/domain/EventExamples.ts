@@ -14,14 +14,14 @@ import {
   token,
   transfer,
   webhook
-} from "./EventExamples/Records.ts"
-import { scan, test } from "./EventExamples/Scanned.ts"
+} from "./Examples/Records.ts"
+import { scan, test } from "./Examples/Scanned.ts"
 
 /** The data of an event: the thing under its own key, as it was when the event happened. */
 type Data = { readonly [key: string]: Schema.Json }
 type Kind = readonly [description: string, data: Data]
 
-const at = "2026-01-02T03:04:08.901Z"
+const at = "2026-01-02T03:04:05.741Z"
 const open = { status: "pending", completed_at: null }
 const paidTask = { ...task.payment, status: "completed", transfer_id: transfer.id }
 

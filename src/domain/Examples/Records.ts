@@ -4,7 +4,7 @@ const id = (prefix: string, last: string) => `${prefix}_01h455vb4pex5vsknk084sn0
 const uuid = (last: string) => `01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e${last}`
 const created_at = "2026-01-02T03:04:05.678Z"
 const unchanged = { created_at, updated_at: created_at }
-const completed_at = "2026-01-02T03:04:08.901Z"
+const completed_at = "2026-01-02T03:04:05.741Z"
 const buyer = { wallet: id("wal", "2r"), account: id("acc", "2t") }
 const shop = { wallet: id("wal", "2s"), account: id("acc", "2v") }
 const initiated_by = { type: "api_key", id: id("key", "2w") }
@@ -32,9 +32,8 @@ export const transfer = {
   protocol_metadata: {},
   failure_reason: null,
   refunded_amount: "0.00",
-  created_at,
-  updated_at: completed_at,
-  completed_at
+  ...unchanged,
+  completed_at: created_at
 }
 
 export const batch = {

@@ -43,16 +43,39 @@ export const scan = {
       problems: []
     }
   ],
-  structured_data: null,
-  accessibility: null,
+  structured_data: {
+    product_url: "https://shop.example.com/products/mug",
+    formats: ["json-ld"],
+    product: {
+      name: "Mug",
+      price: "12.50",
+      currency: "USD",
+      availability: "InStock",
+      sku: null,
+      gtin: null,
+      brand: null,
+      image: "https://shop.example.com/mug.jpg"
+    },
+    types: ["Product", "Offer"]
+  },
+  accessibility: {
+    robots_allows_agents: true,
+    blocked_agents: [],
+    challenge: null,
+    differs_by_user_agent: false,
+    works_without_javascript: true,
+    requires_account: false,
+    median_ttfb_ms: 182,
+    http_version: "HTTP/1.1"
+  },
   platform: "shopify",
   recommendations: [
     {
       check: "product_json_ld",
       priority: "high",
       gain: 4.5,
-      fix: "Add an Offer with price and priceCurrency to the product's JSON-LD",
-      spec: "https://schema.org/Offer"
+      fix: "Add sku or gtin, and brand, to the Product in the JSON-LD of product pages.",
+      spec: "https://schema.org/Product"
     }
   ],
   vantage,
@@ -87,8 +110,8 @@ export const test = {
   product: {
     name: "Mug",
     url: "https://shop.example.com/products/mug",
-    sku: "MUG-1",
-    price: "12.00",
+    sku: null,
+    price: "12.50",
     currency: "USD",
     variant: null
   },
