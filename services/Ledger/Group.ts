@@ -142,11 +142,11 @@ export const postGroup = Effect.fnUntraced(function* (
   meanwhile: () => void
 ): Effect.fn.Return<PostedGroup, Pipeline.FlightFailure> {
   const asked = reading(group)
-  const time = yield* timing
   const first = [...locking, ...after(known.seq())]
   const answers = yield* pipeline.fly([...first, ...asked.steps], meanwhile)
   const { isShared, seq } = yield* following(known, answers)
-  const book = { ...asked.understand(answers.slice(first.length)), seq, ...time }
+  // Not before: what others have the head for takes time, in which a quote may end.
+  const book = { ...asked.understand(answers.slice(first.length)), seq, ...(yield* timing) }
   return {
     answers: yield* postRead(pipeline, known, group, book, asked.touched),
     isShared,

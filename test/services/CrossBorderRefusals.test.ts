@@ -15,6 +15,7 @@ import { Settlements } from "#services/Settlements.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { heldUp } from "./LedgerHarness.ts"
+import { whileHeadIsHeld } from "./LockHarness.ts"
 import { balance, orderFor, pair, quoted, testLayer } from "./SettlementsHarness.ts"
 import { tenant, walletOf } from "./WalletsHarness.ts"
 
@@ -135,6 +136,18 @@ layer(testLayer(), { timeout: "60 seconds" })("a cross-border transfer is refuse
       const { order: another, quote } = yield* orderFor(parties)
       const { transfer } = yield* (yield* of("29999 millis")).create(parties.caller, another)
       assert.strictEqual(quote.expires_at.getTime() - transfer.created_at.getTime(), 1)
+    })
+  )
+
+  it.effect("when its quote ends while another process has the log: QUOTE_EXPIRED", () =>
+    Effect.gen(function* () {
+      const parties = yield* pair()
+      const { order } = yield* orderFor(parties)
+      const { create } = yield* CrossBorder
+      const late = Effect.flip(create(parties.caller, order))
+      const { made } = yield* whileHeadIsHeld(late, TestClock.adjust("30 seconds"))
+      assert.strictEqual(made._tag, "QUOTE_EXPIRED")
+      assert.strictEqual(yield* count(parties.caller.tenant_id), 0)
     })
   )
 

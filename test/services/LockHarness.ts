@@ -1,5 +1,6 @@
-import { Effect, Fiber, Latch } from "effect"
+import { Deferred, Effect, Fiber, Latch } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
 
 /**
  * Until somebody waits for what the transaction that this runs in holds. The locks say so each time; `pg_stat_activity` would show
@@ -39,3 +40,43 @@ export const behind = <A, E, R>(query: Statement.Statement<object>, use: Effect.
     beside(query, use, (doing) => Effect.raceFirst(Effect.as(awaited, true), Effect.as(Fiber.await(doing), false))),
     ({ made, seen: waited }) => ({ waited, made })
   )
+
+/** Begins the work, does something else when the work is about to make the first statement with this text, and lets it go on. */
+export const interrupted = Effect.fnUntraced(function* <A, E, R, B, F, S>(
+  work: Effect.Effect<A, E, R>,
+  text: string,
+  meanwhile: Effect.Effect<B, F, S>
+) {
+  const there = yield* Deferred.make<void>()
+  const goOn = yield* Deferred.make<void>()
+  const stopping: Transformer = (statement) =>
+    statement.compile()[0].includes(text)
+      ? Effect.as(Effect.andThen(Deferred.succeed(there, undefined), Deferred.await(goOn)), statement)
+      : Effect.succeed(statement)
+  const working = yield* Effect.forkChild(Effect.provideService(work, CurrentTransformer, stopping))
+  // What never makes that statement is through, and has failed the test.
+  yield* Effect.raceFirst(
+    Deferred.await(there),
+    Effect.andThen(Fiber.join(working), Effect.die(`Nothing reads ${text}`))
+  )
+  yield* meanwhile
+  yield* Deferred.succeed(goOn, undefined)
+  return yield* Fiber.join(working)
+})
+
+/** Asks the ledger for something, does something else while that waits for the head of the log, and lets it go on. */
+export const whileHeadIsHeld = Effect.fnUntraced(function* <A, E, R, B, E2, R2>(
+  work: Effect.Effect<A, E, R>,
+  meanwhile: Effect.Effect<B, E2, R2>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const head = sql`SELECT 1 FROM ledger_head WHERE log = 1 FOR UPDATE`
+  const { made, seen } = yield* beside(head, work, (doing) =>
+    // What never waits is through, and has failed the test.
+    Effect.andThen(
+      Effect.raceFirst(awaited, Effect.andThen(Fiber.join(doing), Effect.die("Nothing waits for the ledger"))),
+      meanwhile
+    )
+  )
+  return { made, seen }
+})

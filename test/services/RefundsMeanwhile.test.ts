@@ -1,34 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
-import { CurrentTransformer, type Transformer } from "effect/sql/Statement"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Disputes } from "#services/Disputes.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Transfers } from "#services/Transfers.ts"
+import { interrupted } from "./LockHarness.ts"
 import { available, dispute, empty, hundred, paid, platform, refund, services, sound } from "./RefundsHarness.ts"
-
-/** Begins the work, does something else when the work is about to make the first statement with this text, and lets it go on. */
-const interrupted = Effect.fnUntraced(function* <A, E, R, B, F, S>(
-  work: Effect.Effect<A, E, R>,
-  text: string,
-  meanwhile: Effect.Effect<B, F, S>
-) {
-  const there = yield* Deferred.make<void>()
-  const goOn = yield* Deferred.make<void>()
-  const stopping: Transformer = (statement) =>
-    statement.compile()[0].includes(text)
-      ? Effect.as(Effect.andThen(Deferred.succeed(there, undefined), Deferred.await(goOn)), statement)
-      : Effect.succeed(statement)
-  const working = yield* Effect.forkChild(Effect.provideService(work, CurrentTransformer, stopping))
-  // What never makes that statement is through, and has failed the test.
-  yield* Effect.raceFirst(
-    Deferred.await(there),
-    Effect.andThen(Fiber.join(working), Effect.die(`Nothing reads ${text}`))
-  )
-  yield* meanwhile
-  yield* Deferred.succeed(goOn, undefined)
-  return yield* Fiber.join(working)
-})
 
 const reading = { transfer: "t.refunds_version", refund: "FROM refunds r WHERE r.id = " } as const
 
