@@ -1,4 +1,4 @@
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { StreamId, toTypeId, TransferId, type WalletId } from "#domain/Ids.ts"
@@ -69,14 +69,9 @@ export const make = Effect.fnUntraced(function* (
     return yield* new InsufficientBalance({ required, available: at_most, currency: payer.currency })
   })
 
-  const openOnce = Effect.fnUntraced(function* (
-    caller: Principal,
-    wanted: Wanted,
-    claim: IdempotencyClaim | undefined
-  ): Effect.fn.Return<Opened, OpenRefused> {
-    const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
-    if (Option.isSome(known)) return yield* answerKept(known.value)
-    const { deposit, mayFail, memo, ...given } = wanted
+  /** The stream as it would begin now. */
+  const plan = Effect.fnUntraced(function* (caller: Principal, wanted: Wanted) {
+    const { deposit, mayFail: _, memo: __, ...given } = wanted
     const { from, to } = yield* endsOf(wallets, caller, wanted)
     const id = yield* newId(StreamId)
     const transfer_id = yield* newId(TransferId)
@@ -85,6 +80,24 @@ export const make = Effect.fnUntraced(function* (
       start({ id, tenant_id: caller.tenant_id, deposit, transfer_id, ...given }, now)
     )
     yield* checkPayer(from.id, wanted)
+    return { change, from, id, now, to, transfer_id }
+  })
+
+  const openOnce = Effect.fnUntraced(function* (
+    caller: Principal,
+    wanted: Wanted,
+    claim: IdempotencyClaim | undefined
+  ): Effect.fn.Return<Opened, OpenRefused> {
+    const known = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+    if (Option.isSome(known)) return yield* answerKept(known.value)
+    const planned = yield* Effect.result(plan(caller, wanted))
+    if (Result.isFailure(planned)) {
+      // Another process may have opened it under the same key since we looked, with the money that is missing now.
+      const since = claim === undefined ? Option.none() : yield* ledger.recall(claim)
+      return yield* Option.isSome(since) ? answerKept(since.value) : Effect.fail(planned.failure)
+    }
+    const { change, from, id, now, to, transfer_id } = planned.success
+    const { deposit, mayFail, memo } = wanted
     yield* sql.withTransaction(ledger.open({ id, purpose: "stream", currency: wanted.currency })).pipe(Effect.orDie)
     const setting = { caller, from, to, memo }
     const money = moving("start", transfer_id, deposit, change.stream, setting)

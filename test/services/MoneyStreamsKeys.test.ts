@@ -6,7 +6,8 @@ import { StreamId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { newUuid } from "#services/NewId.ts"
-import { another, faults, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
+import { interrupted } from "./LockHarness.ts"
+import { another, eventsOf, faults, money, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
 import { claimOf } from "./WalletsHarness.ts"
 
 /** What can be done to a stream without moving money, in an order in which it can. */
@@ -95,6 +96,26 @@ layer(platform, { timeout: "60 seconds" })("changing a stream under a key", (it)
       assert.strictEqual(refused._tag, "STATE_TRANSITION_INVALID")
       yield* streams.pause(caller, id)
       assert.isFalse((yield* streams.resume(caller, id, claimOf(caller, "k"))).replayed)
+    })
+  )
+})
+
+layer(platform, { timeout: "60 seconds" })("opening a stream under a key, in two processes at once,", (it) => {
+  it.effect("opens one and tells both of it, although there is money for no other", () =>
+    Effect.gen(function* () {
+      const both = yield* parties(100_000_000n)
+      const { caller, payee, payer } = both
+      const here = yield* MoneyStreams
+      const there = (yield* another).streams
+      const claim = { ...claimOf(caller, "once"), operation: "streams.create" }
+      const wanted = { from_wallet_id: payer, to_wallet_id: payee, initial_deposit: 100_000_000n, flow_rate: rate("1") }
+      let first: unknown
+      const byTheOther = Effect.tap(there.open(caller, wanted, claim), (made) => Effect.sync(() => (first = made)))
+      const second = yield* interrupted(here.open(caller, wanted, claim), "FROM ledger_accounts WHERE id", byTheOther)
+      assert.deepStrictEqual({ ...second, replayed: false }, first)
+      assert.isTrue(second.replayed)
+      assert.strictEqual((yield* eventsOf(caller, "stream.started")).length, 1)
+      assert.deepStrictEqual(yield* money(both, second.stream.id), [0n, 100_000_000n, 0n])
     })
   )
 })
