@@ -1,4 +1,4 @@
-import { DateTime, Effect, Option, Result } from "effect"
+import { DateTime, Duration, Effect, Option, Result } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { type StreamId, toTypeId, TransferId } from "#domain/Ids.ts"
 import type { MoneyStream, StreamState } from "#domain/MoneyStream.ts"
@@ -19,6 +19,12 @@ import * as Records from "./Records.ts"
 
 /** How often a change is decided anew because another process was faster: each time that one got its own change through. */
 const attempts = 200
+
+/**
+ * How old a decision may be when it is posted. It counts from when it was made: what the stream is shown to have done since, while its
+ * process slept or waited for the ledger, would be taken back.
+ */
+const timely = Duration.seconds(2)
 
 /** How many streams are looked after in one step. */
 const batch = 200
@@ -100,7 +106,8 @@ export const make = Effect.fnUntraced(function* (
         moving(action, transfer_id, amount, before, { caller, from, to, memo })
       )
     )
-    const { command, stream } = changing(before, change, now, movings, claim)
+    const until = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), timely))
+    const { command, stream } = changing(before, change, now, movings, claim, until)
     const last = movings.at(-1)
     const posted = yield* ledger.post(command).pipe(
       Effect.catchTags({
@@ -144,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
       const decided = observe(before, now)
       if (Result.isFailure(decided)) return 0
       const { alerts } = decided.success
-      yield* ledger.post(changing(before, decided.success, now, [], undefined).command)
+      yield* ledger.post(changing(before, decided.success, now, []).command)
       return alerts.length
     },
     // Somebody else was faster, and has said what there was to say.

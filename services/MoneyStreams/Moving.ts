@@ -126,15 +126,17 @@ export const opening = (
 }
 
 /**
- * The command that takes a stream from the version it was read at to the next, with the money that moves for it. One movement has
- * the command's own id; several are commands of their own within it, so that each is found by the id of its transfer.
+ * The command that takes a stream from the version it was read at to the next, with the money that moves for it, before `until` or not
+ * at all. One movement has the command's own id; several are commands of their own within it, so that each is found by the id of its
+ * transfer.
  */
 export const changing = (
   before: StreamState,
   change: Change,
   now: Date,
   movings: ReadonlyArray<Moving>,
-  claim: IdempotencyClaim | undefined
+  claim?: IdempotencyClaim,
+  until?: Date
 ): { readonly command: LedgerCommand; readonly stream: StreamState } => {
   const { tenant_id } = before
   const [first] = movings
@@ -148,7 +150,7 @@ export const changing = (
     id,
     steps: only === undefined ? [] : [only.step],
     ...(only === undefined && real.length > 0 ? { items: real.map(({ id, step }) => ({ id, steps: [step] })) } : {}),
-    fences: [{ scope: before.id, expected: before.version }],
+    fences: [{ scope: before.id, expected: before.version, ...(until && { until }) }],
     ...(claim !== undefined
       ? { idempotency: claim, result: (posted) => kept(stream, now, last?.transfer(posted)) }
       : last === undefined && once(tenant_id, id)),

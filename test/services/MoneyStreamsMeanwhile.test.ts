@@ -1,0 +1,35 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { MoneyStreams, type Steered } from "#services/MoneyStreams.ts"
+import { whileHeadIsHeld } from "./LockHarness.ts"
+import { another, faults, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
+
+const flowing = { initial_deposit: 100_000_000n, flow_rate: rate("1") }
+
+layer(platform, { timeout: "60 seconds" })("a stream whose change is late", (it) => {
+  for (const way of ["cancel", "pause", "changeRate"] as const) {
+    it.effect(`has flowed on until then, as everybody else was told: ${way}`, () =>
+      Effect.gen(function* () {
+        const both = yield* parties(100_000_000n)
+        const { caller } = both
+        const here = yield* MoneyStreams
+        const there = (yield* another).streams
+        const { id } = (yield* open(both, flowing)).stream
+        const ways = {
+          cancel: Effect.orDie(here.cancel(caller, id, {})),
+          pause: Effect.orDie(here.pause(caller, id)),
+          changeRate: Effect.orDie(here.changeRate(caller, id, rate("0.000001")))
+        }
+        const late: Effect.Effect<Steered> = ways[way]
+        const { made, seen } = yield* whileHeadIsHeld(
+          late,
+          Effect.andThen(TestClock.adjust("1 minute"), there.get(caller, id))
+        )
+        assert.strictEqual(seen.recipient_balance, 60_000_000n)
+        assert.strictEqual(made.stream.recipient_balance + made.stream.withdrawn, 60_000_000n)
+        assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  }
+})
