@@ -8,7 +8,8 @@ import {
   type NotDisputable,
   respond,
   type ResponseWindowExpired,
-  supplement
+  supplement,
+  windowEnd
 } from "#domain/Dispute.ts"
 import type { NotDecidable, Verdict } from "#domain/DisputeEnd.ts"
 import type { DisputeFilter, DisputeOrder } from "#domain/DisputeOrder.ts"
@@ -125,18 +126,19 @@ export class Disputes extends Context.Service<
         { tenant_id }: Principal,
         id: DisputeId,
         claim: IdempotencyClaim | undefined,
-        decide: (row: Dispute, now: Date) => Result.Result<Change, E>
+        decide: (row: Dispute, now: Date) => Result.Result<Change, E>,
+        untilOf: (row: Dispute) => Date | undefined = () => undefined
       ) {
         const changed = changing.change({ tenant_id, id, command_id: newUuid(), claim }, (row) =>
           Effect.flatMap(DateTime.nowAsDate, (now) =>
-            Effect.map(Effect.fromResult(decide(row, now)), (change) => ({ change }))
+            Effect.map(Effect.fromResult(decide(row, now)), (change) => ({ change, until: untilOf(row) }))
           )
         )
         return yield* changed.pipe(movesNothing, deciding, inTurn(id))
       })
       const answer = Effect.fn("Disputes.respond")(
         (caller: Principal, id: DisputeId, given: Parameters<typeof respond>[1], claim?: IdempotencyClaim) =>
-          plain(caller, id, claim, (dispute, now) => respond(dispute, given, now))
+          plain(caller, id, claim, (dispute, now) => respond(dispute, given, now), windowEnd)
       )
       const addEvidence = Effect.fn("Disputes.addEvidence")(
         (caller: Principal, id: DisputeId, evidence: ReadonlyArray<Evidence>, claim?: IdempotencyClaim) =>

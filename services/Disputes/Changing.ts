@@ -22,6 +22,8 @@ export interface Disputed {
 export interface Decided {
   readonly change: Change
   readonly refund?: RefundParts | undefined
+  /** The moment from which on nobody may decide so any more, whoever decided before and came late. */
+  readonly until?: Date | undefined
 }
 
 /** The dispute, and the command that is to change it: its id stays the same however often it is decided anew. */
@@ -56,7 +58,7 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
       if (version !== row.version) return yield* new Superseded({ scope: row.id })
       return yield* orEarlier(ledger, claim, decided.failure)
     }
-    const { change, refund } = decided.success
+    const { change, refund, until } = decided.success
     const steps = refund?.steps ?? []
     const made = remembered(
       ({ at }): DisputeRow => ({
@@ -72,7 +74,10 @@ export const make = Effect.fnUntraced(function* (records: Effect.Success<typeof 
       .post({
         id: command_id,
         steps,
-        fences: [{ scope: row.id, expected: row.version }, ...(refund === undefined ? [] : [refund.fence])],
+        fences: [
+          { scope: row.id, expected: row.version, ...(until && { until }) },
+          ...(refund === undefined ? [] : [refund.fence])
+        ],
         ...(claim === undefined
           ? steps.length === 0 && once(tenant_id, command_id)
           : { idempotency: claim, result: (done) => disputeOnWire(shown(made(done))) }),

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Option } from "effect"
 import { type Actor, actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
+import { windowEnd } from "#domain/Dispute.ts"
 import { decide, refundReasonOf, type Resolved, resolveByDefault, type Verdict } from "#domain/DisputeEnd.ts"
 import { type DisputeId, RefundId, type TenantId, TransferId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -52,7 +53,8 @@ export const make = Effect.fnUntraced(function* ({ change }: Changing) {
         Effect.fnUntraced(function* (row) {
           const of = yield* disputed(row)
           const resolved = yield* Effect.fromResult(decide(row, verdict, of, yield* DateTime.nowAsDate))
-          return ended(row, of, resolved, refund_id, (wanted) => paying(wanted, command_id, actorOf(caller)))
+          const decided = ended(row, of, resolved, refund_id, (wanted) => paying(wanted, command_id, actorOf(caller)))
+          return { ...decided, until: windowEnd(row) }
         })
       )
     }),

@@ -198,11 +198,15 @@ export const respond = (
   return late === undefined ? changed(dispute, "responded", { response, counter_evidence }) : Result.fail(late)
 }
 
+/** When it is too late to answer a dispute that nobody has answered, or to decide it; undefined once somebody has. */
+export const windowEnd = ({ response_window_ends_at, status }: Dispute): Date | undefined =>
+  status === "open" ? response_window_ends_at : undefined
+
 /** Nobody has answered in time: the dispute is resolved in the filer's favour, as soon as somebody comes to it. */
-export const tooLate = ({ response_window_ends_at: ends, status }: Dispute, now: Date) =>
-  status === "open" && now.getTime() >= ends.getTime()
-    ? new ResponseWindowExpired({ ended_at: ends.toISOString() })
-    : undefined
+export const tooLate = (dispute: Dispute, now: Date) => {
+  const end = windowEnd(dispute)
+  return end !== undefined && now >= end ? new ResponseWindowExpired({ ended_at: end.toISOString() }) : undefined
+}
 
 export const supplement = (
   dispute: Dispute,

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Disputes } from "#services/Disputes.ts"
+import { whileHeadIsHeld } from "./LockHarness.ts"
 import { available, dispute, hundred, paid, platform } from "./RefundsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("a dispute that nobody answered in time", (it) => {
@@ -39,4 +40,26 @@ layer(platform, { timeout: "60 seconds" })("a dispute that nobody answered in ti
       assert.strictEqual(late.resolution, "no_refund")
     })
   )
+
+  for (const way of ["respond", "resolve"] as const) {
+    it.effect(`is not decided otherwise by who came in time and slept until it was over: ${way}`, () =>
+      Effect.gen(function* () {
+        const disputes = yield* Disputes
+        const { caller, id, payer } = yield* paid
+        const { id: dp } = yield* dispute(caller, id)
+        yield* TestClock.adjust(Duration.subtract(Duration.days(30), Duration.seconds(1)))
+        const ways = {
+          respond: Effect.flip(disputes.respond(caller, dp, { response: "It was sent", counter_evidence: [] })),
+          resolve: Effect.flip(
+            disputes.resolve(caller, dp, { resolution: "no_refund", refund_amount: undefined, notes: null })
+          )
+        }
+        const late: Effect.Effect<{ readonly _tag: string }, object> = ways[way]
+        const { made } = yield* whileHeadIsHeld(late, TestClock.adjust("1 second"))
+        assert.strictEqual(made._tag, "RESPONSE_WINDOW_EXPIRED")
+        yield* disputes.resolveDue
+        assert.strictEqual(yield* available(caller, payer), hundred)
+      })
+    )
+  }
 })
