@@ -190,7 +190,8 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
   ) {
     const key = keyOf({ domain, variant })
     const known = flights.get(key)
-    if (known !== undefined) {
+    // One that was begun before the newest record may end with that, which was there before this was asked for.
+    if (known !== undefined && known.begun >= begun) {
       known.words = newerWords(words, known.words)
       known.members.add(member)
       return known

@@ -3,6 +3,7 @@ import { Duration, Effect, Fiber } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Scans } from "#services/Scans.ts"
+import { interrupted } from "./LockHarness.ts"
 import {
   aDomain,
   another,
@@ -50,6 +51,33 @@ layer(platform({ scans: limits }), { timeout: "60 seconds" })("two processes", (
         assert.deepStrictEqual([yield* left(each), (yield* told(each)).length], [99, 1])
       }
       assert.strictEqual((yield* scan(domain)).record.merchant_name, "Said too late")
+    })
+  )
+
+  it.effect("answer nobody with what was there before he asked, although somebody else still waits for that", () =>
+    Effect.gen(function* () {
+      const other = yield* another()
+      const stage = yield* Stage
+      const [first, second, late] = [yield* rich, yield* rich, yield* rich]
+      const domain = aDomain()
+      const { entered, open, through } = yield* gate
+      other.stage.scan = () => Effect.andThen(through, Effect.succeed(findings()))
+      stage.scan = () => Effect.succeed(findings())
+      const there = yield* Effect.forkChild(other.scans.scan(first, orderOf(domain)))
+      yield* entered
+      const again = scan(domain, {}, late)
+      let asked: Fiber.Fiber<Effect.Success<typeof again>, Effect.Error<typeof again>> | undefined
+      const meanwhile = Effect.gen(function* () {
+        yield* open
+        yield* Fiber.join(there)
+        asked = yield* Effect.forkDetach(again)
+        yield* until((sql) => sql`SELECT 1 AS one WHERE (SELECT count(*) FROM credit_charges WHERE state = 'open') = 2`)
+      })
+      const shared = yield* interrupted(scan(domain, {}, second), "ORDER BY place DESC LIMIT 1", meanwhile)
+      const own = yield* Fiber.join(asked ?? (yield* Effect.die("Nobody asked")))
+      assert.strictEqual(shared.record.id, (yield* Fiber.join(there)).record.id)
+      assert.notStrictEqual(own.record.id, shared.record.id)
+      assert.strictEqual(stage.looked.filter((one) => one === domain).length, 1)
     })
   )
 
