@@ -78,7 +78,8 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
       const decoded = typeof transaction === "string" ? decodeTransaction(transaction) : undefined
       if (decoded === undefined) return error(-32602, "invalid transaction")
       const replaced = { blockhash: chain.blockhash, lastValidBlockHeight: chain.slot + blockhashLife }
-      const replacement = replaceRecentBlockhash === true ? { replacementBlockhash: replaced } : {}
+      const replacement: Record<string, Schema.Json> =
+        replaceRecentBlockhash === true ? { replacementBlockhash: replaced } : {}
       return at({ ...simulated(decoded), accounts: null, logs: [], returnData: null, ...replacement })
     }
     case "getVersion":
