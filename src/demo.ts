@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Config, Console, Duration, Effect, FileSystem, Layer, Ref, Schedule, Schema } from "effect"
+import { CliError, Command } from "effect/cli"
 import {
   HttpClient,
   HttpClientRequest,
@@ -255,11 +256,17 @@ const Quote = Schema.Struct({ price: Schema.String, currency: Schema.String, pay
 // Whoever reads it may leave before the end; the server that it started is stopped all the same.
 process.stdout.on("error", () => undefined)
 
-paidCycle.pipe(
-  Effect.scoped,
+Command.make("demo", {}, () => Effect.scoped(paidCycle)).pipe(
+  Command.withDescription(
+    "One paid call and one transfer across currencies, step by step, against the server that runs here"
+  ),
+  Command.run({ version: "0.1.0" }),
   Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),
   Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\nThe demo cannot run: ${Node.reasonOf(cause)}`)
+    // Its own words about a wrong call are written already.
+    Cause.hasInterruptsOnly(cause) || CliError.isCliError(Cause.squash(cause))
+      ? Effect.void
+      : Console.error(`\nThe demo cannot run: ${Node.reasonOf(cause)}`)
   ),
   Node.runMain
 )

@@ -24,11 +24,12 @@ const databaseUrl = Effect.map(Layer.build(Layer.fresh(Postgres.layerTest)), (co
 /** How the demo ends, and what it has said until then. */
 const demo = Effect.fnUntraced(function* (
   env: Record<string, string>,
-  meanwhile: (child: ChildProcessByStdio<null, Readable, Readable>) => void = () => undefined
+  meanwhile: (child: ChildProcessByStdio<null, Readable, Readable>) => void = () => undefined,
+  args: ReadonlyArray<string> = []
 ) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [join(import.meta.dirname, "../../src/demo.ts")], {
+      spawn(process.execPath, [join(import.meta.dirname, "../../src/demo.ts"), ...args], {
         env: { ...process.env, TURNPIKE_LOG_LEVEL: "Warn", TURNPIKE_SETTLEMENT_DELAY: "0", ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
@@ -55,6 +56,20 @@ describe("the demo", () => {
       const { code, said } = yield* demo(env)
       assert.include(said, "The API was called 1 time.")
       assert.strictEqual(code, 0, said)
+    })
+  )
+
+  it.live("tells what it is when asked, and shows nothing when it is called wrongly", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_DATA_DIR: yield* dataDir, DATABASE_URL: "nonsense" }
+      const call = (flag: string) => demo(env, undefined, [flag])
+      const help = yield* call("--help")
+      assert.include(help.said, "One paid call and one transfer across currencies")
+      assert.strictEqual(help.code, 0)
+      const wrong = yield* call("--fast")
+      assert.include(wrong.said, "Unrecognized flag: --fast")
+      assert.strictEqual(wrong.code, 1)
+      for (const { said } of [help, wrong]) assert.notMatch(said, /the demo starts one|The demo cannot run/)
     })
   )
 
