@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import type { UcpCheckout, UcpDelivery, UcpOrder } from "#domain/protocol/UcpWords.ts"
+import { orderTakenIn, type UcpCheckout, type UcpDelivery, type UcpOrder } from "#domain/protocol/UcpWords.ts"
 import type { BlockerId, Step } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import type { UcpClient, UcpReply } from "../ScanEngine/protocols/UcpClient.ts"
 import { assertCart, checkedOut, isGood } from "./ApiRail.ts"
-import { blocking, evidenceOf, failed, snippet, unanswered, unknown } from "./Outcomes.ts"
+import { blocking, evidenceOf, failed, orderTakenAt, snippet, unanswered, unknown } from "./Outcomes.ts"
 import { judged } from "./Payments.ts"
 import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
 
@@ -18,15 +18,19 @@ const meanings: ReadonlyArray<readonly [RegExp, BlockerId]> = [
   [/address|postal|zip|region|country/i, "address_rejected"]
 ]
 
-/** A good reply's value, or why the step ends. */
-const valueOf = <A>(
+/** A good reply's cart or checkout, or why the step ends: also where it is an order already. */
+const valueOf = (
   step: Step,
   refusal: BlockerId,
-  reply: UcpReply<A>
-): { readonly value: A; readonly seen: string | null } | StepOutcome => {
+  reply: UcpReply<UcpCheckout>,
+  shopper: TestShopper
+): { readonly value: UcpCheckout; readonly seen: string | null } | StepOutcome => {
   switch (reply._tag) {
-    case "Done":
+    case "Done": {
+      const taken = orderTakenIn(reply.value)
+      if (taken !== undefined) return orderTakenAt(step, taken, shopper)
       return { value: reply.value, seen: evidenceOf(reply.outcome) }
+    }
     case "Refused": {
       const meaning = meanings.find(([words]) => words.test(reply.detail))?.[1] ?? refusal
       return failed(step, meaning, `The shop's UCP service said no: ${reply.detail}.`, evidenceOf(reply.outcome))
@@ -64,6 +68,16 @@ export const make = (client: UcpClient, shopper: TestShopper, declared: Readonly
   let checkoutState: UcpCheckout | undefined
   let seenLast: string | null = null
 
+  // What was opened is cancelled in the end, whatever else is wrong with it.
+  const place = (order: UcpOrder) =>
+    Effect.tap(
+      checkoutState === undefined ? client.createCheckout(order) : client.updateCheckout(checkoutState.id, order),
+      (reply) =>
+        Effect.sync(() => {
+          if (reply._tag === "Done") checkoutState = reply.value
+        })
+    )
+
   const cart = Effect.fnUntraced(function* (candidate: Candidate) {
     const itemId = candidate.platformId ?? candidate.sku ?? ""
     wanted = {
@@ -74,14 +88,14 @@ export const make = (client: UcpClient, shopper: TestShopper, declared: Readonly
     const made = valueOf(
       "cart",
       "add_to_cart_failed",
-      yield* isCart ? client.createCart(wanted) : client.createCheckout(wanted)
+      yield* isCart ? client.createCart(wanted) : place(wanted),
+      shopper
     )
     if (!isGood(made)) return { ...made, price: null } satisfies CartOutcome
     if (isCart) cartId = made.value.id
-    else checkoutState = made.value
     const isReadable = client.offers(isCart ? "get_cart" : "get_checkout")
     const again = isCart ? client.getCart(made.value.id) : client.getCheckout(made.value.id)
-    const read = isReadable ? valueOf("cart", "add_to_cart_failed", yield* again) : made
+    const read = isReadable ? valueOf("cart", "add_to_cart_failed", yield* again, shopper) : made
     if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
     return assertCart(candidate, itemId, linesOf(read.value), read.seen)
   })
@@ -95,36 +109,33 @@ export const make = (client: UcpClient, shopper: TestShopper, declared: Readonly
     return failed("checkout", meaning, `The checkout says: ${words}.`, snippet(words))
   }
 
-  const place = (order: UcpOrder) =>
-    checkoutState === undefined ? client.createCheckout(order) : client.updateCheckout(checkoutState.id, order)
-
   const checkout = Effect.gen(function* () {
     const order: UcpOrder = {
       ...wanted,
       buyer: { email: shopper.email, first_name: shopper.firstName, last_name: shopper.lastName },
       address: addressOf(shopper)
     }
-    const opened = valueOf("checkout", "checkout_form_unrecognized", yield* place(order))
+    const opened = valueOf("checkout", "checkout_form_unrecognized", yield* place(order), shopper)
     if (!isGood(opened)) return { ...opened, total: null } satisfies CheckoutOutcome
-    checkoutState = opened.value
     seenLast = opened.seen
+    let state = opened.value
     const delivery: UcpDelivery | undefined = opened.value.deliveries[0]
     if (delivery !== undefined && client.offers("update_checkout")) {
-      const chosen = valueOf("checkout", "no_shipping_option", yield* place({ ...order, delivery }))
+      const chosen = valueOf("checkout", "no_shipping_option", yield* place({ ...order, delivery }), shopper)
       if (!isGood(chosen)) return { ...chosen, total: opened.value.total } satisfies CheckoutOutcome
-      checkoutState = chosen.value
+      state = chosen.value
       seenLast = chosen.seen
     }
-    const wrong = complaint(checkoutState)
-    if (wrong !== undefined) return { ...wrong, total: checkoutState.total } satisfies CheckoutOutcome
-    if (checkoutState.status === "requires_escalation") {
+    const wrong = complaint(state)
+    if (wrong !== undefined) return { ...wrong, total: state.total } satisfies CheckoutOutcome
+    if (state.status === "requires_escalation") {
       const detail = "The checkout goes on only with a person at the shop's own page."
-      const stop = blocking("checkout", "account_required", detail, snippet(checkoutState.continueUrl))
-      return { status: "failed", detail, evidence: seenLast, blockers: [stop], total: checkoutState.total } as const
+      const stop = blocking("checkout", "account_required", detail, snippet(state.continueUrl))
+      return { status: "failed", detail, evidence: seenLast, blockers: [stop], total: state.total } as const
     }
     const shipping =
       delivery === undefined ? "no shipping had to be chosen" : `${delivery.title ?? delivery.id} is chosen`
-    return checkedOut(checkoutState.total, shipping, seenLast)
+    return checkedOut(state.total, shipping, seenLast)
   })
 
   const payment = Effect.sync((): PaymentOutcome => {

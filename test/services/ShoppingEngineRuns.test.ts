@@ -137,6 +137,22 @@ describe("a shop that speaks UCP", () => {
   }
 })
 
+describe("a UCP service that makes an order of a checkout which nobody completed", () => {
+  it("is found out, and told what to cancel", async () => {
+    const [outcome, orders] = await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const shop = yield* UcpShop.open({ release: "2026-08-25", transports: ["mcp"], fault: "orders_at_once" })
+          return [yield* testOf(shop.domain), shop.selling.orders()] as const
+        })
+      )
+    )
+    assert.strictEqual(orders, 1)
+    assert.strictEqual(outcome.failure_point?.blocker, "order_taken", JSON.stringify(outcome.steps))
+    assert.include(outcome.failure_point?.detail, "reference ORD-1")
+  })
+})
+
 /** A site that answers everything with this. */
 const hostile = (text: string, type: string, status = 200) =>
   openFixture((_, response) => {

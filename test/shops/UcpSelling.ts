@@ -108,9 +108,10 @@ export const selling = (): Selling => {
     return thing
   }
   const end = (id: string, status: "canceled" | "completed"): Profile => {
-    const ended = { ...kept.get(id), status, messages: [] }
-    kept.set(id, ended)
     if (status === "completed") orders++
+    const order = status === "completed" ? { order: { id: `ORD-${orders}` } } : {}
+    const ended = { ...kept.get(id), status, messages: [], ...order }
+    kept.set(id, ended)
     return ended
   }
   return {

@@ -21,6 +21,7 @@ export type UcpFault =
   | "wants_session" // MCP without `initialize` is refused
   | "wants_token"
   | "busy" // every call is answered 429
+  | "orders_at_once" // a checkout that lacks nothing is an order, without being completed
 
 export interface UcpShopOptions {
   readonly release: UcpRelease
@@ -94,6 +95,12 @@ const signed = ({ release }: UcpShopOptions, said: Profile): Profile => {
   return { ...said, ucp: { version: release, ...(said.ucp ?? {}), capabilities, ...payment } }
 }
 
+const done = ({ fault }: UcpShopOptions, shop: Selling, operation: string, id: string | undefined, body: Profile) => {
+  const said = shop.do(operation, id, body)
+  const isReady = fault === "orders_at_once" && said.status === "ready_for_complete"
+  return isReady ? shop.do("complete_checkout", said.id, {}) : said
+}
+
 const rpc = (options: UcpShopOptions, shop: Selling, { id, method, params = {} }: Profile): Profile => {
   const error = (code: number, message: string, data?: object) => ({
     jsonrpc: "2.0",
@@ -111,7 +118,7 @@ const rpc = (options: UcpShopOptions, shop: Selling, { id, method, params = {} }
   }
   if (method !== "tools/call" || !tools.includes(params.name)) return error(-32601, "Method not found")
   const body = isFirst ? args : (args.checkout ?? args.cart ?? args.catalog ?? {})
-  const said = signed(options, shop.do(params.name, args.id, body))
+  const said = signed(options, done(options, shop, params.name, args.id, body))
   return {
     jsonrpc: "2.0",
     id,
@@ -164,7 +171,7 @@ export const open = (options: UcpShopOptions) =>
       }
       const asked = path.startsWith("/ucp/rest/") ? operationOf(method, path.slice("/ucp/rest".length)) : undefined
       if (asked === undefined) return send(response, 404, page, "text/html")
-      const said = signed(options, shop.do(asked[0], asked[1], body))
+      const said = signed(options, done(options, shop, asked[0], asked[1], body))
       return send(response, said.ucp.status === "error" && asked[0].startsWith("get_") ? 404 : 200, said)
     })
     const opened: UcpShop = { ...fixture, selling: shop }

@@ -1,4 +1,5 @@
 // What is said over UCP, whatever its transport and release: orders in, checkouts and products out. Amounts come in minor units.
+import type { OrderTaken } from "../OrderTaken.ts"
 import { asFields, type Fields } from "./X402Payload.ts"
 
 export interface UcpMessage {
@@ -34,6 +35,8 @@ export interface UcpCheckout {
   readonly deliveries: ReadonlyArray<UcpDelivery>
   readonly paymentHandlers: ReadonlyArray<string>
   readonly continueUrl: string | null
+  /** By what the shop calls the order that it made of it; null before there is one. */
+  readonly order: string | null
   readonly messages: ReadonlyArray<UcpMessage>
 }
 export interface UcpVariant {
@@ -147,9 +150,17 @@ export const readCheckout = (said: Fields): UcpCheckout | undefined => {
     deliveries: deliveriesOf(said, currency),
     paymentHandlers: handlersOf(said),
     continueUrl: textOf(said["continue_url"]),
+    // The first release had the name beside.
+    order: textOf(asFields(said["order"])?.["id"]) ?? textOf(said["order_id"]),
     messages: messagesOf(said)
   }
 }
+
+/** That a shop made an order of a checkout, or is about to, although nobody completed it. */
+export const orderTakenIn = ({ order, status }: UcpCheckout): OrderTaken | undefined =>
+  order !== null || status === "completed" || status === "complete_in_progress"
+    ? { said: `The checkout's status is ${status === "" ? "not said" : status}.`, reference: order ?? undefined }
+    : undefined
 
 const readVariant = (variant: Fields): ReadonlyArray<UcpVariant> => {
   const id = textOf(variant["id"])
