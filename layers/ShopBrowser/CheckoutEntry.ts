@@ -97,6 +97,15 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   return { found: undefined, elsewhere }
 })
 
+/** What a page calls its way on for guests where nothing of that name is pressed, as it may be to order. */
+export const guestHeld = ({ facts }: Look): string | undefined =>
+  [
+    ...[...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)]
+      .filter(({ disabled, type }) => !disabled && (type === "submit" || type === "button"))
+      .map(({ label }) => label ?? ""),
+    ...facts.links.map(({ text }) => text)
+  ].find((name) => allowed.asGuest.test(name) && mayOrder(name))
+
 /** Past a login that offers a way around itself. */
 export const asGuest = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const way = yield* find(tab.page, "asGuest")

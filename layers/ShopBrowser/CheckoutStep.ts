@@ -13,7 +13,7 @@ import {
 } from "#services/ShoppingEngine/Outcomes.ts"
 import type { CheckoutOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { tickedStill } from "./CartStep.ts"
-import { asGuest, enter } from "./CheckoutEntry.ts"
+import { asGuest, enter, guestHeld } from "./CheckoutEntry.ts"
 import { type Progress, walk, type Walker } from "./CheckoutWalk.ts"
 import type { Meaning } from "./Fields.ts"
 import { captcha, isLogin, type Look, refusal } from "./Look.ts"
@@ -86,6 +86,8 @@ const verdict = ({
   if (progress.aside !== null) return totalled(unknown(progress.aside, snippet(seen.text)))
   const known = addressParts.filter((part) => filled.has(part))
   const page = snippet(seen.text)
+  const guests = known.length === 0 ? guestHeld(seen) : undefined
+  if (guests !== undefined) return totalled(heldBackAt(guests, seen.text))
   if (known.length === 0 && !hasFields(seen))
     return totalled(unknown(`${seen.url.pathname} has no field, and no way on whose words are known.`, page))
   if (known.length === 0) {

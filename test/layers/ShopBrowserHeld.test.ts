@@ -70,6 +70,10 @@ if (missing !== undefined) {
       [
         "a form that says how one pays",
         `<p>Pay at the counter when you collect.</p><form method="post" action="/checkout">${fields}<button>Continue</button></form>`
+      ],
+      [
+        "a way past a login that is called an order",
+        '<form method="post" action="/login"><label>E-Mail <input type="email" name="email"></label><label>Passwort <input type="password" name="pw"></label><button>Anmelden</button></form><form method="post" action="/guest"><button>Als Gast bestellen</button></form>'
       ]
     ]
     for (const [what, page] of held) {
