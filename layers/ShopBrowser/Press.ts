@@ -44,6 +44,31 @@ const mostControls = 12
 export type Accepts = (control: Locator, names: ReadonlyArray<string>) => Effect.Effect<boolean, BrowserFailed>
 const anyOne: Accepts = () => Effect.succeed(true)
 
+/** Of an element what tells where it stands. */
+interface Placed {
+  getBoundingClientRect(): { readonly right: number; readonly bottom: number }
+  readonly ownerDocument: {
+    readonly defaultView: {
+      readonly scrollX: number
+      readonly scrollY: number
+      getComputedStyle(element: unknown): { readonly direction: string }
+    } | null
+    readonly documentElement: unknown
+  }
+}
+
+/**
+ * Runs in the page. Whether a control stands where somebody may scroll to: what is above a page, or before where its lines begin, is drawn
+ * and cannot be pressed. Such are closed drawers, and traps for programs.
+ */
+const isReachable = (control: Placed): boolean => {
+  const { defaultView: view, documentElement: root } = control.ownerDocument
+  if (view === null) return false
+  const { bottom, right } = control.getBoundingClientRect()
+  const isFromLeft = view.getComputedStyle(root).direction !== "rtl"
+  return bottom + view.scrollY > 0 && (!isFromLeft || right + view.scrollX > 0)
+}
+
 /** The first control that may be pressed for this and can be seen; one that is disabled only when no other is there. */
 export const find = Effect.fnUntraced(function* (
   within: Page | Frame | Locator,
@@ -57,7 +82,7 @@ export const find = Effect.fnUntraced(function* (
     const count = Math.min(yield* ask(() => found.count()), mostControls)
     for (let index = 0; index < count; index++) {
       const control = found.nth(index)
-      if (!(yield* ask(() => control.isVisible()))) continue
+      if (!(yield* ask(() => control.isVisible())) || !(yield* ask(() => control.evaluate(isReachable)))) continue
       const names = yield* namesOf(control)
       if (!mayPress(names, purpose) || !(yield* accepts(control, names))) continue
       if (yield* ask(() => control.isEnabled())) return { control, enabled: true }

@@ -219,7 +219,7 @@ export const fill = (
     if (!isField(control)) continue
     const role = roleOf(control)
     if (role !== undefined) roles.add(role)
-    if (control.label === null && type !== "radio") nameless.push(control)
+    if (control.label === null && type !== "radio" && control.isHidden !== true) nameless.push(control)
     if (type === "radio") send(control, radios.get(control))
     else if (type === "checkbox") send(control, boxOf(control, role))
     else if (control.tag === "select") send(control, inList(control, role, shopper, purpose))

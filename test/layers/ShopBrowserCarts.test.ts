@@ -19,12 +19,15 @@ interface Carts {
   readonly at?: string
   readonly lang?: string
   readonly button?: string
+  /** What the product's page has before that button. */
+  readonly before?: string
   /** What the address answers instead of a cart. */
   readonly redirectsTo?: string
 }
 
 const shop = ({
   at = "/cart",
+  before = "",
   button = "Add to cart",
   lang = "en",
   redirectsTo,
@@ -41,7 +44,7 @@ const shop = ({
     if (path === "/api/empty") items = 0
     if (path.startsWith("/api/")) return void response.end("{}")
     if (path === "/p/mug")
-      return html(`<h1>Blue mug</h1><button onclick="fetch('/api/cart', { method: 'POST' })">${button}</button>`)
+      return html(`<h1>Blue mug</h1>${before}<button onclick="fetch('/api/cart', { method: 'POST' })">${button}</button>`)
     if (path === at && redirectsTo !== undefined) return void response.writeHead(302, { location: redirectsTo }).end()
     if (path === "/login") return html(`<h1>Log in</h1><form><label>Password <input type="password"></label></form>`)
     if (path === at) return html(items > 0 ? carts.full : (carts.empty ?? "<p>Your cart is empty</p>"))
@@ -76,6 +79,14 @@ if (Harness.missing !== undefined) {
         })
       )
     }
+
+    it.effect("is filled by the button that a person can reach, and not by one that is a trap for programs", () =>
+      Effect.gen(function* () {
+        const before = `<form action="/trap" method="post" style="position:absolute;left:-9999px"><button>Add to cart</button></form>`
+        const cart = yield* cartOf({ price: "12.00", currency: "USD", full: row("$12.00"), before })
+        assert.strictEqual(cart.status, "passed", cart.detail)
+      })
+    )
 
     it.effect("is not empty for having a button that empties it, whatever that is drawn like", () =>
       Effect.gen(function* () {

@@ -122,7 +122,10 @@ export const inForm = (form: PageForm): Candidate | undefined => {
   // A cart's own page has buttons that order; they add nothing.
   if (adds === 0 && (form.role === "search" || /\/(?:search|login|newsletter|contact|wishlist|compare)\b/i.test(path)))
     return undefined
-  const buttons = form.controls.filter(isButton).map((control) => ({ control, sure: certainty(control) }))
+  const pressable = form.controls.filter(isButton)
+  // What nobody sees nobody presses: it waits for a script, or for programs that press everything.
+  if (pressable.length > 0 && pressable.every(({ isHidden }) => isHidden === true)) return undefined
+  const buttons = pressable.map((control) => ({ control, sure: control.isHidden === true ? 0 : certainty(control) }))
   const best = buttons.reduce<(typeof buttons)[number] | undefined>(
     (one, other) => (other.sure > (one?.sure ?? 0) ? other : one),
     undefined
@@ -140,7 +143,7 @@ export const inForm = (form: PageForm): Candidate | undefined => {
 
 const alone = (control: PageControl): Candidate | undefined => {
   const sure = certainty(control)
-  if (sure < 2) return undefined
+  if (sure < 2 || control.isHidden === true) return undefined
   const found: AddToCart = {
     kind: "button",
     form: null,

@@ -138,6 +138,7 @@ const controlOf = (tree: PageTree, element: PageElement, labels: Labels, base: U
     required: element.attributes.has("required") || element.attributes.get("aria-required") === "true",
     checked: element.attributes.has("checked"),
     disabled: element.attributes.has("disabled"),
+    ...(element.isHidden ? { isHidden: true } : {}),
     ...saidOf(element, "min"),
     ...saidOf(element, "step"),
     ...(formAction === undefined ? {} : { formAction }),

@@ -68,6 +68,8 @@ export interface PageControl {
   readonly required: boolean
   readonly checked: boolean
   readonly disabled: boolean
+  /** It, or something around it, is not to be seen without scripts. */
+  readonly isHidden?: true
   /** The least that a number may be, and between which numbers it goes, where they are said. */
   readonly min?: string
   readonly step?: string

@@ -93,6 +93,15 @@ describe("what puts a product into the cart", () => {
     }
   })
 
+  it("is nothing that nobody can see, as traps for programs are", () => {
+    const form = (action: string, style = "") =>
+      `<form method="post" action="${action}" style="${style}"><input type="hidden" name="id" value="1"><button>Add to cart</button></form>`
+    for (const style of ["display:none", "position: absolute; left: -9999px", "position:fixed;top:-10000.5px"]) {
+      assert.isUndefined(found(form("/trap", style)), style)
+      assert.strictEqual(found(form("/trap", style) + form("/basket"))?.action, "https://shop.example/basket", style)
+    }
+  })
+
   it("is there but cannot be pressed when sold out", () => {
     assert.isTrue(found(`<form action="/cart/add" method="post"><button disabled>Sold out</button></form>`)?.isDisabled)
   })
