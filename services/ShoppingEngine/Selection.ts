@@ -110,10 +110,23 @@ const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefro
   return { offers, pages, refused: refused ?? turnedAway("selection", missing) }
 })
 
+/** What stands before every page alike: a question of consent, of a region, in whatever language. Ours not to answer. */
+const sameBefore = (pages: ReadonlyArray<PageSeen>, home: PageFacts): StepOutcome | undefined => {
+  const texts = new Set(pages.map(({ facts }) => facts.visibleText))
+  const [text = ""] = texts
+  const isAlike = texts.size === 1 && (pages.length > 1 || text === home.visibleText)
+  if (!isAlike || text === "") return undefined
+  const what =
+    pages.length === 1
+      ? "The page of the product shows the same text as the home page"
+      : "All pages of products show the same text"
+  return unknown(`${what}, so that something stands before the shop which a test does not answer.`, snippet(text))
+}
+
 /** Why nothing can be chosen. */
 const unchosen = (
   { excluded, soldOut, unpriced }: Choice,
-  known: number,
+  { home, productUrls: { length: known } }: Storefront,
   pages: ReadonlyArray<PageSeen>,
   refused: StepOutcome | undefined
 ): StepOutcome => {
@@ -155,6 +168,8 @@ const unchosen = (
     const detail = "The pages of products tell their prices only to whoever has logged in."
     return failed("selection", "account_required", detail, snippet(forAccounts))
   }
+  const same = nameless === undefined ? sameBefore(pages, home.facts) : undefined
+  if (same !== undefined) return same
   if (nameless !== undefined || pages.length > 0) {
     const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."
     return failed(
@@ -218,7 +233,7 @@ export const select = Effect.fnUntraced(function* (front: Storefront) {
   const read =
     front.offers.length > 0 ? { offers: front.offers, pages: [], refused: undefined } : yield* fromPages(front)
   const choice = choose(read.offers)
-  if (choice.chosen === undefined) return stopped(unchosen(choice, front.productUrls.length, read.pages, read.refused))
+  if (choice.chosen === undefined) return stopped(unchosen(choice, front, read.pages, read.refused))
   const { candidate } = choice.chosen
   const page = yield* pageOf(front, candidate, read.pages)
   if (page !== undefined && !isGood(page)) return stopped(page)

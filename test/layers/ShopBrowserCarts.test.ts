@@ -44,7 +44,9 @@ const shop = ({
     if (path === "/api/empty") items = 0
     if (path.startsWith("/api/")) return void response.end("{}")
     if (path === "/p/mug")
-      return html(`<h1>Blue mug</h1>${before}<button onclick="fetch('/api/cart', { method: 'POST' })">${button}</button>`)
+      return html(
+        `<h1>Blue mug</h1>${before}<button onclick="fetch('/api/cart', { method: 'POST' })">${button}</button>`
+      )
     if (path === at && redirectsTo !== undefined) return void response.writeHead(302, { location: redirectsTo }).end()
     if (path === "/login") return html(`<h1>Log in</h1><form><label>Password <input type="password"></label></form>`)
     if (path === at) return html(items > 0 ? carts.full : (carts.empty ?? "<p>Your cart is empty</p>"))

@@ -34,6 +34,22 @@ describe("a shop behind a door", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that asks something before every page, in whatever language, is not blamed for what it shows behind", () =>
+    Effect.gen(function* () {
+      const asks = bare("<h1>プライバシーに関するお知らせ</h1><form method=post><button>すべて同意する</button></form>")
+      const { domain } = yield* Fixture.open((request, response, base) => {
+        const { pathname } = new URL(request.url ?? "/", base)
+        const at = ["tea-bowl", "kettle"].map((name) => `<url><loc>${base}/products/${name}</loc></url>`)
+        return pathname === "/sitemap.xml"
+          ? send(response, 200, `<urlset>${at.join("")}</urlset>`, { "content-type": "application/xml" })
+          : send(response, pathname === "/robots.txt" ? 404 : 200, asks)
+      })
+      const outcome = yield* testOf(domain, "search")
+      assert.deepStrictEqual([line(outcome), outcome.failure_point], ["discovery selection?", null])
+      assert.include(outcome.steps[1]?.detail, "something stands before the shop")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that leads to a login from wherever it sells asks for an account", () =>
     Effect.gen(function* () {
       const club = bare('<h1>Private sale club</h1><a href="/shop">Shop now</a> <a href="/login">Sign in</a>')
