@@ -84,7 +84,7 @@ const make = (refusal: RefusalClass): Schema.Top => {
       ? {}
       : { details: Schema.Struct(fields).annotate({ description: "The facts of this refusal, for programs" }) }),
     request_id: Schema.optionalKey(Schema.String.annotate({ description: "`X-Request-Id` of the answer" }))
-  }).annotate({ identifier: `${refusal.name}Problem`, title: code, description: title })
+  }).annotate({ identifier: `${refusal.name}Problem`, description: title })
   return body.pipe(
     Schema.decodeTo(
       Schema.toType(refusal),

@@ -35,6 +35,16 @@ describe("generators of clients", () => {
     })
   })
 
+  it("find no two schemas that they would give one name: they take the title where there is one, and else the component's", () => {
+    const schemas = Object.entries(Object(OpenApi.fromApi(Api).components?.schemas))
+    const names = schemas.map(([name, schema]) => spelt(String(Object(schema).title ?? name)))
+    assert.isNotEmpty(names)
+    assert.deepStrictEqual(
+      names.filter((name, index) => names.indexOf(name) !== index),
+      []
+    )
+  })
+
   it("find in a pattern only what means the same in all their languages, and in JavaScript without a flag", () => {
     const patterns: Array<string> = []
     JSON.stringify(OpenApi.fromApi(Api), (key, value) => {
