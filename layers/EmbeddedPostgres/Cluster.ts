@@ -98,7 +98,11 @@ const initialise = Effect.fnUntraced(function* (cluster: Cluster, options: { rea
     return yield* new EmbeddedPostgresError({
       reason: "Initialise",
       dataDir,
-      message: `The database could not be created in ${dataDir}:\n${result.output.trim()}`
+      message: [
+        `The database could not be created in ${dataDir}:`,
+        result.output.trim(),
+        ...(/could not look up effective user ID/.test(result.output) ? [unnamed] : [])
+      ].join("\n")
     })
   }
   yield* Effect.try({
@@ -185,6 +189,10 @@ const readText = (path: string): string => {
     return ""
   }
 }
+
+const unnamed =
+  "Postgres makes a database only for a user with a name. Start Turnpike as a user that /etc/passwd knows (a container as the user of " +
+  "its image), or set DATABASE_URL."
 
 const unusable = (dataDir: string, cause: unknown) =>
   new EmbeddedPostgresError({

@@ -1,11 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import * as PgClient from "@effect/sql-pg/PgClient"
-import { Effect, References, Schedule } from "effect"
-import * as Reactivity from "effect/reactivity/Reactivity"
+import { Effect, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import {
   chmodSync,
-  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,36 +15,10 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
 import { bootId, pidNamespace } from "#layers/EmbeddedPostgres/Processes.ts"
-
-const settings = { fsync: "off", shared_buffers: "16MB" }
-const isRoot = process.getuid?.() === 0
-const nobody = 65534
-
-const directory = Effect.acquireRelease(
-  Effect.sync(() => {
-    const parent = mkdtempSync(join(tmpdir(), "turnpike-embedded-"))
-    chmodSync(parent, 0o711)
-    return join(parent, "postgres")
-  }),
-  (dataDir) =>
-    Effect.ignore(EmbeddedPostgres.discard(dataDir)).pipe(
-      Effect.andThen(Effect.sync(() => rmSync(join(dataDir, ".."), { recursive: true, force: true })))
-    )
-)
-
-const query = (server: EmbeddedPostgres.Connection, statement: string) =>
-  PgClient.makeClient({ path: server.socketPath, username: server.username, database: server.database }).pipe(
-    Effect.flatMap((sql) => sql.unsafe(statement)),
-    Effect.scoped,
-    Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)
-  )
-
-const start = (dataDir: string) =>
-  Effect.provideService(EmbeddedPostgres.make({ dataDir, settings }), References.MinimumLogLevel, "None")
+import { directory, owner, query, start } from "./EmbeddedPostgresHarness.ts"
 
 // A stopped cluster that holds one committed row, made once and copied by whoever needs one.
 const seed = mkdtempSync(join(tmpdir(), "turnpike-embedded-"))
@@ -76,26 +47,6 @@ const isRunning = (pid: number) =>
 
 const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(Effect.repeat({ until: (met) => met, schedule: Schedule.spaced("2 millis") }))
-
-/** Another process that makes the data directory its own; answers with the first line it prints. */
-const owner = (dataDir: string, uid?: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const script = fileURLToPath(new URL("./EmbeddedPostgresOwner.ts", import.meta.url))
-      const child = spawn(process.execPath, [script, dataDir], {
-        stdio: ["ignore", "pipe", "inherit"],
-        ...(uid === undefined ? {} : { uid, gid: uid })
-      })
-      const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-      const line = new Promise<string>((resolve) => child.stdout.once("data", (chunk) => resolve(String(chunk).trim())))
-      return { child, pid: child.pid ?? 0, line: Effect.promise(() => line), exited: Effect.promise(() => exited) }
-    }),
-    ({ child, exited }) =>
-      Effect.andThen(
-        Effect.sync(() => child.kill("SIGTERM")),
-        exited
-      )
-  )
 
 const killedOwner = Effect.fnUntraced(function* (dataDir: string) {
   const { child, line, exited } = yield* owner(dataDir)
@@ -265,34 +216,6 @@ describe("EmbeddedPostgres", () => {
       const error = yield* Effect.flip(start(dataDir))
       assert.strictEqual(error.reason, "Version")
       assert.include(error.message, "made by Postgres 9")
-    })
-  )
-
-  it.live.skipIf(!isRoot)("root can keep the database where nobody else may enter", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* remembering
-      chmodSync(join(dataDir, ".."), 0o700)
-      yield* Effect.andThen(start(dataDir), remembers)
-    })
-  )
-
-  // The node binary of a checkout that only root may enter cannot be run by anybody else.
-  const othersMayRun = isRoot && spawnSync(process.execPath, ["--version"], { uid: nobody, gid: nobody }).status === 0
-  it.live.skipIf(!othersMayRun)("an ordinary user owns a database, and root can run it afterwards", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* directory
-      mkdirSync(dataDir)
-      chownSync(dataDir, nobody, nobody)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { line } = yield* owner(dataDir, nobody)
-          assert.strictEqual(yield* line, "ready")
-          const server = yield* EmbeddedPostgres.running(dataDir)
-          yield* query(server, "create table facts as select 42 as fact")
-        })
-      )
-      yield* Effect.scoped(Effect.andThen(start(dataDir), remembers))
-      assert.strictEqual(yield* (yield* owner(dataDir, nobody)).line, "ready")
     })
   )
 })
