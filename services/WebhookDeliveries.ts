@@ -50,7 +50,7 @@ export class WebhookDeliveries extends Context.Service<
     /**
      * Sends past events again that the subscription asks for, oldest first and behind what happens meanwhile; also those raised
      * while it was paused. About `maxReplayed` per call: `next` is the cursor of what follows, if anything does, and `until` the moment
-     * from which on that happened.
+     * from which on that happened; where nothing does, from which on something may be written yet.
      */
     replayAll(
       caller: Principal,

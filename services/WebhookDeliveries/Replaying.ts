@@ -1,8 +1,10 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import {
+  longestUnwritten,
   maxReplayedAtOnce,
   maxReplaysWaiting,
+  readUntil,
   replayDefaults,
   replayedOf,
   type Replaying,
@@ -17,7 +19,7 @@ const mostRead = 20_000
 /** What is replayed together is due one after the other, in milliseconds. */
 const apart = 20
 /** Facts that were written at once by several may stand so far from their place in time. */
-const margin = "1 minute"
+const margin = `${longestUnwritten} milliseconds`
 
 const toJson = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 
@@ -192,7 +194,7 @@ export const make = Effect.gen(function* () {
     }
     const [next, ...others] = found.slice(queued.length)
     const rest = next === undefined && !only_failed ? Option.getOrUndefined(yield* beyond(range)) : next
-    if (rest === undefined) return { queued: queued.length, until, next: null }
+    if (rest === undefined) return { queued: queued.length, until: readUntil({ since, until }, now), next: null }
     const from = others.reduce((earliest, { at }) => (at < earliest ? at : earliest), rest.at)
     // Whoever goes on by time alone gets on, also where an instant has more facts than a call takes.
     return { queued: queued.length, until: from > since ? from : later(since), next: rest.seq - 1n }

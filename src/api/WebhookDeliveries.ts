@@ -149,8 +149,11 @@ export const replayAll = HttpApiEndpoint.post("replayAll", "/webhooks/:id/replay
         "types and families; `only_failed` to what was sent, never arrived and is not tried any more: what was raised while the webhook " +
         "was paused was not sent, and is left out then. One call takes 1,000 events, of one instant all together and 5,000 at most; it may " +
         "take fewer, also none, where others lie between. Ask again with the same body and `next_cursor` as `cursor` until that is null. " +
-        "`until` in the answer is the moment from which on the rest happened: who goes on with it as `since`, and no cursor, may have " +
-        "events of one instant twice, and of an instant with more than 5,000 not all. Only while the webhook is `active`, else 409 " +
+        "`until` in the answer is then the moment from which on to ask the next time, as `since`: not later than a minute ago, " +
+        "unless this `since` is, because what happened in the last minute may not be written yet. Nothing is left out so, and what " +
+        "happened since then comes twice. Before that it is " +
+        "the moment from which on the rest happened: who goes on with it as `since`, and no cursor, may have events of one instant " +
+        "twice, and of an instant with more than 5,000, or of the last minute, not all. Only while the webhook is `active`, else 409 " +
         "`STATE_TRANSITION_INVALID`; what was queued is sent also when it is paused afterwards. While 10,000 replays of " +
         "the webhook wait to be sent 422 `TOO_MANY_REPLAYS`.\n\n" +
         `${createdOnce} A call that goes on with a cursor has a key of its own.`,

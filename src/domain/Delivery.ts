@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { DateTime, Schema } from "effect"
 import { Moment } from "./Instant.ts"
 import { EventType } from "./Event.ts"
 import { DeliveryId, EventId, WebhookId } from "./Ids.ts"
@@ -96,6 +96,19 @@ export const replayDefaults = { types: ["*"], only_failed: false } as const
 /** How many events one call replays, and how many at most: those of one instant are not parted, and a batch makes thousands. */
 export const maxReplayed = 1000
 export const maxReplayedAtOnce = 5 * maxReplayed
+
+/**
+ * How long after it happened a fact may still be written, in milliseconds: an event bears the time at which it was asked for, and is seen
+ * when that is committed. Far above what a commit is waited for.
+ */
+export const longestUnwritten = 60_000
+
+/** From when on events may be missing in what was read at `now` of a range: those that follow it, and those that were not written yet. */
+export const readUntil = ({ since, until }: { readonly since: Date; readonly until: Date }, now: Date): Date => {
+  const written = DateTime.toDate(DateTime.subtract(DateTime.makeUnsafe(now), { milliseconds: longestUnwritten }))
+  const read = written < since ? since : written
+  return until < read ? until : read
+}
 
 /** While so many replays of a subscription wait to be sent, no more are taken. */
 export const maxReplaysWaiting = 10_000

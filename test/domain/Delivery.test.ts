@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
-import { maxReplayed, maxReplayedAtOnce, replayedOf } from "#domain/Delivery.ts"
+import { longestUnwritten, maxReplayed, maxReplayedAtOnce, readUntil, replayedOf } from "#domain/Delivery.ts"
 import { nextAttempt, retryAfterOf, retrySchedule, streakAfter } from "#domain/DeliverySchedule.ts"
 import { EventType } from "#domain/Event.ts"
 import { patternsOf } from "#domain/Webhook.ts"
@@ -170,5 +170,15 @@ describe("what one call replays", () => {
     // Before the last of these are some that happened later, so it is no end, however its neighbours look.
     assert.strictEqual(replayedOf(facts([500, 5], [1, 1], [600, 3])), 1_101)
     assert.strictEqual(replayedOf(facts([500, 2], [100, 3], [501, 1])), 1_101)
+  })
+
+  it("is read up to its end, or as far as all that happened is written", () => {
+    const now = new Date(10 * longestUnwritten)
+    const written = new Date(9 * longestUnwritten)
+    const [longAgo, justNow] = [new Date(0), new Date(now.getTime() - 1)]
+    assert.deepStrictEqual(readUntil({ since: longAgo, until: new Date(1) }, now), new Date(1))
+    assert.deepStrictEqual(readUntil({ since: longAgo, until: now }, now), written)
+    assert.deepStrictEqual(readUntil({ since: justNow, until: now }, now), justNow)
+    assert.deepStrictEqual(readUntil({ since: now, until: justNow }, now), justNow)
   })
 })

@@ -215,7 +215,7 @@ layer(testLayer(), { timeout: "60 seconds" })("the history", (it) => {
       const first = yield* replayAll(caller, id, { since })
       assert.deepInclude(first, { queued: 900, until: new Date(at + 3000) })
       const second = yield* replayAll(caller, id, { since: first.until, until: new Date(at + 4000) })
-      assert.deepStrictEqual(second, { queued: 300, until: new Date(at + 4000), next: null })
+      assert.deepStrictEqual(second, { queued: 300, until: first.until, next: null })
       assert.deepInclude(yield* replayAll(caller, id, { since, types: ["transfer.failed"] }), { queued: 0 })
       yield* deliverDue
       // One every 20 ms, whatever number of calls queued them.

@@ -40,7 +40,8 @@ export const platform: Terms = {
   },
   "webhooks.replayAll": {
     since: "From when on events are sent again, inclusive, by when they happened: ISO 8601 with seconds and an offset",
-    until: "Until when, exclusive; now when left out. In the answer: the moment from which on the rest happened",
+    until:
+      "Until when, exclusive; now when left out. In the answer: the moment from which on the rest happened, or the `since` to go on with",
     types: "Only these types and families of what the webhook asks for; all of it when left out",
     only_failed: "Only what was sent, never arrived and is not tried any more; false when left out",
     queued: "How many events this call sends again; 0 does not mean that it was the last one: `next_cursor` null does",
