@@ -2,9 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, type Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { IdempotencyClaim } from "#domain/Command.ts"
 import { QuoteId, TransferId } from "#domain/Ids.ts"
-import type { Principal } from "#domain/Principal.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import * as RateTable from "#layers/RateTable.ts"
 import { CrossBorder } from "#services/CrossBorder.ts"
@@ -19,12 +17,6 @@ import { whileHeadIsHeld } from "./LockHarness.ts"
 import { balance, orderFor, pair, quoted, testLayer } from "./SettlementsHarness.ts"
 import { tenant, walletOf } from "./WalletsHarness.ts"
 
-const _claimOf = ({ tenant_id }: Principal, key: string, fingerprint = "1"): IdempotencyClaim => ({
-  tenant_id,
-  operation: "transfers.create",
-  key,
-  fingerprint
-})
 const count = Effect.fnUntraced(function* (tenant_id: string) {
   const rows =
     yield* (yield* SqlClient.SqlClient)`SELECT count(*)::int AS n FROM transfers WHERE tenant_id = ${tenant_id}`

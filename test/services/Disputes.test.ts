@@ -1,12 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { IdempotencyClaim } from "#domain/Command.ts"
-import type { Verdict } from "#domain/DisputeEnd.ts"
 import { toTypeId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Disputes } from "#services/Disputes.ts"
 import { Refunds } from "#services/Refunds.ts"
+import { answer, claimOf, receipt, verdict } from "./DisputesHarness.ts"
 import {
   aDispute,
   available,
@@ -18,25 +17,11 @@ import {
   platform,
   refund,
   services,
-  sound
+  sound,
+  tagsOf
 } from "./RefundsHarness.ts"
 import { tenant } from "./WalletsHarness.ts"
 
-const receipt = { type: "receipt", description: "What was ordered", url: "https://example.com/1" }
-const verdict = (resolution: Verdict["resolution"], refund_amount?: bigint): Verdict => ({
-  resolution,
-  refund_amount,
-  notes: null
-})
-const claimOf = ({ tenant_id }: Principal, operation: string, fingerprint = "1"): IdempotencyClaim => ({
-  tenant_id,
-  operation,
-  key: "k",
-  fingerprint
-})
-const answer = { response: "It was delivered", counter_evidence: [receipt] }
-const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>) =>
-  answers.map((one) => ("failure" in one ? String(Object(one.failure)["_tag"]) : "done")).sort()
 const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map(({ type }) => type)
 
 layer(platform, { timeout: "60 seconds" })("opening a dispute", (it) => {

@@ -1,15 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { Verdict } from "#domain/DisputeEnd.ts"
 import { Disputes } from "#services/Disputes.ts"
+import { verdict } from "./DisputesHarness.ts"
 import { dispute, paid, platform } from "./RefundsHarness.ts"
 
-const verdict = (resolution: Verdict["resolution"], refund_amount?: bigint): Verdict => ({
-  resolution,
-  refund_amount,
-  notes: null
-})
 const answer = { response: "It was delivered", counter_evidence: [] }
 
 layer(platform, { timeout: "60 seconds" })("opening a dispute once more", (it) => {

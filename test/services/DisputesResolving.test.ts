@@ -2,14 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { IdempotencyClaim } from "#domain/Command.ts"
-import type { Verdict } from "#domain/DisputeEnd.ts"
-import type { Principal } from "#domain/Principal.ts"
 import migration from "#layers/migrations/0023_own_changes.ts"
 import { Disputes } from "#services/Disputes.ts"
 import { promises } from "#services/Doctor/Refunds.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Wallets } from "#services/Wallets.ts"
+import { answer, claimOf, verdict } from "./DisputesHarness.ts"
 import {
   available,
   crossed,
@@ -20,24 +18,9 @@ import {
   platform,
   refund,
   services,
-  sound
+  sound,
+  tagsOf
 } from "./RefundsHarness.ts"
-
-const receipt = { type: "receipt", description: "What was ordered", url: "https://example.com/1" }
-const verdict = (resolution: Verdict["resolution"], refund_amount?: bigint): Verdict => ({
-  resolution,
-  refund_amount,
-  notes: null
-})
-const claimOf = ({ tenant_id }: Principal, operation: string, fingerprint = "1"): IdempotencyClaim => ({
-  tenant_id,
-  operation,
-  key: "k",
-  fingerprint
-})
-const answer = { response: "It was delivered", counter_evidence: [receipt] }
-const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>) =>
-  answers.map((one) => ("failure" in one ? String(Object(one.failure)["_tag"]) : "done")).sort()
 
 layer(platform, { timeout: "60 seconds" })("resolving a dispute", (it) => {
   it.effect("with a refund that the respondent cannot pay leaves it as it was", () =>

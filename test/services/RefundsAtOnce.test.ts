@@ -5,7 +5,18 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { available, empty, hundred, paid, platform, refund, refundOf, services, sound } from "./RefundsHarness.ts"
+import {
+  available,
+  empty,
+  hundred,
+  paid,
+  platform,
+  refund,
+  refundOf,
+  services,
+  sound,
+  tagsOf
+} from "./RefundsHarness.ts"
 import { patient, tenant } from "./WalletsHarness.ts"
 
 const claimOf = ({ tenant_id }: Principal, key: string, fingerprint = "1"): IdempotencyClaim => ({
@@ -14,8 +25,6 @@ const claimOf = ({ tenant_id }: Principal, key: string, fingerprint = "1"): Idem
   key,
   fingerprint
 })
-const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>) =>
-  answers.map((answer) => ("failure" in answer ? String(Object(answer.failure)["_tag"]) : "done")).sort()
 
 const patiently = platform.pipe(Layer.provideMerge(patient))
 

@@ -184,3 +184,7 @@ export const sound = Effect.gen(function* () {
 
 export const aRefund = newId(RefundId)
 export const aDispute = newId(DisputeId)
+
+/** What came of each of some attempts: the tag of its refusal, or `done`; sorted. */
+export const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>) =>
+  answers.map((answer) => ("failure" in answer ? String(Object(answer.failure)["_tag"]) : "done")).sort()

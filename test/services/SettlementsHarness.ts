@@ -1,7 +1,8 @@
+import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Queue, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import type { IdempotencyClaim } from "#domain/Command.ts"
-import type { WalletId } from "#domain/Ids.ts"
+import { toTypeId, type TransferId, type WalletId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
 import type { Currency } from "#domain/Money.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -214,4 +215,20 @@ export const eventsOf = Effect.fnUntraced(function* (id: string) {
 export const broken = Effect.gen(function* () {
   const { examine } = yield* Doctor
   return (yield* examine).filter((finding) => finding.broken.length > 0).map((finding) => finding.promise)
+})
+
+export const stateOf = (id: TransferId) => Effect.map(settlementOf(id), ({ state }) => state)
+
+export const settleDue = Effect.flatMap(Settlements, (settlements) => settlements.settleDue)
+
+/** The transfer is completed, its money moved once on both sides, and everybody was told once. */
+export const isSettledOnce = Effect.fnUntraced(function* (parties: Pair, id: TransferId) {
+  assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
+  assert.isTrue((yield* rail.settled).has(toTypeId("tx", id)))
+  assert.deepStrictEqual(yield* balance(parties.from), { posted: 900_000_000n, held: 0n })
+  assert.deepStrictEqual(yield* eventsOf(toTypeId("tx", id)), [
+    "transfer.created pending",
+    "transfer.completed completed"
+  ])
+  assert.deepStrictEqual(yield* broken, [])
 })

@@ -13,29 +13,14 @@ import {
   balance,
   begun,
   broken,
-  eventsOf,
   pair,
-  type Pair,
   rail,
-  settlementOf,
   testLayer,
-  transferOf
+  transferOf,
+  isSettledOnce,
+  settleDue,
+  stateOf
 } from "./SettlementsHarness.ts"
-
-const stateOf = (id: TransferId) => Effect.map(settlementOf(id), ({ state }) => state)
-const settleDue = Effect.flatMap(Settlements, (settlements) => settlements.settleDue)
-
-/** The transfer is completed, its money moved once on both sides, and everybody was told once. */
-const isSettledOnce = Effect.fnUntraced(function* (parties: Pair, id: TransferId) {
-  assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
-  assert.isTrue((yield* rail.settled).has(toTypeId("tx", id)))
-  assert.deepStrictEqual(yield* balance(parties.from), { posted: 900_000_000n, held: 0n })
-  assert.deepStrictEqual(yield* eventsOf(toTypeId("tx", id)), [
-    "transfer.created pending",
-    "transfer.completed completed"
-  ])
-  assert.deepStrictEqual(yield* broken, [])
-})
 
 /** What the operator types after `turnpike settlement`. */
 const turnpike = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
