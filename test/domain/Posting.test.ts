@@ -103,6 +103,28 @@ describe("a capture", () => {
     )
     assert.deepStrictEqual(movements, [])
   })
+  it("is the only one of its hold, also among commands of one group that come after the hold itself", () => {
+    const capture: Step = { kind: "capture", ...between(0, 1), hold: "new" }
+    const { accounts, answers } = run(
+      [account(0), account(1)],
+      [
+        { id: "hold", steps: [reserve("new", 0, 1, 10n)] },
+        { id: "first", steps: [capture] },
+        { id: "second", steps: [capture] }
+      ]
+    )
+    assert.deepStrictEqual(
+      answers.map((answer) => (Result.isFailure(answer) ? answer.failure._tag : "posted")),
+      ["posted", "posted", "HOLD_NOT_OPEN"]
+    )
+    assert.deepStrictEqual(
+      accounts.map(({ held, posted }) => [posted, held]),
+      [
+        [90n, 0n],
+        [110n, 0n]
+      ]
+    )
+  })
   it("of nothing gives everything back", () => {
     const { holds, movements } = captured(0n)
     assert.strictEqual(movements[0]?.kind, "release")
