@@ -197,6 +197,31 @@ describe("alerts", () => {
   })
 })
 
+describe("what is far off", () => {
+  it("is predicted up to the last instant with a year of four digits, and not beyond", () => {
+    const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999) - begin.getTime()
+    // A micro-unit every 1,000 seconds, so that the last of it is there in a moment that is known exactly.
+    const lasting = (millis: number) => streamOf(BigInt(millis) / 1_000_000n, rate("0.000000001"))
+    assert.deepStrictEqual(exhaustsAt(lasting(last)), later(Math.floor(last / 1_000_000) * 1_000_000))
+    assert.isNull(exhaustsAt(lasting(last + 1_000_000)))
+    assert.isNull(nextAlertAt(lasting(last + 2 * day)))
+  })
+})
+
+describe("a cancelled stream", () => {
+  it("is not paused any more, whatever it was before", () => {
+    const paused = done(Change.pause(streamOf(10_000_000n, rate("0.001")), later(10_000)))
+    const dry = done(Change.observe(streamOf(1_000n, rate("0.001")), later(day)))
+    for (const stream of [paused, dry]) {
+      assert.isNotNull(stream.pause_reason)
+      assert.deepInclude(shownAt(done(Change.cancel(stream, later(2 * day))), later(3 * day)), {
+        status: "cancelled",
+        pause_reason: null
+      })
+    }
+  })
+})
+
 describe("refusals", () => {
   it("of a buffer that leaves nothing to flow", () => {
     assert.throws(() => started(1_000_000n, 1n, 1_000_000n))
