@@ -85,6 +85,22 @@ describe("the address guard at the socket", () => {
     assert.strictEqual(await outcomeOf(http, `http://localhost:${own}/`), "ForbiddenAddress: OwnHost")
   })
 
+  it("knows our own host by the port that an address without one means", async () => {
+    await nameServer({}, async (address) => {
+      const http = await publicHttp({ ownHosts: ["pay.example:443", "scan.example:80"], nameServers: [address] })
+      assert.strictEqual(await outcomeOf(http, "https://pay.example/"), "ForbiddenAddress: OwnHost")
+      assert.strictEqual(await outcomeOf(http, "http://scan.example/"), "ForbiddenAddress: OwnHost")
+      assert.strictEqual(await outcomeOf(http, "http://pay.example/"), "Unreachable")
+    })
+  })
+
+  it("tries an IPv6 address that is listed as URLs spell it", async () => {
+    const origin = await tcpOrigin(() => {})
+    const http = await publicHttp({ allowHosts: [`[::1]:${origin.port}`] })
+    // Nobody listens there: what counts is that it was not refused.
+    assert.strictEqual(await outcomeOf(http, `http://[::1]:${origin.port}/`), "Unreachable")
+  })
+
   it("lets loopback through by address and by name where it is allowed, and no other private address", async () => {
     const origin = await httpOrigin((_, response) => response.end())
     const http = await publicHttp({ allowLoopback: true })

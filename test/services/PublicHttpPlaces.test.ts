@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { type Entrant, Places } from "#services/PublicHttp/Places.ts"
 import { brief, call, closeAll, gatewayTo, httpOrigin, rawCall, signal } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
@@ -94,5 +95,55 @@ describe("the places of an endpoint", () => {
     origin.release()
     await first
     assert.strictEqual((await call(port, { path: "/first/greedy/quick" })).body, "quick")
+  })
+})
+
+/** A call that says what becomes of it. */
+class Caller implements Entrant {
+  readonly endpoint = "endpoint"
+  readonly payer: string
+  became = ""
+  constructor(payer: string) {
+    this.payer = payer
+  }
+  enter() {
+    this.became = "entered"
+  }
+  stand() {
+    this.became = "stands"
+  }
+  turnAway(reason: string) {
+    this.became = reason
+  }
+}
+
+describe("who comes and goes at an endpoint", () => {
+  const became = async (callers: ReadonlyArray<Caller>) => {
+    await Promise.resolve()
+    return callers.map((caller) => caller.became)
+  }
+  const arriving = (places: Places, count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const caller = new Caller(`payer ${index}`)
+      places.take(caller)
+      return caller
+    })
+
+  it("who leaves the line makes room in the line, and none at the origin", async () => {
+    const places = new Places(1, 9)
+    const [first, second] = arriving(places, 2)
+    places.leave(second!)
+    const [third, fourth] = arriving(places, 2)
+    assert.deepStrictEqual(await became([first!, third!, fourth!]), ["entered", "stands", "Crowded"])
+  })
+
+  it("who comes in from the line has a place like everybody else", async () => {
+    const places = new Places(1, 9)
+    const [first, second] = arriving(places, 2)
+    places.leave(first!)
+    const [third] = arriving(places, 1)
+    assert.deepStrictEqual(await became([second!, third!]), ["entered", "stands"])
+    places.leave(second!)
+    assert.deepStrictEqual(await became([third!]), ["entered"])
   })
 })
