@@ -55,6 +55,9 @@ describe("the call of a settlement", () => {
       assert.strictEqual(BigInt(`0x${move.used.data.slice(-64)}`), 3n)
       assert.isTrue(move.isUsed("0x80"))
       for (const others of ["0x0", "0x7f", "0x100"] as const) assert.isFalse(move.isUsed(others))
+      const last = (yield* Contracts.make)(permitted({}, { nonce: "255" }))
+      assert.isTrue(last?.isUsed(`0x8${"0".repeat(63)}`))
+      assert.isFalse(last?.isUsed(`0x7${"f".repeat(63)}`))
     })
   )
 

@@ -47,3 +47,14 @@ it.effect("a log in a place that no block has is no answer", () =>
     assert.strictEqual((yield* Effect.flip(beyond.logs(asked)))._tag, "RAIL_UNAVAILABLE")
   })
 )
+
+it("a call was refused by the contract where the node gives its reason or says so, and not where the node failed", () => {
+  const isRevert = (code: number, message: string, data?: string) =>
+    Rpc.isRevert(new Rpc.RpcError({ code, message, data }))
+  assert.isTrue(isRevert(3, "anything"))
+  assert.isTrue(isRevert(-32_000, "VM Exception", "0x08c379a0"))
+  assert.isTrue(isRevert(-32_000, "Execution Reverted"))
+  assert.isFalse(isRevert(-32_000, "header not found", "0x"))
+  assert.isFalse(isRevert(-32_000, "header not found", "https://node.example"))
+  assert.isFalse(isRevert(-32_005, "too many requests"))
+})
