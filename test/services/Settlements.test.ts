@@ -116,6 +116,36 @@ layer(testLayer(), { timeout: "60 seconds" })("a settlement", (it) => {
     })
   )
 
+  it.effect("is asked about after the longest pause, however far off the rail's word is", () =>
+    Effect.gen(function* () {
+      const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      yield* rail.does(() => Effect.succeed({ _tag: "Pending", again_at: new Date(now + 86_400_000) }))
+      const { id } = yield* begun(yield* pair())
+      yield* settleDue
+      assert.deepStrictEqual((yield* settlementOf(id)).due_at, new Date(now + 300_000))
+      yield* rail.does("complete")
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(yield* settleDue, 1)
+    })
+  )
+
+  it.effect("is asked about less often the longer the rail knows nothing yet", () =>
+    Effect.gen(function* () {
+      yield* rail.does("pending")
+      const { id } = yield* begun(yield* pair())
+      const pauses: Array<number> = []
+      for (let turn = 0; turn < 3; turn++) {
+        yield* settleDue
+        const { due_at } = yield* settlementOf(id)
+        pauses.push(due_at.getTime() - (yield* Effect.clockWith((clock) => clock.currentTimeMillis)))
+        yield* TestClock.adjust(pauses.at(-1) ?? 0)
+      }
+      assert.deepStrictEqual(pauses, [500, 750, 1125])
+      yield* rail.does("complete")
+      assert.strictEqual(yield* settleDue, 1)
+    })
+  )
+
   it.effect("that hangs is given up after the call's timeout and asked again", () =>
     Effect.gen(function* () {
       yield* rail.does("hang")
