@@ -100,6 +100,20 @@ layer(testLayer({ silences: 3 }), { timeout: "60 seconds" })("a settlement nobod
     })
   )
 
+  it.effect("may be met with silence again as often as before, once it is resumed", () =>
+    Effect.gen(function* () {
+      const { id } = yield* unresolved
+      yield* (yield* Settlements).resume(id)
+      const states: Array<string> = []
+      for (let times = 0; times < 3; times++) {
+        yield* settleDue
+        states.push(yield* stateOf(id))
+        yield* TestClock.adjust("10 seconds")
+      }
+      assert.deepStrictEqual(states, ["unknown", "unknown", "unresolved"])
+    })
+  )
+
   it.effect("is listed for the operator, who can end it or have it asked again", () =>
     Effect.gen(function* () {
       const { unresolved: listed } = yield* Settlements
