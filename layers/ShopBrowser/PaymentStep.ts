@@ -70,5 +70,5 @@ export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
 export const readPayment = Effect.fnUntraced(function* (tab: Tab, currency: string | null) {
   const { methods, none } = countedOf(yield* offered(tab, yield* look(tab)))
   const evidence = snippet(none ?? methods.map(({ marker }) => marker).join("; "))
-  return judged({ marks: methods, others: [], isWhole: none !== undefined, isDrawn: true, currency, evidence })
+  return judged({ marks: methods, others: [], isWhole: none !== undefined, currency, evidence })
 })

@@ -59,21 +59,21 @@ export interface Offering {
   readonly others: ReadonlyArray<string>
   /** The shop was asked and named every method, so an empty list means that there is none. */
   readonly isWhole: boolean
-  /** A browser had drawn the page before it was read. */
-  readonly isDrawn?: boolean
+  /** Read off a page that no browser has drawn: its scripts may offer more. */
+  readonly isUndrawn?: boolean
   readonly currency: string | null
   readonly evidence: string | null
 }
 
 /** Judges the ways to pay. What nobody listed is unknown. */
-export const judged = ({ currency, evidence, isDrawn, isWhole, marks, others }: Offering): PaymentOutcome => {
+export const judged = ({ currency, evidence, isUndrawn, isWhole, marks, others }: Offering): PaymentOutcome => {
   const methods = marks.slice(0, 50)
   const names = [...new Set(methods.map(({ method }) => method))]
   const seen = evidence ?? snippet(names.join(", "))
   if (methods.length === 0 && others.length === 0) {
     const none = "No payment method is offered for this cart."
     if (isWhole) return { ...failed("payment", "no_payment_method", none, seen), methods }
-    const when = isDrawn === true ? "" : " before a browser runs its scripts"
+    const when = isUndrawn ? " before a browser runs its scripts" : ""
     return { ...unknown(`The checkout does not say how it can be paid${when}.`, seen), methods }
   }
   const byAgent = methods.filter((mark) => mark.class === "agent")
@@ -124,6 +124,7 @@ export const judgedPage = (
     marks: methods,
     others: methods.length > 0 ? [] : choicesOf(facts),
     isWhole: none !== undefined || (isWhole && !facts.isCut),
+    isUndrawn: true,
     currency,
     evidence
   })

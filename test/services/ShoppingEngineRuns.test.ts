@@ -153,6 +153,21 @@ describe("a UCP service that makes an order of a checkout which nobody completed
   })
 })
 
+describe("a UCP service that does not say how a checkout can be paid", () => {
+  it("leaves that open, and no browser is told of, which would see no more", async () => {
+    const outcome = await Effect.runPromise(
+      Effect.scoped(
+        Effect.flatMap(
+          UcpShop.open({ release: "2026-08-25", transports: ["mcp"], fault: "pays_unsaid" }),
+          ({ domain }) => testOf(domain)
+        )
+      )
+    )
+    const { detail, status } = outcome.steps.at(-1) ?? {}
+    assert.deepStrictEqual([status, detail], ["unknown", "The checkout does not say how it can be paid."])
+  })
+})
+
 /** A site that answers everything with this. */
 const hostile = (text: string, type: string, status = 200) =>
   openFixture((_, response) => {

@@ -22,6 +22,7 @@ export type UcpFault =
   | "wants_token"
   | "busy" // every call is answered 429
   | "orders_at_once" // a checkout that lacks nothing is an order, without being completed
+  | "pays_unsaid" // neither the profile nor a checkout says how it can be paid
 
 export interface UcpShopOptions {
   readonly release: UcpRelease
@@ -63,6 +64,9 @@ const faulty = (profile: Profile, fault: UcpFault | undefined): Profile => {
     case "malformed_version":
       profile.ucp.version = "v1"
       return profile
+    case "pays_unsaid":
+      delete profile.ucp.payment_handlers
+      return profile
     case "oversized":
       return { ...profile, padding: "x".repeat(1_500_000) }
     default:
@@ -84,14 +88,14 @@ const send = (response: ServerResponse, status: number, body: object | string, t
 const page = "<!doctype html><title>Shop</title><h1>Everything for the garden</h1>"
 
 /** What every answer of UCP carries. */
-const signed = ({ release }: UcpShopOptions, said: Profile): Profile => {
+const signed = ({ fault, release }: UcpShopOptions, said: Profile): Profile => {
   const names = ["dev.ucp.shopping.checkout"]
   const capabilities =
     release === "2026-01-11"
       ? names.map((name) => ({ name, version: release }))
       : Object.fromEntries(names.map((name) => [name, [{ version: release }]]))
   const handlers = { "com.example.cards": [{ id: "cards", version: release, config: {} }] }
-  const payment = release === "2026-01-11" ? {} : { payment_handlers: handlers }
+  const payment = release === "2026-01-11" || fault === "pays_unsaid" ? {} : { payment_handlers: handlers }
   return { ...said, ucp: { version: release, ...(said.ucp ?? {}), capabilities, ...payment } }
 }
 
