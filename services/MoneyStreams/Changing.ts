@@ -22,7 +22,8 @@ const attempts = 200
 
 /**
  * How old a decision may be when it is posted. It counts from when it was made: what the stream is shown to have done since, while its
- * process slept or waited for the ledger, would be taken back.
+ * process slept or waited for the ledger, would be taken back. Each that was too old allows the next to be twice as old: where the ledger
+ * takes longer for all it is asked, a sender could not stop a stream otherwise.
  */
 const timely = Duration.seconds(2)
 
@@ -86,8 +87,9 @@ export const make = Effect.fnUntraced(function* (
   const changeOnce = Effect.fnUntraced(function* <Refused, Denied = never>(
     caller: Principal,
     id: StreamId,
-    { by = "sender", claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>
-  ): Effect.fn.Return<Changed | undefined, NotFound | Forbidden | Refused | Denied> {
+    { by = "sender", claim, decide, memo = null, refuse = Effect.die, transfers }: Wanted<Refused, Denied>,
+    age: Duration.Duration
+  ): Effect.fn.Return<Changed | "late" | "overtaken", NotFound | Forbidden | Refused | Denied> {
     const decided = yield* Effect.result(
       Effect.gen(function* () {
         const reached = yield* reach(caller, id, by)
@@ -106,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
         moving(action, transfer_id, amount, before, { caller, from, to, memo })
       )
     )
-    const until = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), timely))
+    const until = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), age))
     const { command, stream } = changing(before, change, now, movings, claim, until)
     const last = movings.at(-1)
     const posted = yield* ledger.post(command).pipe(
@@ -124,7 +126,8 @@ export const make = Effect.fnUntraced(function* (
     )
     if (posted === undefined) {
       // By somebody else, or by this very call where it ended the stream, and its first answer was lost on the way from the database.
-      if ((yield* find(caller, id)).changed_by !== command.id) return undefined
+      const { changed_by, version } = yield* find(caller, id)
+      if (changed_by !== command.id) return version === before.version ? "late" : "overtaken"
       const made = last === undefined ? Option.none() : yield* readTransfer(caller.tenant_id, last.id)
       return { stream: shownAt(stream, now), transfer: Option.getOrUndefined(made), replayed: false }
     }
@@ -138,9 +141,11 @@ export const make = Effect.fnUntraced(function* (
   const change = <Refused, Denied = never>(caller: Principal, id: StreamId, wanted: Wanted<Refused, Denied>) =>
     inTurn(id)(
       Effect.gen(function* () {
+        let age = timely
         for (let attempt = 0; attempt < attempts; attempt++) {
-          const changed = yield* changeOnce(caller, id, wanted)
-          if (changed !== undefined) return changed
+          const changed = yield* changeOnce(caller, id, wanted, age)
+          if (typeof changed !== "string") return changed
+          if (changed === "late") age = Duration.times(age, 2)
         }
         return yield* Effect.die(ServiceUnavailable.because("others changed it each time"))
       })

@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { Ledger } from "#services/Ledger.ts"
+import type { LedgerCommand } from "#services/Ledger/Group.ts"
 import { MoneyStreams, type Steered } from "#services/MoneyStreams.ts"
 import { whileHeadIsHeld } from "./LockHarness.ts"
 import { another, faults, open, parties, platform, rate } from "./MoneyStreamsHarness.ts"
@@ -32,4 +34,28 @@ layer(platform, { timeout: "60 seconds" })("a stream whose change is late", (it)
       })
     )
   }
+})
+
+layer(platform, { timeout: "60 seconds" })("a stream, while the ledger takes three seconds for everything,", (it) => {
+  it.effect("is paused all the same, after a few attempts", () =>
+    Effect.gen(function* () {
+      const both = yield* parties(100_000_000n)
+      const { id } = (yield* open(both, flowing)).stream
+      const ledger = yield* Ledger
+      let asked = 0
+      const post = (command: LedgerCommand) =>
+        Effect.suspend(() => {
+          asked++
+          return Effect.andThen(TestClock.adjust("3 seconds"), ledger.post(command))
+        })
+      const slow = Layer.succeed(Ledger, { ...ledger, post: post as Ledger["Service"]["post"] })
+      const streams = Context.get(
+        yield* Layer.build(Layer.fresh(MoneyStreams.layer).pipe(Layer.provide(slow))),
+        MoneyStreams
+      )
+      const { stream } = yield* streams.pause(both.caller, id)
+      assert.deepStrictEqual([stream.status, asked], ["paused", 2])
+      assert.deepStrictEqual(yield* faults, [])
+    })
+  )
 })
