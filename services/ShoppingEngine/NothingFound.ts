@@ -26,7 +26,7 @@ export const oneAddress = ({ links }: Pick<PageFacts, "links">): string | undefi
 }
 
 /** A page with more links than this is more than a question. */
-const fewLinks = 5
+export const fewLinks = 5
 
 /** A captcha that somebody has to solve before anything of the shop is seen, with whatever status it comes. */
 const captchaBefore = ({ captchas, links, visibleLength }: PageFacts): StepOutcome | undefined => {

@@ -12,6 +12,7 @@ import type { Blocker } from "#domain/ShoppingTest.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import type { Storefront } from "./Discovery.ts"
 import type { SiteAnswer } from "../SiteVisits.ts"
+import { fewLinks } from "./NothingFound.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
 import type { StepOutcome } from "./Rail.ts"
 import * as ShopSearch from "./ShopSearch.ts"
@@ -110,12 +111,19 @@ const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefro
   return { offers, pages, refused: refused ?? turnedAway("selection", missing) }
 })
 
-/** What stands before every page alike: a question of consent, of a region, in whatever language. Ours not to answer. */
-const sameBefore = (pages: ReadonlyArray<PageSeen>, home: PageFacts): StepOutcome | undefined => {
-  const texts = new Set(pages.map(({ facts }) => facts.visibleText))
-  const [text = ""] = texts
-  const isAlike = texts.size === 1 && (pages.length > 1 || text === home.visibleText)
-  if (!isAlike || text === "") return undefined
+/**
+ * What stands before every page alike: a question of consent, of a region, in whatever language. Ours not to answer. Pages of a shop that
+ * are alike for what they lack, as a script fills them or their products are gone, still lead about in the shop.
+ */
+const sameBefore = (pages: ReadonlyArray<PageSeen>, { home, productUrls }: Storefront): StepOutcome | undefined => {
+  const [first] = pages
+  const text = first?.facts.visibleText ?? ""
+  if (first === undefined || text === "" || pages.some(({ facts }) => facts.visibleText !== text)) return undefined
+  const { links } = first.facts
+  const isBeforeHome = text === home.facts.visibleText
+  if (!isBeforeHome && (pages.length === 1 || links.length > fewLinks)) return undefined
+  const products = new Set(productUrls.map(({ href }) => href))
+  if (links.some(({ href }) => products.has(href))) return undefined
   const what =
     pages.length === 1
       ? "The page of the product shows the same text as the home page"
@@ -126,12 +134,13 @@ const sameBefore = (pages: ReadonlyArray<PageSeen>, home: PageFacts): StepOutcom
 /** Why nothing can be chosen. */
 const unchosen = (
   { excluded, soldOut, unpriced }: Choice,
-  { home, productUrls: { length: known } }: Storefront,
+  front: Storefront,
   pages: ReadonlyArray<PageSeen>,
   refused: StepOutcome | undefined
 ): StepOutcome => {
   const [first] = soldOut
   const [nameless] = unpriced
+  const known = front.productUrls.length
   if (first !== undefined && pages.length > 0 && known > maxSoldOut) {
     const detail = `The first ${soldOut.length} of ${known} products are out of stock; the others were not looked at.`
     return unknown(detail, snippet(first.candidate.name), [warning("selection", "out_of_stock", detail)])
@@ -168,7 +177,7 @@ const unchosen = (
     const detail = "The pages of products tell their prices only to whoever has logged in."
     return failed("selection", "account_required", detail, snippet(forAccounts))
   }
-  const same = nameless === undefined ? sameBefore(pages, home.facts) : undefined
+  const same = nameless === undefined ? sameBefore(pages, front) : undefined
   if (same !== undefined) return same
   if (nameless !== undefined || pages.length > 0) {
     const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."

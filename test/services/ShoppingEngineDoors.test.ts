@@ -50,6 +50,27 @@ describe("a shop behind a door", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is none whose pages of products are alike for what they lack, and lead about in it", () =>
+    Effect.gen(function* () {
+      const places = ["About", "Blog", "Teas", "Bowls", "Gifts", "Contact"].map(
+        (name) => `<a href="/${name}">${name}</a>`
+      )
+      const to = (path: string) => `<a href="/products/${path}">${path}</a>`
+      const alike = [places.join(""), to("tea-bowl") + to("kettle")]
+      for (const links of alike) {
+        const { domain } = yield* Fixture.open((request, response, base) => {
+          const { pathname } = new URL(request.url ?? "/", base)
+          if (pathname === "/robots.txt") return send(response, 404, "")
+          const body = `${links}<product-view></product-view>`
+          send(response, 200, bare(pathname === "/" ? `<h1>Teas</h1>${body}${to("tea-bowl")}${to("kettle")}` : body))
+        })
+        const outcome = yield* testOf(domain, "search")
+        assert.include(line(outcome), "selectionx", links)
+        assert.strictEqual(outcome.failure_point?.blocker, "no_structured_data", links)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that leads to a login from wherever it sells asks for an account", () =>
     Effect.gen(function* () {
       const club = bare('<h1>Private sale club</h1><a href="/shop">Shop now</a> <a href="/login">Sign in</a>')
