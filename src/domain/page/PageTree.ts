@@ -45,7 +45,7 @@ type Growing = { -readonly [Key in keyof PageElement]: PageElement[Key] }
 const none: ReadonlyMap<string, string> = new Map()
 /** The last is out of the window, from where nobody can scroll it into sight: forms stand there as traps for programs. */
 const hiddenStyle =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,6}(?:\.\d{0,9})?(?:px|em|rem)\b)/i
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top)\s*:\s*-\d{4,6}(?:\.\d{0,9})?(?:px|em|rem)\b)/i
 const strikes: ReadonlySet<string> = new Set(["s", "del", "strike"])
 const apology = /java\s?-?script/i
 

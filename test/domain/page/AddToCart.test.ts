@@ -102,6 +102,12 @@ describe("what puts a product into the cart", () => {
     }
   })
 
+  it("is a button that shows a picture in place of its words", () => {
+    const button = `<button style="background: url(/add.png); text-indent: -9999px">Add to cart</button>`
+    const form = `<form method="post" action="/basket"><input type="hidden" name="id" value="1">${button}</form>`
+    assert.strictEqual(found(form)?.action, "https://shop.example/basket")
+  })
+
   it("is there but cannot be pressed when sold out", () => {
     assert.isTrue(found(`<form action="/cart/add" method="post"><button disabled>Sold out</button></form>`)?.isDisabled)
   })
