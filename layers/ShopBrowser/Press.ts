@@ -46,27 +46,34 @@ const anyOne: Accepts = () => Effect.succeed(true)
 
 /** Of an element what tells where it stands. */
 interface Placed {
+  readonly scrollLeft: number
+  readonly scrollTop: number
+  readonly parentElement: Placed | null
+  readonly host?: Placed
   getBoundingClientRect(): { readonly right: number; readonly bottom: number }
+  getRootNode(): Placed
   readonly ownerDocument: {
-    readonly defaultView: {
-      readonly scrollX: number
-      readonly scrollY: number
-      getComputedStyle(element: unknown): { readonly direction: string }
-    } | null
+    readonly defaultView: { getComputedStyle(element: unknown): { readonly direction: string } } | null
     readonly documentElement: unknown
   }
 }
 
 /**
  * Runs in the page. Whether a control stands where somebody may scroll to: what is above a page, or before where its lines begin, is drawn
- * and cannot be pressed. Such are closed drawers, and traps for programs.
+ * and cannot be pressed. Such are closed drawers, and traps for programs. Parts of a page may be scrolled as well as the whole.
  */
 const isReachable = (control: Placed): boolean => {
   const { defaultView: view, documentElement: root } = control.ownerDocument
   if (view === null) return false
-  const { bottom, right } = control.getBoundingClientRect()
+  let { bottom, right } = control.getBoundingClientRect()
+  let box: Placed | null | undefined = control.parentElement ?? control.getRootNode().host
+  while (box) {
+    bottom += box.scrollTop
+    right += box.scrollLeft
+    box = box.parentElement ?? box.getRootNode().host
+  }
   const isFromLeft = view.getComputedStyle(root).direction !== "rtl"
-  return bottom + view.scrollY > 0 && (!isFromLeft || right + view.scrollX > 0)
+  return bottom > 0 && (!isFromLeft || right > 0)
 }
 
 /** The first control that may be pressed for this and can be seen; one that is disabled only when no other is there. */

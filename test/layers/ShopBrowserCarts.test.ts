@@ -90,6 +90,17 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect(
+      "is filled by a button that a person can scroll back to, in a part of the page that scrolls by itself",
+      () =>
+        Effect.gen(function* () {
+          const before = `<style>main { height: 300px; overflow: auto } main::after { content: ""; display: block; height: 3000px }</style>
+          <script>addEventListener("load", () => document.querySelector("main").scrollTo(0, 2000))</script>`
+          const cart = yield* cartOf({ price: "12.00", currency: "USD", full: row("$12.00"), before })
+          assert.strictEqual(cart.status, "passed", cart.detail)
+        })
+    )
+
     it.effect("is not empty for having a button that empties it, whatever that is drawn like", () =>
       Effect.gen(function* () {
         const button = `<button style="text-transform: uppercase">Empty cart</button>`
