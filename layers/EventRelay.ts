@@ -7,7 +7,7 @@ import { keepUp } from "#services/EventLog/Following.ts"
 import { monotonic } from "#services/RealTime.ts"
 import { bodyOf } from "#services/WebhookDeliveries/Message.ts"
 import * as Cursor from "./EventRelay/Cursor.ts"
-import type { After, Message, Tip } from "./EventRelay/JetStream.ts"
+import type { After, Message, StreamRefused, Tip } from "./EventRelay/JetStream.ts"
 import { Nats } from "./Nats.ts"
 
 /** How much is published before it is acknowledged: events, and characters of them. */
@@ -20,6 +20,10 @@ const refill = { minutes: 10 }
 const kept = { days: 7 }
 /** For how long a lease is not asked about again, in milliseconds. */
 const fresh = 3_000
+/** How many reasons are told of one standstill. */
+const mostReasons = 8
+/** For how long whoever is refused again and again lets other processes try, in milliseconds. */
+const aside = 2_000
 /** What of a message the server's limit leaves for the body. */
 const overhead = 1_024
 
@@ -27,7 +31,7 @@ const relayed = Metric.counter("turnpike_relay_events_total", {
   description: "Events that this process published to the stream",
   incremental: true
 })
-const behind = Metric.gauge("turnpike_relay_behind_events", {
+export const behind = Metric.gauge("turnpike_relay_behind_events", {
   description: "How many committed events the stream does not have yet, as its relay sees it"
 })
 
@@ -44,13 +48,15 @@ interface Standing {
 
 /**
  * Copies the event log into the stream `TURNPIKE_EVENTS`. Every committed event is published at least once, in the order of the log,
- * under its id, which the stream takes once within two minutes. One process at a time does it: whoever holds the lease.
+ * under its id, which the stream takes once within two minutes. One process at a time does it: whoever holds the lease. It has a
+ * connection of its own: a JetStream that hangs, on a full disk say, has NATS read no more of a connection that it is asked over.
  */
 export const make = Effect.gen(function* () {
   const log = yield* EventLog
   const clock = yield* Clock.Clock
   const { environment } = yield* Deployment
-  const nats = yield* Nats
+  const shared = yield* Nats
+  const nats = shared && (yield* shared.beside)
   // The library takes 20 MB, which a server without NATS need not have.
   const { append, look } = yield* Effect.promise(() => import("./EventRelay/JetStream.ts"))
   const cursor = yield* Cursor.make("nats")
@@ -58,7 +64,9 @@ export const make = Effect.gen(function* () {
   let standing: Standing | undefined
   let lease: { readonly held: Cursor.Held; readonly since: number } | undefined
   let askAgainAt = Number.NEGATIVE_INFINITY
-  let said = ""
+  /** What was refused since something was taken, and over which connection last. */
+  const said = new Set<string>()
+  let refusedOver: NatsConnection | undefined
 
   /** The stream knows best what it has. Without a word from it the cursor counts, and a new stream gets the last ten minutes. */
   const find = Effect.fnUntraced(function* (connection: NatsConnection, held: Cursor.Held) {
@@ -139,10 +147,9 @@ export const make = Effect.gen(function* () {
     // Where we stand is where the cursor stands, or somebody else went on.
     if (found === undefined || standing?.seq !== found.seq) standing = undefined
     lease = found === undefined ? undefined : { held: found, since: now }
-    if (found === undefined) {
-      askAgainAt = now + 1_000
-      yield* Metric.update(behind, 0)
-    }
+    if (found === undefined) askAgainAt = now + 1_000
+    // Known before anything is taken: a stream that takes nothing is behind as well.
+    yield* Metric.update(behind, found === undefined ? 0 : Math.max(0, Number(found.head - found.seq)))
     return found
   })
 
@@ -152,15 +159,22 @@ export const make = Effect.gen(function* () {
     return cursor.release
   })
 
-  /** Says once what it is; the next turn looks again. */
-  const complain = (told: string) =>
-    Effect.suspend(() => {
-      // Each question has a place of its own for its answer.
-      const message = told.replace(/_INBOX\.[^\s"]*/, "_INBOX.>")
-      const isNews = said !== message
-      said = message
-      return isNews ? Effect.logWarning(`Events do not reach the stream in NATS: ${message}; trying on`) : Effect.void
-    })
+  /** Says once what it is. The next turn looks again; who is refused then, too, or gets no answer lets others try, who may be better connected. */
+  const complain = Effect.fnUntraced(function* ({ isSilent, message: told }: StreamRefused) {
+    const connection = nats?.current()
+    const isAgain = isSilent || (connection !== undefined && connection === refusedOver)
+    if (isAgain) askAgainAt = monotonic(clock) + aside
+    refusedOver = connection
+    yield* release
+    // Each question has a place of its own for its answer.
+    const message = told.replace(/_INBOX\.[^\s"]*/, "_INBOX.>")
+    if (!said.has(message) && said.size < mostReasons) {
+      said.add(message)
+      yield* Effect.logWarning(`Events do not reach the stream in NATS: ${message}; trying on`)
+    }
+    // What it was asked would pile up on the way, and be done when nobody waits for it.
+    if (isSilent && connection !== undefined) yield* Effect.promise(() => connection.close())
+  })
 
   /** Publishes the next events, if there are any and nobody else does. True when there are more. */
   const turn = Effect.gen(function* () {
@@ -170,12 +184,10 @@ export const make = Effect.gen(function* () {
     const held = yield* holding(monotonic(clock))
     if (held === undefined) return false
     const more = yield* relay(connection, held)
-    said = ""
+    said.clear()
+    refusedOver = undefined
     return more
-  }).pipe(
-    // Another process may be better connected.
-    Effect.catchTag("StreamRefused", ({ message }) => Effect.as(Effect.andThen(release, complain(message)), false))
-  )
+  }).pipe(Effect.catchTag("StreamRefused", (refused) => Effect.as(complain(refused), false)))
 
   return { turn, release }
 })

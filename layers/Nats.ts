@@ -1,5 +1,5 @@
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node"
-import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schedule, Schema } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Metric, Redacted, Result, Schedule, Schema, type Scope } from "effect"
 import { realTime } from "#services/RealTime.ts"
 
 /** What `NATS_URL` names. */
@@ -62,6 +62,8 @@ export interface Client {
   readonly current: () => NatsConnection | undefined
   /** Waits for a connection. */
   readonly connection: Effect.Effect<NatsConnection>
+  /** Another one to the same servers, for what may be held up without holding up the rest. Of its comings and goings nothing is said. */
+  readonly beside: Effect.Effect<Client, never, Scope.Scope>
 }
 
 /** NATS, where `NATS_URL` names one. */
@@ -109,7 +111,38 @@ const openBy = (connect: Connect, options: ConnectionOptions) =>
   })
 
 /** Connects to these servers, and stays connected until the scope ends. Waits for the outcome of the first attempt only. */
-export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
+export const make = Effect.fnUntraced(function* (servers: Servers) {
+  // One that never came is seen to be away as well.
+  yield* Metric.update(connected, 0)
+  yield* Metric.update(reconnects, 0)
+  return yield* keep(servers, {
+    connected: (is) => Metric.update(connected, is ? 1 : 0),
+    reconnected: Metric.update(reconnects, 1),
+    warn: Effect.logWarning,
+    there: Effect.logInfo("NATS is there")
+  })
+})
+
+/** Who is told how a connection fares. */
+interface Told {
+  readonly connected: (is: boolean) => Effect.Effect<void>
+  readonly reconnected: Effect.Effect<void>
+  readonly warn: (message: string) => Effect.Effect<void>
+  readonly there: Effect.Effect<void>
+}
+
+const nobody: Told = {
+  connected: () => Effect.void,
+  reconnected: Effect.void,
+  warn: () => Effect.void,
+  there: Effect.void
+}
+
+const keep: (servers: Servers, told: Told) => Effect.Effect<Client, never, Scope.Scope> = Effect.fnUntraced(function* (
+  servers: Servers,
+  told: Told
+) {
+  const { names, options } = servers
   // The library takes 20 MB, which a server without NATS need not have.
   const { connect } = yield* Effect.promise(() => import("@nats-io/transport-node"))
   const open = openBy(connect, options)
@@ -117,21 +150,18 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
   let times = 0
   const present = Latch.makeUnsafe(false)
   const tried = Latch.makeUnsafe(false)
-  // One that never came is seen to be away as well.
-  yield* Metric.update(connected, 0)
-  yield* Metric.update(reconnects, 0)
 
   const arrive = Effect.fnUntraced(function* (connection: NatsConnection) {
     current = connection
     present.openUnsafe()
     tried.openUnsafe()
-    yield* Metric.update(connected, 1)
-    if (times++ > 0) yield* Metric.update(reconnects, 1)
+    yield* told.connected(true)
+    if (times++ > 0) yield* told.reconnected
   })
   const leave = Effect.suspend(() => {
     current = undefined
     present.closeUnsafe()
-    return Metric.update(connected, 0)
+    return told.connected(false)
   })
   const opened = open.pipe(
     Effect.catch(({ message }) => {
@@ -141,11 +171,11 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
       const sayWhatIsNew = ({ message }: NatsAway) => {
         if (said.has(message) || said.size >= mostReasons) return Effect.void
         said.add(message)
-        return Effect.logWarning(`NATS is still away (${message})`)
+        return told.warn(`NATS is still away (${message})`)
       }
       return Effect.andThen(
-        Effect.logWarning(`NATS is away (${message}); signals between processes are late until it is back`),
-        Effect.tap(Effect.retry(Effect.tapError(open, sayWhatIsNew), again), Effect.logInfo("NATS is there"))
+        told.warn(`NATS is away (${message}); signals between processes are late until it is back`),
+        Effect.tap(Effect.retry(Effect.tapError(open, sayWhatIsNew), again), told.there)
       )
     })
   )
@@ -175,7 +205,12 @@ export const make = Effect.fnUntraced(function* ({ names, options }: Servers) {
     )
   )
   yield* tried.await
-  const client: Client = { names, current: () => (current?.isClosed() === true ? undefined : current), connection }
+  const client: Client = {
+    names,
+    current: () => (current?.isClosed() === true ? undefined : current),
+    connection,
+    beside: Effect.suspend(() => keep(servers, nobody))
+  }
   return client
 })
 

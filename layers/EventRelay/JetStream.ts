@@ -6,8 +6,8 @@ import {
   JetStreamApiCodes,
   JetStreamApiError
 } from "@nats-io/jetstream"
-import { headers, type NatsConnection } from "@nats-io/transport-node"
-import { Effect, Schema } from "effect"
+import { headers, type NatsConnection, TimeoutError } from "@nats-io/transport-node"
+import { Context, Duration, Effect, Schema } from "effect"
 
 export const streamName = "TURNPIKE_EVENTS"
 export const subjects = "events.>"
@@ -18,14 +18,23 @@ export const placeHeader = "Turnpike-Seq"
 const nanoseconds = { week: 7 * 86_400 * 1e9, twoMinutes: 120 * 1e9 }
 /** What the stream may take of the disk; the smaller one where the server does not grant the larger. */
 const sizes = [1_073_741_824, 134_217_728] as const
-/** In milliseconds. */
-const patience = 5_000
 
-/** The stream does not take what it is given. */
-export class StreamRefused extends Schema.TaggedError<StreamRefused>()("StreamRefused", { message: Schema.String }) {}
+/** How long JetStream may take to answer. */
+export const Patience = Context.Reference("turnpike/layers/EventRelay/JetStream/Patience", {
+  defaultValue: (): Duration.Input => "5 seconds"
+})
+
+/** The stream does not take what it is given, or says nothing to it. */
+export class StreamRefused extends Schema.TaggedError<StreamRefused>()("StreamRefused", {
+  message: Schema.String,
+  isSilent: Schema.Boolean
+}) {}
 
 const refused = (cause: unknown) =>
-  new StreamRefused({ message: cause instanceof Error ? cause.message : String(cause) })
+  new StreamRefused({
+    message: cause instanceof Error ? cause.message : String(cause),
+    isSilent: cause instanceof TimeoutError
+  })
 
 /** What stands last in the stream, and which of the streams of this name it is. */
 export interface Tip {
@@ -68,8 +77,9 @@ const isMissing = (cause: unknown) =>
 
 /** Finds the stream as it is; one that is missing is made. A stream that somebody made otherwise is left as it is. */
 export const look = Effect.fnUntraced(function* (connection: NatsConnection) {
+  const timeout = Duration.toMillis(yield* Patience)
   const manager = yield* Effect.tryPromise({
-    try: () => jetstreamManager(connection, { checkAPI: false, timeout: patience }),
+    try: () => jetstreamManager(connection, { checkAPI: false, timeout }),
     catch: refused
   })
   const info = yield* Effect.tryPromise({
@@ -92,7 +102,7 @@ export const look = Effect.fnUntraced(function* (connection: NatsConnection) {
         })
   const place = stored?.header.get(placeHeader) ?? ""
   const tip: Tip = {
-    client: jetstream(connection, { timeout: patience }),
+    client: jetstream(connection, { timeout }),
     created: String(info.created),
     last: last_seq,
     isEmpty: stored === null,
@@ -112,7 +122,6 @@ const publish = (client: JetStreamClient, { body, id, place, subject }: Message,
   return client.publish(subject, body, {
     msgID: id,
     headers: header,
-    timeout: patience,
     ...(after ? { expect: after } : {})
   })
 }
