@@ -28,6 +28,20 @@ const countable = (payer: string, payee: string) => {
   return { ref, counted: () => ({ id: newUuid(), steps: [step] }) }
 }
 
+/** The same, and what is held for one that costs 4, and 1 after the second. */
+const tiered = Effect.fnUntraced(function* (payer: string, payee: string) {
+  const { post } = yield* Ledger
+  const { counted, ref } = countable(payer, payee)
+  const price = { base: 4n, tiers: [{ threshold: 2, amount: 1n }] }
+  const cost = Effect.gen(function* () {
+    const { id, steps } = yield* hold(payer, payee, 4n)
+    const { movements } = yield* post({ id, steps: steps.map((step) => ({ ...step, price, tally: ref })) })
+    yield* post(ended(id, payer, payee, "release"))
+    return movements[0]?.amount
+  })
+  return { cost, counted }
+})
+
 for (const beside of [false, true]) {
   layer(Test, { timeout: "60 seconds" })(
     `a ledger that remembers the books${beside ? ", beside another" : ""}`,
@@ -92,14 +106,7 @@ for (const beside of [false, true]) {
         Effect.gen(function* () {
           const { post } = yield* Ledger
           const { payee, payer } = yield* acquainted(beside)
-          const { counted, ref } = countable(payer, payee)
-          const price = { base: 4n, tiers: [{ threshold: 2, amount: 1n }] }
-          const cost = Effect.gen(function* () {
-            const { id, steps } = yield* hold(payer, payee, 4n)
-            const { movements } = yield* post({ id, steps: steps.map((step) => ({ ...step, price, tally: ref })) })
-            yield* post(ended(id, payer, payee, "release"))
-            return movements[0]?.amount
-          })
+          const { cost, counted } = yield* tiered(payer, payee)
           yield* post(counted())
           assert.strictEqual(yield* cost, 4n)
           yield* post(counted())
@@ -144,6 +151,24 @@ for (const beside of [false, true]) {
           yield* post(counted())
           assert.strictEqual((yield* tally(ref.scope, ref.subject)).count, 11n)
         })
+      )
+
+      it.effect(
+        "prices by no count from before its connection was lost, whatever it asks for first on the next one",
+        () =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const { post } = yield* Ledger
+            const { other, payee, payer } = yield* acquainted(beside)
+            const { cost, counted } = yield* tiered(payer, payee)
+            assert.strictEqual(yield* cost, 4n)
+            yield* other.post(counted())
+            yield* other.post(counted())
+            yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'turnpike-ledger' AND datname = current_database()`
+            yield* post(transfer(payer, payee, 1n))
+            assert.strictEqual(yield* cost, 1n)
+          })
       )
 
       it.effect("sees a freeze, whoever ordered it", () =>
