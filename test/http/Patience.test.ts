@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Patience } from "#http/Patience.ts"
+import { late, Patience } from "#http/Patience.ts"
 import { setClock } from "../services/SetClock.ts"
 
 layer(Patience.layer)("patience", (it) => {
@@ -36,6 +36,37 @@ layer(Patience.layer)("patience", (it) => {
       set.by = 3_600_000
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(given.length, 2)
+    })
+  )
+
+  it.effect("stops an operation that is late, and does not wait until it has stopped", () =>
+    Effect.gen(function* () {
+      const { limited } = yield* Patience
+      const happened: Array<string> = []
+      const stopping = Effect.andThen(
+        Effect.sync(() => happened.push("stopping")),
+        Effect.never
+      )
+      const answer = yield* Effect.forkChild(limited(Effect.onInterrupt(Effect.never, () => stopping)))
+      const quick = yield* Effect.forkChild(limited(Effect.never))
+      yield* TestClock.adjust("11 seconds")
+      assert.deepStrictEqual(happened, [])
+      yield* TestClock.adjust("2 seconds")
+      for (const exit of yield* Fiber.awaitAll([answer, quick])) {
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === late)
+      }
+      assert.deepStrictEqual(happened, ["stopping"])
+    })
+  )
+
+  it.effect("stops an operation whose caller has left", () =>
+    Effect.gen(function* () {
+      const { limited } = yield* Patience
+      const happened: Array<string> = []
+      const operation = Effect.onInterrupt(Effect.never, () => Effect.sync(() => happened.push("stopped")))
+      const caller = yield* Effect.forkChild(limited(operation), { startImmediately: true })
+      yield* Fiber.interrupt(caller)
+      assert.deepStrictEqual(happened, ["stopped"])
     })
   )
 })
