@@ -100,4 +100,17 @@ describe("RateLimiter", () => {
       assert.strictEqual(yield* tries(100, 10), 100)
     }).pipe(Effect.provide(limiter(undefined, false)))
   )
+
+  it.effect("forgets who was silent longest, not who goes on asking", () =>
+    Effect.gen(function* () {
+      const { take } = yield* RateLimiter
+      const isAllowed = (caller: string) => take(caller)?.allowed
+      for (const caller of ["bob", "ada"]) assert.isTrue(isAllowed(caller))
+      for (let other = 0; other < 100_000; other++) {
+        isAllowed(`other ${other}`)
+        if (other % 10_000 === 0) assert.isFalse(isAllowed("ada"))
+      }
+      assert.isTrue(isAllowed("bob"))
+    }).pipe(Effect.provide(limiter(1)))
+  )
 })
