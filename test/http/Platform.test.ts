@@ -102,6 +102,9 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
       const head = `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
       assert.deepStrictEqual(refusedRaw(yield* raw(port, head + chunk)), ["413", "BODY_TOO_LARGE"])
       refused(yield* send("x".repeat(1_048_576)), 400, "INVALID_REQUEST")
+      // Whoever announces too much is told so before it sends any of it.
+      const announced = head.replace("Transfer-Encoding: chunked", "Content-Length: 1048577")
+      assert.deepStrictEqual(refusedRaw(yield* raw(port, announced, 1)), ["413", "BODY_TOO_LARGE"])
     })
   )
 
@@ -112,6 +115,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
       }
       refused(yield* send("{}", { "content-encoding": "gzip" }), 415, "UNSUPPORTED_MEDIA_TYPE")
       assert.strictEqual((yield* send("{}", { "content-type": "application/json; charset=UTF-8" })).status, 201)
+      assert.strictEqual((yield* send("{}", { "content-encoding": "Identity" })).status, 201)
     })
   )
 
