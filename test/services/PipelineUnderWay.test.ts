@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Result, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { connect } from "node:net"
 import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import * as LastingPipeline from "#services/Database/LastingPipeline.ts"
@@ -114,6 +115,22 @@ layer(Postgres.layerTest, { timeout: "60 seconds", excludeTestServices: true })(
       wire.onLost(() => Deferred.doneUnsafe(told, Exit.succeed(wire.isLost())))
       yield* sql`SELECT pg_terminate_backend(${rows?.[0]?.[0]})`
       assert.isTrue(yield* Deferred.await(told))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is lost with its connection when what answers is no Postgres any more", () =>
+    Effect.gen(function* () {
+      const config = yield* named("nonsense")
+      const socket = connect(config.path ?? assert.fail("the database of tests is behind a socket"))
+      const wire = yield* Pipeline.make({ ...config, stream: () => socket })
+      yield* whileStuck(
+        Effect.gen(function* () {
+          const landing = yield* sent(wire, [stuck])
+          // What a peer in between may say, where the driver reads what the database does.
+          socket.emit("data", Buffer.from([0x44, 0, 0, 0, 0]))
+          assert.strictEqual(failure(yield* landing), "ConnectionLost")
+        })
+      )
     }).pipe(Effect.scoped)
   )
 })
