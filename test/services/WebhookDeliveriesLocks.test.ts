@@ -53,6 +53,35 @@ const waits = Effect.fnUntraced(function* (fiber: Fiber.Fiber<unknown, unknown>,
   return yield* Effect.raceFirst(Effect.as(waiting, true), Effect.as(Fiber.await(fiber), false))
 })
 
+layer(testLayer(), { timeout: "60 seconds" })("who makes attempts", (it) => {
+  it.effect("waits for nobody who has lanes in hand, and makes those of other subscriptions meanwhile", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { received, state, url } = yield* receiver(answering(500))
+      const held = yield* subscribe(url)
+      const free = yield* subscribe(url)
+      const both = Effect.andThen(happen(held.caller), happen(free.caller))
+      yield* both
+      yield* settle
+      yield* TestClock.adjust("40 seconds")
+      state.answer = answering(200)
+      yield* both
+      const { deliverDue, expand } = yield* WebhookDeliveries
+      yield* Effect.repeat(expand, { while: (isMore) => isMore })
+      const other = yield* another(
+        sql`SELECT 1 FROM webhook_lanes WHERE webhook_id = ${held.id} FOR NO KEY UPDATE`,
+        Effect.void
+      )
+      const delivering = yield* Effect.forkScoped(deliverDue)
+      assert.isFalse(yield* waits(delivering))
+      assert.strictEqual(yield* Fiber.join(delivering), 2)
+      yield* other.finish
+      assert.strictEqual(yield* deliverDue, 2)
+      assert.strictEqual(received.length, 6)
+    })
+  )
+})
+
 layer(testLayer(), { timeout: "60 seconds" })("who tidies up", (it) => {
   it.effect("waits for nobody who forgets the same attempts, as a deleted subscription's are", () =>
     Effect.gen(function* () {
