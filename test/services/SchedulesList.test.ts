@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { platform } from "./SchedulesHarness.ts"
+import { AccountId } from "#domain/Ids.ts"
+import { newId } from "#services/NewId.ts"
+import { Schedules } from "#services/Schedules.ts"
+import { ahead, pair, platform } from "./SchedulesHarness.ts"
 import { tenant, walletOf } from "./WalletsHarness.ts"
 
 layer(platform, { timeout: "60 seconds" })("a tenant with very many schedules", (it) => {
@@ -38,6 +41,36 @@ layer(platform, { timeout: "60 seconds" })("a tenant with very many schedules", 
           assert.notInclude(plan, "Seq Scan")
         }
       }
+    })
+  )
+})
+
+layer(platform, { timeout: "60 seconds" })("a list of the schedules of an account", (it) => {
+  it.effect("has those that pay it as well as those that it pays", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, schedule, to } = yield* pair(0n)
+      const payee = yield* newId(AccountId)
+      yield* sql`INSERT INTO accounts (id, tenant_id, name, type, metadata, created_at, updated_at)
+        VALUES (${payee}, ${caller.tenant_id}, 'of the payee', 'business', '{}', now(), now())`
+      yield* schedule({ scheduled_at: yield* ahead({ hours: 1 }) })
+      const other = yield* walletOf(caller, { owner_type: "account", owner_id: payee })
+      const { id } = yield* schedule({ to_wallet_id: other.id, scheduled_at: yield* ahead({ hours: 1 }) })
+      const back = yield* schedule({
+        from_wallet_id: other.id,
+        to_wallet_id: to.id,
+        scheduled_at: yield* ahead({ hours: 1 })
+      })
+      const { schedules, total } = yield* (yield* Schedules).list(
+        caller,
+        { account_id: payee },
+        { limit: 10, offset: 0 }
+      )
+      assert.sameMembers(
+        schedules.map((one) => one.id),
+        [id, back.id]
+      )
+      assert.strictEqual(total, 2)
     })
   )
 })
