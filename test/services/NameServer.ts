@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 
-/** A name server: A records by name; a name without one is NXDOMAIN, and one that is null is never answered. */
+/** A name server: A and AAAA records by name, the latter as their whole eight groups; a name without one is NXDOMAIN, and one that is null is never answered. */
 export const nameServer = async (
   records: Record<string, ReadonlyArray<string> | null>,
   use: (address: string) => Promise<void>
@@ -20,14 +20,15 @@ export const nameServer = async (
     asked.push(name)
     const known = records[name]
     if (known === null) return
-    const addresses = ipv4 ? (known ?? []) : []
+    const addresses = (known ?? []).filter((ip) => ip.includes(":") !== ipv4)
     const head = Buffer.from(query.subarray(0, 12))
     head.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
     head.writeUInt16BE(addresses.length, 6)
     head.writeUInt32BE(0, 8)
-    const answers = addresses.map((ip) =>
-      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...ip.split(".").map(Number)])
-    )
+    const answers = addresses.map((ip) => {
+      const bytes = ipv4 ? ip.split(".").map(Number) : ip.split(":").flatMap((group) => [...Buffer.from(group, "hex")])
+      return Buffer.from([0xc0, 12, 0, ipv4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, bytes.length, ...bytes])
+    })
     server.send(Buffer.concat([head, query.subarray(12, at + 5), ...answers]), port, address)
   })
   server.bind(0, "127.0.0.1")

@@ -53,11 +53,16 @@ describe("the address guard at the socket", () => {
   })
 
   it("refuses a name if any of its addresses is not public", async () => {
-    const records = { "rebind.example": ["127.0.0.1"], "mixed.example": ["93.184.215.14", "10.0.0.1"] }
+    const records = {
+      "rebind.example": ["127.0.0.1"],
+      "mixed.example": ["93.184.215.14", "10.0.0.1"],
+      "families.example": ["93.184.215.14", "fd00:0000:0000:0000:0000:0000:0000:0001"]
+    }
     await nameServer(records, async (address) => {
       const http = await publicHttp({ nameServers: [address] })
       assert.strictEqual(await outcomeOf(http, "http://rebind.example/"), "ForbiddenAddress: AddressNotPublic")
       assert.strictEqual(await outcomeOf(http, "http://mixed.example/"), "ForbiddenAddress: AddressNotPublic")
+      assert.strictEqual(await outcomeOf(http, "http://families.example/"), "ForbiddenAddress: AddressNotPublic")
     })
   })
 
