@@ -268,4 +268,30 @@ layer(testLayer(), { timeout: "60 seconds" })("a subscription that this version 
       assert.strictEqual(bad.received.length, 1)
     })
   )
+
+  it.effect("costs no other what came of its attempt, however many are written together", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const waiting: Array<ServerResponse> = []
+      const held: Array<ServerResponse> = []
+      const novel = yield* subscribe((yield* receiver((_, response) => void held.push(response))).url)
+      const { caller, id } = yield* subscribe((yield* receiver((_, response) => void waiting.push(response))).url)
+      yield* multiply(id, 29)
+      yield* happen(novel.caller)
+      yield* happen(caller)
+      yield* expandAll
+      yield* sql`UPDATE webhooks SET status_reason = 'novel' WHERE id = ${novel.id}`
+      const delivering = yield* Effect.forkScoped((yield* WebhookDeliveries).deliverDue)
+      yield* until(() => waiting.length === 30 && held.length === 1)
+      for (const response of [...waiting.slice(0, 10), ...held, ...waiting.slice(10)]) response.end()
+      yield* Fiber.join(delivering)
+      const outcomes = yield* sql`SELECT webhook_id = ${novel.id} AS is_novel, status, count(*)::int AS n
+        FROM webhook_deliveries WHERE tenant_id IN (${novel.caller.tenant_id}, ${caller.tenant_id})
+        GROUP BY 1, 2 ORDER BY 1`
+      assert.deepStrictEqual(outcomes, [
+        { is_novel: false, status: "delivered", n: 30 },
+        { is_novel: true, status: "sending", n: 1 }
+      ])
+    })
+  )
 })
