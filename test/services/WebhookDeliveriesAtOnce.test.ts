@@ -4,7 +4,6 @@ import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type { ServerResponse } from "node:http"
 import { afterAll } from "vitest"
-import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
@@ -19,12 +18,11 @@ import {
   settle,
   subscribe,
   testLayer,
-  until
+  until,
+  times
 } from "./WebhookDeliveriesHarness.ts"
 
 afterAll(closeAll)
-
-const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
 
 layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
   it.effect("make every attempt once, and have no more in flight together than one may", () =>

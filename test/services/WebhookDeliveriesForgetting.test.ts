@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
-import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
@@ -14,12 +13,11 @@ import {
   receiver,
   settle,
   subscribe,
-  testLayer
+  testLayer,
+  times
 } from "./WebhookDeliveriesHarness.ts"
 
 afterAll(closeAll)
-
-const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
 
 layer(testLayer(), { timeout: "60 seconds" })("who forgets old attempts", (it) => {
   it.effect("counts a repetition among the last that are over from when it was sent, not from when it was queued", () =>

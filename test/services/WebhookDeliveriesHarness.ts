@@ -124,6 +124,9 @@ export const happen = Effect.fnUntraced(function* (
   yield* (yield* EventLog).append(types.map((type, place) => ({ tenant_id, type, data: { transfer: { place } } })))
 })
 
+/** So many facts of one sort, to happen. */
+export const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
+
 /** Looks through the whole log. */
 export const expandAll = Effect.flatMap(WebhookDeliveries, ({ expand }) =>
   Effect.repeat(expand, { while: (isMore) => isMore })

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { afterAll } from "vitest"
-import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
@@ -19,12 +18,11 @@ import {
   settle,
   subscribe,
   testLayer,
-  until
+  until,
+  times
 } from "./WebhookDeliveriesHarness.ts"
 
 afterAll(closeAll)
-
-const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
 
 /** A receiver that answers nothing until told otherwise. */
 const silent = Effect.gen(function* () {

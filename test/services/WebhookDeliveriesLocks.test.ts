@@ -4,7 +4,6 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { afterAll } from "vitest"
-import type { EventType } from "#domain/Event.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
@@ -16,12 +15,11 @@ import {
   settle,
   subscribe,
   testLayer,
-  until
+  until,
+  times
 } from "./WebhookDeliveriesHarness.ts"
 
 afterAll(closeAll)
-
-const times = (count: number) => Array.from({ length: count }, (): EventType => "transfer.created")
 
 /** Does something in a transaction of another's, and leaves it open: `finally` goes on with it. */
 const another = Effect.fnUntraced(function* <A, B>(
