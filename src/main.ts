@@ -1,5 +1,6 @@
 import { Cause, Console, Effect, Layer } from "effect"
 import * as Http from "#http/Http.ts"
+import * as Arguments from "#layers/Arguments.ts"
 import * as Banner from "#layers/Banner.ts"
 import * as Bus from "#layers/Bus.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
@@ -31,6 +32,7 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),
   Layer.provide(UnknownSettings.layer),
+  Layer.provide(Arguments.layer),
   Layer.provide(Telemetry.layer),
   Layer.launch,
   Effect.tapCause((cause) =>

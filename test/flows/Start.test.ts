@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync, sign } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -31,9 +31,10 @@ const run = (
   dir: string,
   env: Record<string, string> = {},
   command = process.execPath,
-  args: ReadonlyArray<string> = []
+  args: ReadonlyArray<string> = [],
+  behind: ReadonlyArray<string> = []
 ) => {
-  const child = spawn(command, [...args, join(root, "src/main.ts")], {
+  const child = spawn(command, [...args, join(root, "src/main.ts"), ...behind], {
     env: { ...process.env, PORT: "0", TURNPIKE_DATA_DIR: dir, TURNPIKE_LOG_LEVEL: "Warn", ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -183,6 +184,14 @@ describe("a start that cannot succeed", () => {
     const { closed, output } = run(freshDir(), { TURNPIKE_ENVIRONMENT: "staging" })
     assert.strictEqual((await closed)[0], 1)
     assert.include(output.text, "TURNPIKE_ENVIRONMENT")
+  })
+
+  it("says that a server takes no arguments, before it makes anything", async () => {
+    const dir = freshDir()
+    const { output, closed } = run(dir, {}, process.execPath, [], ["--port", "80"])
+    const [code] = await closed
+    assert.deepStrictEqual([code, readdirSync(dir)], [1, []])
+    assert.match(output.text, /takes no arguments/)
   })
 })
 
