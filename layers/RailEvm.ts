@@ -1,5 +1,6 @@
 import { Clock, Effect, Layer, Ref, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
+import { Currency } from "#domain/Money.ts"
 import { assetOf, caip2, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
@@ -41,9 +42,7 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
     Effect.fail(new RailUnavailable({ reason: message }))
   )
 
-  const known = new Set(
-    (["USDC", "EURC"] as const).map((currency) => parseAddress(network, assetOf(network, currency).address))
-  )
+  const known = new Set(Currency.literals.map((currency) => parseAddress(network, assetOf(network, currency).address)))
 
   const told = yield* Ref.make(Number.NEGATIVE_INFINITY)
   /** Once a minute, however many payments are turned away. */

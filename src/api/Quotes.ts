@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { QuoteId } from "#domain/Ids.ts"
 import { AmountTooLarge, IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { CreateQuote, Quote, QuoteAmountTooSmall } from "#domain/Quote.ts"
-import { RatesNotConfigured, RateUnavailable, sandboxPerDollar } from "#domain/Rate.ts"
+import { decimalsOf, QuoteCurrency, RatesNotConfigured, RateUnavailable, sandboxPerDollar } from "#domain/Rate.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Authorization, movers, Requires } from "./Authorization.ts"
 import { documented } from "./Documented.ts"
@@ -27,8 +27,8 @@ const quote = {
   created_at: "2026-01-02T03:04:05.678Z"
 } as const
 
-const table = `| Currency | One USD is worth |\n|---|---|\n${Object.entries(sandboxPerDollar)
-  .map(([currency, worth]) => `| ${currency} | ${worth} |`)
+const table = `| Currency | Decimals | One USD is worth |\n|---|---|---|\n${QuoteCurrency.literals
+  .map((currency) => `| ${currency} | ${decimalsOf(currency)} | ${sandboxPerDollar[currency]} |`)
   .join("\n")}`
 
 const create = HttpApiEndpoint.post("create", "/quotes", {
@@ -52,7 +52,7 @@ const create = HttpApiEndpoint.post("create", "/quotes", {
         "Promises what one amount becomes in another currency, for 30 seconds and one `cross_border` transfer, which takes its " +
         "rate, amounts and fee from the quote. A quote moves and reserves nothing. `amount` is what leaves the payer " +
         "(`amount_side` `send`, the default) or what has to arrive (`receive`): `send_amount` is then the smallest amount of " +
-        "which at least that arrives. USDC and EURC have 6 decimals, the other currencies 2.\n\n" +
+        "which at least that arrives. It has at most the decimals of its currency, which stand in the table below.\n\n" +
         "Everything can be recomputed exactly. `mid_rate` is the market's, `rate` is `mid_rate` less the spread, both with 8 " +
         "decimals and nothing behind them (rounded down). `fee` is in `from_currency` and part of `send_amount`: 0.25 % unless " +
         "the operator says otherwise, rounded up to the currency's last decimal. " +

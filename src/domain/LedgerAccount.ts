@@ -1,8 +1,8 @@
-import { Schema } from "effect"
-import { maxMicros } from "./Money.ts"
+import { Schema, Struct } from "effect"
+import { Currency, maxMicros } from "./Money.ts"
 
 /** Ledger currencies: the wallets' own, and scanner credits, which obey the same rules. */
-export const LedgerCurrency = Schema.Literals(["USDC", "EURC", "CREDIT"])
+export const LedgerCurrency = Schema.Literals([...Currency.literals, "CREDIT"])
 export type LedgerCurrency = typeof LedgerCurrency.Type
 
 /** One side of the books. `posted` is what it owns, `held` what it has promised; only issuance may go below zero. */
@@ -32,12 +32,15 @@ export const available = (account: LedgerAccount): bigint => account.posted - ac
 export const covers = (account: LedgerAccount, amount: bigint): boolean =>
   account.may_overdraw ? account.posted - amount >= -maxMicros : available(account) >= amount
 
-const purposes = { issuance: "1", fees: "2", fx: "3" } as const
-const currencies = { USDC: "1", EURC: "2", CREDIT: "9" } as const
+const purposeDigits = { issuance: "1", fees: "2", fx: "3" } as const
+const currencyDigits = { USDC: "1", EURC: "2", CREDIT: "9" } as const satisfies Record<LedgerCurrency, string>
 
-/** The platform's own accounts have fixed ids, so that no lookup is needed to name them. */
-export const systemAccount = (purpose: keyof typeof purposes, currency: LedgerCurrency): string =>
-  `00000000-0000-8000-8000-0000000${purposes[purpose]}${currencies[currency]}000`
+/** What the platform has an account of its own for, in each currency. */
+export const purposes = Struct.keys(purposeDigits)
+
+/** Those accounts are made by migrations, under fixed ids, so that no lookup is needed to name them. */
+export const systemAccount = (purpose: (typeof purposes)[number], currency: LedgerCurrency): string =>
+  `00000000-0000-8000-8000-0000000${purposeDigits[purpose]}${currencyDigits[currency]}000`
 
 /** Money reserved on `debit` for `credit` until it is captured, released, or expires. */
 export interface Hold {

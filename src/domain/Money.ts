@@ -1,11 +1,14 @@
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
-/** Currencies that wallets hold; both have 6 decimals, so one unit is 1,000,000 micro-units. */
+/** Currencies that wallets hold. */
 export const Currency = Schema.Literals(["USDC", "EURC"])
 export type Currency = typeof Currency.Type
 
+/** What all of them have, and the most that any money here has. */
+export const decimals = 6
+
 /** Micro-units in one unit of any currency. */
-export const unit = 1_000_000n
+export const unit = 10n ** BigInt(decimals)
 
 /** The largest amount or balance: what a Postgres bigint holds, in micro-units. */
 export const maxMicros = 9_223_372_036_854_775_807n

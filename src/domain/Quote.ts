@@ -4,7 +4,7 @@ import { QuoteId, toTypeId, TransferId } from "./Ids.ts"
 import { Amount, formatDecimal, maxMicros, Micros } from "./Money.ts"
 import { AmountTooLarge } from "./PostingRefused.ts"
 import { IdempotencyKey } from "./Text.ts"
-import { afterSpread, formatRate, QuoteCurrency, quantumOf, rateUnit, wholeBasisPoints } from "./Rate.ts"
+import { afterSpread, decimalsOf, formatRate, QuoteCurrency, quantumOf, rateUnit, wholeBasisPoints } from "./Rate.ts"
 
 export { QuoteCurrency } from "./Rate.ts"
 
@@ -34,8 +34,9 @@ export const Quote = Schema.Struct({
 }).annotate({ identifier: "Quote" })
 export type Quote = typeof Quote.Type
 
-/** What an amount is refused with that has a fraction of a cent. */
-export const fractionOfACent = "must have at most 2 decimals in this currency"
+/** What an amount is refused with that has more decimals than its currency. */
+export const tooManyDecimals = (currency: QuoteCurrency): string =>
+  `must have at most ${decimalsOf(currency)} decimals in this currency`
 
 /** What a quote is asked for. `amount` is in `from_currency`, or in `to_currency` when it is what has to be received. */
 export const CreateQuote = Schema.Struct({
@@ -46,11 +47,10 @@ export const CreateQuote = Schema.Struct({
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
   .check(
-    Schema.makeFilter(({ amount, amount_side, from_currency, to_currency }) =>
-      amount % quantumOf(amount_side === "receive" ? to_currency : from_currency) === 0n
-        ? undefined
-        : { path: ["amount"], issue: fractionOfACent }
-    )
+    Schema.makeFilter(({ amount, amount_side, from_currency, to_currency }) => {
+      const currency = amount_side === "receive" ? to_currency : from_currency
+      return amount % quantumOf(currency) === 0n ? undefined : { path: ["amount"], issue: tooManyDecimals(currency) }
+    })
   )
   .annotate({ identifier: "CreateQuote" })
 export type CreateQuote = typeof CreateQuote.Type

@@ -1,12 +1,20 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { Currency, decimals } from "./Money.ts"
 
-/** Currencies that a quote converts between: those that wallets hold, and money that only shows what they are worth. */
-export const QuoteCurrency = Schema.Literals(["USDC", "EURC", "USD", "EUR", "BRL", "MXN", "GBP"])
+/** Money that no wallet holds and that only shows what others are worth, and how many decimals it has. */
+const shown = { USD: 2, EUR: 2, BRL: 2, MXN: 2, GBP: 2 } as const
+
+/** Currencies that a quote converts between. */
+export const QuoteCurrency = Schema.Literals([...Currency.literals, ...Struct.keys(shown)])
 export type QuoteCurrency = typeof QuoteCurrency.Type
 
-/** The smallest amount of a currency in micro-units: a micro-unit, or a cent where there are two decimals. */
-export const quantumOf = (currency: QuoteCurrency): bigint =>
-  currency === "USDC" || currency === "EURC" ? 1n : 10_000n
+const known: { readonly [currency in QuoteCurrency]?: number } = shown
+
+/** How many decimals amounts of a currency may have. */
+export const decimalsOf = (currency: QuoteCurrency): number => known[currency] ?? decimals
+
+/** The smallest amount of a currency in micro-units: one, or a cent where there are two decimals. */
+export const quantumOf = (currency: QuoteCurrency): bigint => 10n ** BigInt(decimals - decimalsOf(currency))
 
 /** Rates are whole numbers of these parts: 8 decimals are shown, and there are no more behind them. */
 export const rateUnit = 100_000_000n

@@ -5,7 +5,7 @@ import { Decoding } from "#api/Api.ts"
 import { Authorization } from "#api/Authorization.ts"
 import { AmountTooSmall, InvalidAmount, UnholdableAmount } from "#api/Refusals.ts"
 import { amountRefusals } from "#domain/Money.ts"
-import { fractionOfACent } from "#domain/Quote.ts"
+import { QuoteCurrency, tooManyDecimals } from "#domain/Quote.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { wrongs } from "./Decoding/Wording.ts"
 import { sourceOf } from "./Exchange.ts"
@@ -19,7 +19,7 @@ const errorsOf = (issue: SchemaIssue.Issue) => [...Iterable.take(wrongs(issue), 
 
 const amountClasses = new Map<string, typeof InvalidAmount | typeof AmountTooSmall | typeof UnholdableAmount>([
   [amountRefusals.INVALID_AMOUNT, InvalidAmount],
-  [fractionOfACent, InvalidAmount],
+  ...QuoteCurrency.literals.map((currency) => [tooManyDecimals(currency), InvalidAmount] as const),
   [amountRefusals.AMOUNT_TOO_SMALL, AmountTooSmall],
   [amountRefusals.AMOUNT_TOO_LARGE, UnholdableAmount]
 ])

@@ -1,9 +1,11 @@
+import { Struct } from "effect"
 import { assert, describe, it } from "vitest"
 import { verifyTypedData } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { payingFetch, type PaymentError, receiptOf, type SignerPaying } from "#client/client.ts"
-import { knownAssets, networkName } from "#client/Asset.ts"
-import { assetOf, caip2, type Network } from "#domain/Network.ts"
+import { currencyOf, knownAssets, knownCurrencies, knownNetworks, networkName } from "#client/Asset.ts"
+import { Currency } from "#domain/Money.ts"
+import { assetOf, caip2 } from "#domain/Network.ts"
 import { refusal, stranger } from "./Strangers.ts"
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
@@ -268,13 +270,16 @@ describe("a fetch that pays with a key of the caller's own", () => {
 })
 
 describe("the tokens the client knows", () => {
-  it("are those of the platform", () => {
-    for (const { address, currency, name, network, version } of knownAssets) {
-      const known = Object.entries(caip2).find(([, chain]) => chain === network)?.[0] as Network
-      assert.strictEqual(networkName(network), known)
-      assert.include(["USDC", "EURC"], currency)
-      assert.deepStrictEqual({ address, name, version }, assetOf(known, currency as "USDC"))
-    }
+  it("are all those of the platform", () => {
+    assert.deepStrictEqual([...knownCurrencies].sort(), [...Currency.literals].sort())
+    assert.deepStrictEqual([...knownNetworks].sort(), Object.keys(caip2).sort())
+    const tokens = Struct.keys(caip2).flatMap((name) =>
+      Currency.literals.map((currency) => ({ network: caip2[name], currency, ...assetOf(name, currency) }))
+    )
+    for (const { address, currency } of tokens) assert.strictEqual(currencyOf(address), currency)
+    // A key of the caller's own signs for EVM chains alone.
+    const signed = tokens.filter(({ network }) => network.startsWith("eip155:"))
+    assert.sameDeepMembers([...knownAssets], signed)
     assert.deepStrictEqual(Object.values(caip2).map(networkName), Object.keys(caip2))
   })
 })

@@ -1,12 +1,25 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { LedgerCurrency, purposes, systemAccount } from "#domain/LedgerAccount.ts"
 import { flat } from "#domain/Price.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, hold, issuance, Test, transfer, wallet } from "./LedgerHarness.ts"
 
 layer(Test, { timeout: "60 seconds" })("Ledger", (it) => {
+  it.effect("has every account of the platform's own, which migrations make, in every currency", () =>
+    Effect.gen(function* () {
+      const { account } = yield* Ledger
+      for (const purpose of purposes) {
+        for (const currency of LedgerCurrency.literals) {
+          const own = yield* account(systemAccount(purpose, currency))
+          assert.deepStrictEqual([own.currency, own.may_overdraw], [currency, purpose === "issuance"])
+        }
+      }
+    })
+  )
+
   it.effect("moves money from one account to another, and the books balance", () =>
     Effect.gen(function* () {
       const { post } = yield* Ledger

@@ -1,3 +1,4 @@
+import { Currency } from "#domain/Money.ts"
 import type { Terms } from "./Terms.ts"
 
 const failures =
@@ -212,9 +213,11 @@ const batches: Terms = {
   }
 }
 
+const held = Currency.literals.map((currency) => `\`${currency}\``).join(" and ")
+
 const exchange = {
-  from: "What the payer gives. Wallets hold only `USDC` and `EURC`: a quote of another currency is for information",
-  to: "What the payee gets. Wallets hold only `USDC` and `EURC`: a quote of another currency is for information",
+  from: `What the payer gives. Wallets hold only ${held}: a quote of another currency is for information`,
+  to: `What the payee gets. Wallets hold only ${held}: a quote of another currency is for information`,
   side: "Which amount was named: what leaves the payer (`send`), or what has to arrive (`receive`)"
 } as const
 
@@ -223,7 +226,7 @@ const quotes: Terms = {
     from_currency: exchange.from,
     to_currency: `${exchange.to}. It may be \`from_currency\`, for another network`,
     amount:
-      "In `from_currency`, or with `amount_side` `receive` in `to_currency`; at most 2 decimals unless that is USDC or EURC",
+      "In `from_currency`, or with `amount_side` `receive` in `to_currency`; with at most the decimals that this currency has",
     amount_side: `${exchange.side}; \`send\` when left out`
   },
   Quote: {
