@@ -68,7 +68,6 @@ export const audience: ReadonlyArray<{
   { type: "stream.alert", name: "stream_alert", holder: "wallet", path: ["stream", "from_wallet_id"] },
   { type: "approval.requested", name: "approval_requested", holder: "agent", path: ["approval", "agent_id"] },
   { type: "agent.key_rotated", name: "key_rotated", holder: "agent", path: ["agent_id"] },
-  { type: "agent.key_rotated", name: "key_rotated", holder: "agent", path: ["agent", "id"] },
   { type: "a2a.task.created", name: "task_assigned", holder: "agent", path: ["task", "to_agent_id"] },
   ...(["a2a.task.updated", "a2a.task.completed", "a2a.task.disputed"] as const).flatMap((type) =>
     (["to_agent_id", "from_agent_id"] as const).map(
