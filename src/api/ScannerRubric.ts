@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { economicsTableVersion } from "#domain/Economics.ts"
+import { rubricVersion } from "#domain/Rubric.ts"
 import { Band, CheckGroup, Gate, MerchantCategory, Region } from "#domain/Scan.ts"
 import { documented } from "./Documented.ts"
 import { Visitors } from "./Visitors.ts"
@@ -59,7 +61,7 @@ const get = HttpApiEndpoint.get("get", "/rubric", { success: ScannerRubric }).an
       "estimates of a test, with its sources. Whoever changes one of them gives it another version, which every record names. For " +
       "everybody.",
     answer: {
-      version: "2026-11.2",
+      version: rubricVersion,
       questions: [
         {
           id: "product_json_ld",
@@ -79,7 +81,7 @@ const get = HttpApiEndpoint.get("get", "/rubric", { success: ScannerRubric }).an
         { id: "not_ready", from: 0 }
       ],
       economics: {
-        version: "2026-11.1",
+        version: economicsTableVersion,
         baselines: {
           retail,
           saas: retail,

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { economicsTableVersion } from "#domain/Economics.ts"
 import { test } from "#domain/Examples/Scanned.ts"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { NotFound } from "#domain/Refusal.ts"
@@ -30,7 +31,7 @@ const example = {
     uplift: 1,
     region_factor: 1,
     failure_rate: 0.2,
-    table_version: "2026-11.1"
+    table_version: economicsTableVersion
   }
 }
 

@@ -45,4 +45,9 @@ export const CreateAccount = Schema.Struct({
 export type CreateAccount = typeof CreateAccount.Type
 
 /** What is meant by what a new account leaves out. */
-export const accountDefaults = { type: "business", email: null, country: null, metadata: {} } as const
+export const accountDefaults = {
+  type: "business",
+  email: null,
+  country: null,
+  metadata: {}
+} as const satisfies Required<Omit<CreateAccount, "name" | "idempotency_key">>

@@ -132,7 +132,9 @@ export const endpointDefaults = {
   schemes: ["exact"],
   mpp: true,
   forwardHeaders: {}
-} as const
+} as const satisfies Required<
+  Omit<NewEndpoint, "name" | "path" | "method" | "accountId" | "walletId" | "currency" | "network" | "idempotency_key">
+>
 
 /** All that decides what endpoint is made. A wallet that is named says its money itself. */
 export const endpointMeant = ({ account_id, environment }: Principal, wanted: NewEndpoint) => ({

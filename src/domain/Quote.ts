@@ -56,7 +56,9 @@ export const CreateQuote = Schema.Struct({
 export type CreateQuote = typeof CreateQuote.Type
 
 /** What is meant by what a request for a quote leaves out. */
-export const quoteDefaults = { amount_side: "send" } as const
+export const quoteDefaults = { amount_side: "send" } as const satisfies Required<
+  Omit<CreateQuote, "from_currency" | "to_currency" | "amount" | "idempotency_key">
+>
 
 export class QuoteExpired extends Schema.TaggedError<QuoteExpired>()(
   "QUOTE_EXPIRED",

@@ -91,7 +91,13 @@ export type CreateWallet = typeof CreateWallet.Type
 
 /** What is meant by what a new wallet leaves out. */
 export const walletDefaults = ({ account_id, environment }: Principal) =>
-  ({ owner_type: "account", owner_id: account_id, ...usualMoney(environment), name: null, metadata: {} }) as const
+  ({
+    owner_type: "account",
+    owner_id: account_id,
+    ...usualMoney(environment),
+    name: null,
+    metadata: {}
+  }) as const satisfies Required<Omit<CreateWallet, "address" | "idempotency_key">>
 
 /** What narrows a list of wallets; every field given must match. */
 export const WalletFilter = {

@@ -13,13 +13,13 @@ import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Ledger } from "#services/Ledger.ts"
-import { PasswordCost } from "#services/Passwords.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { ScanLimits } from "#services/ScanEngine/Limits.ts"
 import { ShoppingPolicy } from "#services/ShoppingEngine/Policy.ts"
 import { Tenants } from "#services/Tenants.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { listening } from "../layers/Listening.ts"
+import { cheapPasswords } from "../services/UsersHarness.ts"
 import { Shop } from "./Corpus.ts"
 
 /** Shops of a test that may be looked at; a test adds its own. */
@@ -43,8 +43,6 @@ const hurry = Layer.mergeAll(
   }),
   Layer.succeed(ShoppingPolicy, { ...ShoppingPolicy.defaultValue(), pace: Duration.millis(1) })
 )
-
-const cheapPasswords = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
 
 /** The listening process with these settings in its environment. */
 export const listener = (settings: Record<string, string>) =>

@@ -1,16 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Bootstrap } from "#services/Bootstrap.ts"
-import { PasswordCost } from "#services/Passwords.ts"
 import { Users } from "#services/Users.ts"
+import { cheapPasswords } from "../services/UsersHarness.ts"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, entrance } from "./PlatformHarness.ts"
 
-const cheap = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
 const port = Effect.map(entrance, (found) => `http://127.0.0.1:${found.port}`)
 const json = { "content-type": "application/json" }
 
-const secure = Harness.layer({ TURNPIKE_PUBLIC_URL: "https://pay.example" }).pipe(Layer.provide(cheap))
+const secure = Harness.layer({ TURNPIKE_PUBLIC_URL: "https://pay.example" }).pipe(Layer.provide(cheapPasswords))
 layer(secure, { excludeTestServices: true, timeout: "60 seconds" })("behind https", (it) => {
   it.effect("the cookie is secure, and the public address is the page's own origin", () =>
     Effect.gen(function* () {
@@ -90,7 +89,7 @@ layer(scraped, { excludeTestServices: true, timeout: "60 seconds" })("the metric
 
 /** Also where nothing else is limited: guessing always is. */
 const limited = Harness.layer({ TURNPIKE_RATE_LIMIT: "off", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }).pipe(
-  Layer.provide(cheap)
+  Layer.provide(cheapPasswords)
 )
 layer(limited, { excludeTestServices: true, timeout: "60 seconds" })("with the rate limit off", (it) => {
   it.effect("an address tries ten logins a minute, and is otherwise not held up", () =>
@@ -136,7 +135,7 @@ layer(limited, { excludeTestServices: true, timeout: "60 seconds" })("with the r
       const { tenant_id } = yield* (yield* Bootstrap).ensure
       const owner = { email: "carol@acme.example", password: "correct horse battery staple" }
       const { create } = yield* Users
-      yield* Effect.provide(create("operator", tenant_id, { ...owner, role: "owner" }), cheap)
+      yield* Effect.provide(create("operator", tenant_id, { ...owner, role: "owner" }), cheapPasswords)
       const post = (path: string, body: object, headers: object = {}) =>
         ask(`${base}/v1${path}`, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) })
       const opened = yield* post("/sessions", owner, { "x-forwarded-for": "10.1.0.1" })

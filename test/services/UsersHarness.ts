@@ -1,4 +1,5 @@
 import { Effect, Layer, Result } from "effect"
+import type { TenantId } from "#domain/Ids.ts"
 import type { Role } from "#domain/Principal.ts"
 import * as BusPostgres from "#layers/BusPostgres.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -19,11 +20,11 @@ const services = Layer.mergeAll(Users.layer, PortalTokens.layer, Tenants.layer).
 )
 
 /** Passwords that cost next to nothing. */
-const cheap = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
+export const cheapPasswords = Layer.succeed(PasswordCost, { ln: 4, r: 8, p: 1 })
 
 export const Test = services.pipe(
   Layer.provideMerge(Layer.mergeAll(Ledger.layer, BusPostgres.layer)),
-  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, deployment("sandbox"), cheap))
+  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, deployment("sandbox"), cheapPasswords))
 )
 
 /** Another process on the same database. */
@@ -40,9 +41,8 @@ export const password = "correct horse battery staple"
 let made = 0
 
 /** A new user of a new tenant, or of this one. */
-export const person = Effect.fnUntraced(function* (role: Role = "owner", of?: { readonly id: string }) {
-  const tenant = of === undefined ? yield* (yield* Tenants).create({ name: "Acme" }) : undefined
-  const tenant_id = tenant?.id ?? (of as NonNullable<typeof tenant>).id
+export const person = Effect.fnUntraced(function* (role: Role = "owner", of?: { readonly id: TenantId }) {
+  const { id: tenant_id } = of ?? (yield* (yield* Tenants).create({ name: "Acme" }))
   const email = `person${made++}@acme.example`
   const user = yield* (yield* Users).create("operator", tenant_id, { email, password, role })
   const log = (yield* UserSessions).open({ email, password }, "a test")
@@ -50,7 +50,7 @@ export const person = Effect.fnUntraced(function* (role: Role = "owner", of?: { 
 })
 
 /** A new user who is logged in, with the principal of that session. */
-export const loggedIn = Effect.fnUntraced(function* (role: Role = "owner", of?: { readonly id: string }) {
+export const loggedIn = Effect.fnUntraced(function* (role: Role = "owner", of?: { readonly id: TenantId }) {
   const someone = yield* person(role, of)
   const { access, refresh_token } = yield* someone.log
   const by = yield* (yield* UserSessions).authenticate(access.access_token)

@@ -1,3 +1,5 @@
+import { rubricVersion } from "../Rubric.ts"
+
 /** A shop as the scanner found it, for examples. */
 
 const uuid = (last: string) => `01927f2e-8f6d-7c3b-9a51-2f0c9d3b7e${last}`
@@ -28,7 +30,7 @@ export const scan = {
   checkout_score: 63,
   confidence: "high",
   gates: [],
-  rubric_version: "2026-11.2",
+  rubric_version: rubricVersion,
   protocol_results: [
     {
       protocol: "ucp",
