@@ -13,7 +13,7 @@ import type {
   TopUpStream,
   WithdrawFromStream
 } from "#domain/MoneyStream.ts"
-import { asNamed } from "#domain/MoneyStream.ts"
+import { asNamed, streamDefaults } from "#domain/MoneyStream.ts"
 import * as Change from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
 import type { AmountTooLarge, IdempotencyKeyReused, InsufficientBalance, WalletFrozen } from "#domain/PostingRefused.ts"
@@ -155,16 +155,16 @@ export class MoneyStreams extends Context.Service<
 
       const open = Effect.fn("MoneyStreams.open")(function* (
         caller: Principal,
-        { buffer = 0n, currency = "USDC", initial_deposit: deposit, metadata = {}, ...stream }: CreateStream,
+        wanted: CreateStream,
         claim?: IdempotencyClaim
       ) {
-        const wanted = { ...stream, buffer, currency, deposit, metadata, memo: null, mayFail: false }
-        return yield* withStream(yield* opening(caller, wanted, claim))
+        const { initial_deposit: deposit, ...stream } = { ...streamDefaults, ...wanted }
+        return yield* withStream(yield* opening(caller, { ...stream, deposit, memo: null, mayFail: false }, claim))
       })
 
       const start = Effect.fn("MoneyStreams.start")(function* (
         caller: Principal,
-        { amount: deposit, buffer = 0n, memo = null, type: _, ...stream }: StreamStartOrder,
+        { amount: deposit, buffer = streamDefaults.buffer, memo = null, type: _, ...stream }: StreamStartOrder,
         claim?: IdempotencyClaim
       ) {
         const wanted = { ...stream, buffer, deposit, metadata: {}, memo, mayFail: true }

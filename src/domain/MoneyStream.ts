@@ -96,7 +96,7 @@ export const AmountOrZero = Schema.Any.pipe(
   )
 ).annotate({ identifier: "AmountOrZero" })
 
-/** What a stream is made from. The currency is USDC, and nothing is kept back as buffer, when not said. */
+/** What a stream is made from. */
 export const CreateStream = Schema.Struct({
   from_wallet_id: WalletId,
   to_wallet_id: WalletId,
@@ -107,6 +107,11 @@ export const CreateStream = Schema.Struct({
   metadata: Schema.optionalKey(Metadata)
 }).annotate({ identifier: "CreateStream" })
 export type CreateStream = typeof CreateStream.Type
+
+/** What is meant by what a new stream leaves out. */
+export const streamDefaults = { currency: "USDC", buffer: 0n, metadata: {} } as const satisfies Required<
+  Omit<CreateStream, "from_wallet_id" | "to_wallet_id" | "flow_rate" | "initial_deposit">
+>
 
 const memo = Schema.optionalKey(Schema.NullOr(Memo))
 export const TopUpStream = Schema.Struct({ amount: Amount, memo }).annotate({ identifier: "TopUpStream" })

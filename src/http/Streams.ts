@@ -3,19 +3,21 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { offsetOf, pageOf } from "#api/Pagination.ts"
-import type { CreateStream } from "#domain/MoneyStream.ts"
+import { type CreateStream, streamDefaults } from "#domain/MoneyStream.ts"
 import { MoneyStreams, type Steered } from "#services/MoneyStreams.ts"
 import { claim, markReplayed } from "./Idempotency.ts"
 
 const answer = ({ replayed, stream }: Steered) => Effect.as(markReplayed(replayed), stream)
 
 /** What is asked for, the same whether a default is written out or left out. The usual form of each stays as it is sent. */
-const parametersOf = ({ buffer = 0n, currency = "USDC", metadata = {}, ...given }: CreateStream) => ({
-  ...given,
-  currency,
-  ...(buffer > 0n && { buffer }),
-  ...(Object.keys(metadata).length > 0 && { metadata })
-})
+const parametersOf = (wanted: CreateStream) => {
+  const { buffer, metadata, ...given } = { ...streamDefaults, ...wanted }
+  return {
+    ...given,
+    ...(buffer > 0n && { buffer }),
+    ...(Object.keys(metadata).length > 0 && { metadata })
+  }
+}
 
 export const layer = HttpApiBuilder.group(
   Api,
