@@ -13,7 +13,12 @@ import {
   type ScheduleTrigger,
   shown
 } from "#domain/Schedule.ts"
-import { scheduleDefaults, type ScheduleOrder, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
+import {
+  type CreateScheduledTransfer,
+  scheduleDefaults,
+  type ScheduleRefused,
+  timetableOf
+} from "#domain/ScheduleOrder.ts"
 import { type NetworkMismatch, type Transfer, whyApart } from "#domain/Transfer.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
@@ -36,7 +41,7 @@ export class Schedules extends Context.Service<
     /** Moves nothing yet. A frozen or empty wallet is no reason to refuse: it may be another one by then. */
     create(
       caller: Principal,
-      order: ScheduleOrder,
+      order: CreateScheduledTransfer,
       claim?: IdempotencyClaim
     ): Effect.Effect<
       Scheduled,
@@ -99,7 +104,7 @@ export class Schedules extends Context.Service<
       const again = (kept: unknown): Effect.Effect<Scheduled> =>
         Effect.map(Effect.orDie(decode(kept)), (schedule) => ({ schedule, replayed: true }))
 
-      const planned = Effect.fnUntraced(function* (caller: Principal, order: ScheduleOrder) {
+      const planned = Effect.fnUntraced(function* (caller: Principal, order: CreateScheduledTransfer) {
         const { amount, currency, from_wallet_id, to_wallet_id } = order
         const from = yield* wallets.own(caller, from_wallet_id)
         const to = yield* wallets.known(caller, to_wallet_id)
@@ -143,7 +148,7 @@ export class Schedules extends Context.Service<
       })
       const create = Effect.fn("Schedules.create")(function* (
         caller: Principal,
-        order: ScheduleOrder,
+        order: CreateScheduledTransfer,
         claim?: IdempotencyClaim
       ) {
         // A repetition is answered although its time may be past by now.

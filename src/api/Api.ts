@@ -78,9 +78,16 @@ const wireNames = (spec: Record<string, unknown>): Record<string, unknown> => {
   return JSON.parse(text)
 }
 
-// Written without looking ahead, which some readers cannot.
-const amounts =
-  "[1-9]\\d{0,12}(?:\\.\\d{1,6})?|0\\.(?:[1-9]\\d{0,5}|0[1-9]\\d{0,4}|00[1-9]\\d{0,3}|000[1-9]\\d{0,2}|0000[1-9]\\d?|00000[1-9])"
+const upTo = (digits: number) => (digits === 0 ? "" : digits === 1 ? "\\d?" : `\\d{0,${digits}}`)
+
+/** A decimal above 0. Written without looking ahead, which some readers cannot. */
+const above0 = (decimals: number) => {
+  const fractions = Array.from(
+    { length: decimals },
+    (_, zeros) => `${"0".repeat(zeros)}[1-9]${upTo(decimals - 1 - zeros)}`
+  )
+  return `^(?:[1-9]\\d{0,12}(?:\\.\\d{1,${decimals}})?|0\\.(?:${fractions.join("|")}))$`
+}
 
 /** Of these fields, one is sent and the others are not. */
 const alternatives: Readonly<Record<string, readonly [string, string]>> = {
@@ -92,7 +99,7 @@ const alternatives: Readonly<Record<string, readonly [string, string]>> = {
 const meanings = {
   Amount: {
     anyOf: [
-      { type: "string", pattern: `^(?:${amounts})$` },
+      { type: "string", pattern: above0(6) },
       { type: "number", minimum: 0.000001, maximum: 999_999_999.999999 }
     ],
     description:
@@ -108,7 +115,7 @@ const meanings = {
   },
   FlowRate: {
     type: "string",
-    pattern: "^(0|[1-9]\\d{0,12})(\\.\\d{1,18})?$",
+    pattern: above0(18),
     description: "Money per second: more than 0, with at most 18 decimals"
   },
   Decimal: {

@@ -12,10 +12,10 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 /** What a schedule is made from. It has either `scheduled_at` or `frequency`, which decides what other fields it takes. */
 export const CreateScheduledTransfer = Schema.Struct({
   type: Schema.optionalKey(PlainTransfer.fields.type),
-  from_wallet_id: Schema.optionalKey(WalletId),
-  to_wallet_id: Schema.optionalKey(WalletId),
-  amount: Schema.optionalKey(Amount),
-  currency: Schema.optionalKey(Currency),
+  from_wallet_id: WalletId,
+  to_wallet_id: WalletId,
+  amount: Amount,
+  currency: Currency,
   memo: Schema.optionalKey(Schema.NullOr(Memo)),
   scheduled_at: Schema.optionalKey(Instant),
   frequency: Schema.optionalKey(Frequency),
@@ -52,11 +52,6 @@ export const scheduleDefaults = {
 
 type Field = keyof CreateScheduledTransfer
 
-/** A body that has every field it needs, and none that would mean nothing. */
-export type ScheduleOrder = CreateScheduledTransfer &
-  Required<Pick<CreateScheduledTransfer, "from_wallet_id" | "to_wallet_id" | "amount" | "currency">>
-
-const needed: ReadonlyArray<Field> = ["from_wallet_id", "to_wallet_id", "amount", "currency"]
 const timing: ReadonlyArray<Field> = [
   "cron_expression",
   "interval",
@@ -76,14 +71,13 @@ const taken: Readonly<Record<Frequency, ReadonlyArray<Field>>> = {
   cron: [...recurring, "cron_expression"]
 }
 
-/** What is asked for, or every field that is missing or does not belong to it. */
-export const orderOf = (given: CreateScheduledTransfer): Result.Result<ScheduleOrder, InvalidRequest> => {
+/** What is asked for, or every field of its time that is missing or does not belong to it. */
+export const orderOf = (given: CreateScheduledTransfer): Result.Result<CreateScheduledTransfer, InvalidRequest> => {
   const { cron_expression, frequency, retry_enabled, scheduled_at } = given
   const has = (field: Field) => given[field] !== undefined
   const kind = frequency === undefined ? "one with scheduled_at" : `one of frequency ${frequency}`
   const allowed = frequency === undefined ? [] : taken[frequency]
   const errors = [
-    ...needed.filter((path) => !has(path)).map((path) => ({ path, message: "is needed" })),
     ...timing
       .filter((path) => has(path) && !allowed.includes(path))
       .map((path) => ({ path, message: `does not belong to a schedule that is ${kind}` })),
@@ -101,14 +95,13 @@ export const orderOf = (given: CreateScheduledTransfer): Result.Result<ScheduleO
     const cron = cron_expression === undefined ? Result.fail("is needed with frequency cron") : cronOf(cron_expression)
     if (Result.isFailure(cron)) errors.push({ path: "cron_expression", message: cron.failure })
   }
-  // Every needed field was looked for above.
-  return errors.length === 0 ? Result.succeed(given as ScheduleOrder) : Result.fail(new InvalidRequest({ errors }))
+  return errors.length === 0 ? Result.succeed(given) : Result.fail(new InvalidRequest({ errors }))
 }
 
 const defaults = new Map<string, unknown>(Object.entries(scheduleDefaults))
 
 /** What is asked for, the same whether a default is written out or left out. */
-export const withoutDefaults = (order: ScheduleOrder) =>
+export const withoutDefaults = (order: CreateScheduledTransfer) =>
   Object.fromEntries(Object.entries(order).filter(([field, value]) => defaults.get(field) !== value))
 
 export class ScheduleInThePast extends Schema.TaggedError<ScheduleInThePast>()(
@@ -152,7 +145,7 @@ export interface Timetable {
 }
 
 /** The timetable of an order that is placed now. Creating one is no execution: the first comes after `now`. */
-export const timetableOf = (order: ScheduleOrder, now: Date): Result.Result<Timetable, ScheduleRefused> => {
+export const timetableOf = (order: CreateScheduledTransfer, now: Date): Result.Result<Timetable, ScheduleRefused> => {
   const { frequency, scheduled_at, start_at, timezone = scheduleDefaults.timezone } = order
   const refused =
     scheduled_at !== undefined

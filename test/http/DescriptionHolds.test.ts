@@ -43,8 +43,6 @@ const unsaid = (at: string, value: Json): boolean => {
     text.includes("2026-02-30") ||
     /cursor$/.test(at) ||
     (/country_code$/.test(at) && value !== "DE" && value !== "de") ||
-    // A rate of nothing, with 18 decimals to be nothing in.
-    (/\.flow_rate$/.test(at) && Number(value) === 0) ||
     // More than the ledger holds in as many digits, and a number of too many decimals.
     value === 1e-7 ||
     (/amount|deposit|buffer/i.test(at) && /^"\d{13}"$/.test(text)) ||
@@ -83,6 +81,14 @@ const readings = (text: string): ReadonlyArray<Json> => [
   text,
   ...(/^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false)$/.test(text) ? [JSON.parse(text)] : [])
 ]
+
+it("what every schedule needs is described as required", () => {
+  const { body } = described.find(({ id }) => id === "scheduled_transfers.create") ?? {}
+  for (const field of ["from_wallet_id", "to_wallet_id", "amount", "currency"]) {
+    const { [field]: _, ...lacking } = body?.example ?? {}
+    assert.deepStrictEqual(contradictions(body?.schema ?? {}, lacking), [`$ has no ${field}`])
+  }
+})
 
 describe("what the description takes is what the code takes", () => {
   HttpApi.reflect(Api, {
