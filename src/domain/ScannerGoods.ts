@@ -46,7 +46,7 @@ export const goods: ReadonlyArray<Good> = [
     price: mills(5n),
     timeoutMs: 10_000,
     covers:
-      /^\/v1\/scanner\/(?:scans(?:\/(?:stats|by-domain\/[^/]+(?:\/history)?))?|scan\/[^/]+|tests\/[^/]+|test\/[^/]+)$/
+      /^\/v1\/scanner\/(?:scans(?:\/(?:stats|by-domain\/[^/]+(?:\/history)?))?|scan\/(?!batch$)[^/]+|tests\/[^/]+|test\/[^/]+)$/
   }
 ]
 

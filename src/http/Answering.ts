@@ -99,9 +99,16 @@ export const layer = HttpRouter.middleware(
     }
 
     /** What no route should have to look at. */
-    const refusedAtOnce = (url: string, exchange: Exchange): HttpServerResponse.HttpServerResponse | undefined => {
-      if (!unroutable.test(url)) return undefined
+    const refusedAtOnce = (
+      { method, url }: HttpServerRequest.HttpServerRequest,
+      exchange: Exchange
+    ): HttpServerResponse.HttpServerResponse | undefined => {
       const path = pathOf(url)
+      // The router would take the name for an id, and say that there is no such thing.
+      if (!paths.mayTake(method, path)) {
+        return refuse(new MethodNotAllowed({ method, allow: paths.methodsOf(path) }), exchange)
+      }
+      if (!unroutable.test(url)) return undefined
       if (unroutable.test(path)) return refuse(new NotFound({ resource: "path", id: path.slice(0, 200) }), exchange)
       return url.includes("%00")
         ? refuse(new InvalidRequest({ errors: [{ path: "", message: "the query has a NUL" }] }), exchange)
@@ -165,7 +172,7 @@ export const layer = HttpRouter.middleware(
         }
         fiber.setContext(context)
         if (request.method === "OPTIONS") return finish(preflight(request, exchange))
-        const refused = refusedAtOnce(request.url, exchange)
+        const refused = refusedAtOnce(request, exchange)
         if (refused !== undefined) return finish(refused)
         return Effect.matchCauseEffect(app, {
           onSuccess: finish,

@@ -8,8 +8,10 @@ export class Paths extends Context.Service<
   {
     /** A path outside the contract; `pattern` may end in a star. */
     add(method: string, pattern: string): void
-    /** The methods this path takes; empty when there is no such path. */
+    /** The methods this path takes; empty when there is no such path. A path that is named in full is none with an id of that name. */
     methodsOf(path: string): ReadonlyArray<string>
+    /** Whether the router is to be asked: false when the path is named in full and takes no such method. */
+    mayTake(method: string, path: string): boolean
   }
 >()("turnpike/http/Paths") {
   static readonly layer = Layer.sync(Paths, () => {
@@ -27,9 +29,16 @@ export class Paths extends Context.Service<
       onGroup: () => undefined,
       onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path)
     })
+    const named = (path: string) => {
+      const name = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+      return hasBlank.test(name) ? undefined : table.get(name)
+    }
     return Paths.of({
       add,
+      mayTake: (method, path) => named(path)?.methods.has(method) ?? true,
       methodsOf: (path) => {
+        const exact = named(path)
+        if (exact !== undefined) return [...exact.methods].sort()
         const methods = [...table.values()]
           .filter(({ matches }) => matches.test(path))
           .flatMap((entry) => [...entry.methods])
@@ -38,6 +47,9 @@ export class Paths extends Context.Service<
     })
   })
 }
+
+/** What makes a pattern stand for several paths. */
+const hasBlank = /[:*]/
 
 const toRegExp = (pattern: string): RegExp => {
   const source = pattern

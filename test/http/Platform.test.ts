@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { described } from "./Description.ts"
 import * as Harness from "./PlatformHarness.ts"
 import { ask, bearer, entrance, raw } from "./PlatformHarness.ts"
 
@@ -47,6 +48,28 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
       assert.strictEqual((yield* get("/v1/context", { method: "HEAD" })).status, 200)
     })
   )
+
+  const paths = [...new Set(described.map(({ path }) => path))]
+  // `/v1/transfers/batch` beside `/v1/transfers/{id}`.
+  const named = paths.filter((path) =>
+    paths.some((other) => other !== path && new RegExp(`^${other.replaceAll(/\{\w+\}/g, "[^/{}]+")}$`).test(path))
+  )
+  for (const path of named) {
+    it.effect(`${path} is named in full and takes its own methods only, as no id is its name`, () =>
+      Effect.gen(function* () {
+        const own = described.filter((one) => one.path === path).map(({ method }) => method)
+        const allow = [...own, ...(own.includes("GET") ? ["HEAD"] : []), "OPTIONS"].sort().join(", ")
+        for (const method of ["DELETE", "GET", "PATCH", "POST", "PUT"].filter((one) => !own.includes(one))) {
+          for (const spelled of [path, `${path}/`]) {
+            const answer = yield* get(spelled, { method })
+            refused(answer, 405, "METHOD_NOT_ALLOWED")
+            assert.strictEqual(answer.headers.get("allow"), allow)
+          }
+        }
+        assert.strictEqual((yield* get(path, { method: "OPTIONS" })).headers.get("allow"), allow)
+      })
+    )
+  }
 
   it.effect("TRACE is METHOD_NOT_ALLOWED everywhere", () =>
     Effect.gen(function* () {

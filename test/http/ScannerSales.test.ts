@@ -215,6 +215,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
       for (const [method, path] of [
         ["GET", "/v1/scanner/credits/balance"],
         ["POST", "/v1/scanner/scan/batch"],
+        ["GET", "/v1/scanner/scan/batch"],
         ["GET", "/v1/scanner/keys"],
         ["DELETE", "/v1/scanner/scan"]
       ] as const) {
