@@ -3,7 +3,9 @@ import type { Terms } from "./Terms.ts"
 const newEndpoint = {
   name: "What you call it; callers are shown it where there is no `description`",
   description: "What callers are told that they pay for; null: the `name`",
-  path: "The path at the origin, behind that of `originUrl`; a last segment `*` covers everything below it",
+  path:
+    "The path at the origin, behind that of `originUrl`; a last segment `*` covers everything below it. Written plainly: no segment is " +
+    "empty before the last, `.` or `..`, and escapes are UTF-8 and stand for no control character, slash, backslash or further escape",
   method: "The method that callers use; `ANY` is GET, HEAD, POST, PUT, PATCH and DELETE",
   basePrice: "The price of a call in `currency`, before `volumeDiscounts`; 0.01 when left out",
   volumeDiscounts:
@@ -21,7 +23,9 @@ const newEndpoint = {
     "How callers of x402 may pay: `exact` (when left out), the price, or `upto` (Base only), a signed maximum of which the origin says how much is taken",
   mpp: "Whether the Machine Payments Protocol is offered, too, on Base where `schemes` has `exact`; true when left out",
   forwardHeaders:
-    "Header fields added to every request to the origin, at most 20, such as a key by which it knows the gateway; none when left out"
+    "Header fields added to every request to the origin, at most 20, such as a key by which it knows the gateway; none when left out. " +
+    "Names have at most 100 characters and are not those of HTTP's own framing, of proxies, of payments or `X-Service-…`; values are at " +
+    "most 2,000 characters of ASCII"
 }
 
 const endpoint = {
