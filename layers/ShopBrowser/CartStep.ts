@@ -2,7 +2,9 @@ import { Effect } from "effect"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { buyingAtOnce, orderingForm, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
-import type { BlockerId } from "#domain/ShoppingTest.ts"
+import { addToCart as adding } from "#domain/page/AddToCart.ts"
+import { isQuantity } from "#domain/page/Quantity.ts"
+import type { Blocker, BlockerId } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { failed, orderTakenAt, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
@@ -87,14 +89,26 @@ const noControl = (seen: Look): StepOutcome => {
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
 }
 
-const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<string>): CartOutcome => {
+/** How many a product's page adds at once, by its own field, which a test leaves as it is. */
+const addedAtOnce = ({ facts }: Look): number => {
+  const fields = [...(adding(facts)?.form?.controls ?? []), ...facts.controls].filter(
+    (control) => control.tag === "input" && !control.disabled && isQuantity(control)
+  )
+  const [value] = fields.flatMap(({ value }) => (/^[1-9]\d{0,3}$/.test(value ?? "") ? [Number(value)] : []))
+  return value ?? 1
+}
+
+const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<string>, quantity: number): CartOutcome => {
   const { line = "", price } = seen
-  const changed =
-    isPriceSaid(price, candidate) === false
-      ? [warning("cart", "price_changed_in_cart", `Stated ${candidate.price}, in the cart ${price}.`, line)]
-      : []
+  const warnings: Array<Blocker> = []
+  if (isPriceSaid(price, candidate, quantity) === false)
+    warnings.push(warning("cart", "price_changed_in_cart", `Stated ${candidate.price}, in the cart ${price}.`, line))
+  if (quantity > 1) {
+    const detail = `The product's page puts ${quantity} into the cart at once.`
+    warnings.push(warning("cart", "minimum_order", detail, line))
+  }
   const choice = chosen.length === 0 ? "" : `, chosen: ${chosen.join(", ")}`
-  return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, changed), price)
+  return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, warnings), price)
 }
 
 /** How an attempt ended, and how many groups of options it left alone that may have been a choice. */
@@ -166,7 +180,7 @@ const attempt = Effect.fnUntraced(function* (
     return ended(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
   if (seen.line === undefined) return ended(whyNot(before, after, chosen, made.join(", ")), left)
   const told = { thing: candidate.name, pages: [before.text, seen.look.text] }
-  const done: CartDone = { outcome: inCart(candidate, seen, chosen), page: seen.look.url, told }
+  const done: CartDone = { outcome: inCart(candidate, seen, chosen, addedAtOnce(before)), page: seen.look.url, told }
   return { done, left }
 })
 

@@ -55,6 +55,7 @@ interface Placed {
   readonly ownerDocument: {
     readonly defaultView: { getComputedStyle(element: unknown): { readonly direction: string } } | null
     readonly documentElement: unknown
+    readonly body: unknown
   }
 }
 
@@ -63,7 +64,7 @@ interface Placed {
  * and cannot be pressed. Such are closed drawers, and traps for programs. Parts of a page may be scrolled as well as the whole.
  */
 const isReachable = (control: Placed): boolean => {
-  const { defaultView: view, documentElement: root } = control.ownerDocument
+  const { body, defaultView: view, documentElement: root } = control.ownerDocument
   if (view === null) return false
   let { bottom, right } = control.getBoundingClientRect()
   let box: Placed | null | undefined = control.parentElement ?? control.getRootNode().host
@@ -72,7 +73,8 @@ const isReachable = (control: Placed): boolean => {
     right += box.scrollLeft
     box = box.parentElement ?? box.getRootNode().host
   }
-  const isFromLeft = view.getComputedStyle(root).direction !== "rtl"
+  // CSS Writing Modes: a page begins where the lines of its body do, whatever the element around that says.
+  const isFromLeft = view.getComputedStyle(body ?? root).direction !== "rtl"
   return bottom > 0 && (!isFromLeft || right > 0)
 }
 

@@ -4,6 +4,7 @@ import { choose, isInvitation } from "./FormChoice.ts"
 import type { FormPurpose } from "./FormConduct.ts"
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
+import { isQuantity } from "./page/Quantity.ts"
 import { shopperAmong, type TestShopper } from "./TestShopper.ts"
 
 /** What a field of a checkout asks for, besides what autofill has a token for. */
@@ -166,8 +167,6 @@ const radiosOf = (form: PageForm, purpose: FormPurpose): ReadonlyMap<PageControl
   return sent
 }
 
-const quantity = /^(?:quantity|qty|menge|amount|anzahl|cantidad|quantit[eé])$/i
-
 /** What the form's lists of countries hold, by value and by words. */
 const countriesIn = (form: PageForm): ReadonlyArray<string> =>
   form.controls
@@ -200,7 +199,7 @@ export const fill = (
   const exhausted: Array<PageControl> = []
   const unwanted: Array<PageControl> = []
   const left: Array<PageControl> = []
-  let many = 1
+  let pieces = 1
   const radios = radiosOf(form, purpose)
   const send = (control: PageControl, sent: Sent | undefined) => {
     if (sent === "unwanted") unwanted.push(control)
@@ -224,13 +223,14 @@ export const fill = (
     else if (type === "checkbox") send(control, boxOf(control, role))
     else if (control.tag === "select") send(control, inList(control, role, shopper, purpose))
     else {
-      const isQuantity = purpose === "add_to_cart" && quantity.test(name ?? "")
-      if (isQuantity) many = leastOf(control)
-      else if (role === undefined && !quantity.test(name ?? "")) unrecognised.push(control)
-      send(control, { control, value: isQuantity ? String(many) : writtenIn(control, role, shopper) })
+      const saysHowMany = isQuantity(control)
+      const isOwn = purpose === "add_to_cart" && saysHowMany
+      if (isOwn) pieces = leastOf(control)
+      else if (role === undefined && !saysHowMany) unrecognised.push(control)
+      send(control, { control, value: isOwn ? String(pieces) : writtenIn(control, role, shopper) })
     }
   }
-  return { values, roles, unrecognised, nameless, exhausted, unwanted, left, quantity: many }
+  return { values, roles, unrecognised, nameless, exhausted, unwanted, left, quantity: pieces }
 }
 
 /** What is written into a field. One for letters by mail, or for an amount that is given, stays empty. */

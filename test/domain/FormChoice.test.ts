@@ -127,4 +127,14 @@ describe("what is written", () => {
     assert.strictEqual(many('value="12" min="0" step="12"'), 12)
     assert.strictEqual(many(""), 1)
   })
+
+  it("is told to be a quantity by any name or label of one, and by no other", () => {
+    const many = (field: string) => filled(`<label>${field} min="4" value="4"></label>`, "add_to_cart").quantity
+    for (const name of ["q", "qty[]", "add_qty", "lineItems[a1][quantity]", "quantity_wanted", "quantity[77]", "ilość"])
+      assert.strictEqual(many(`<input type="number" name="${name}"`), 4, name)
+    for (const label of ["Количество", "Số lượng:", "数量", "Menge *"])
+      assert.strictEqual(many(`${label}<input type="number" name="f1"`), 4, label)
+    for (const field of ['<input type="number" name="height"', 'Quantity of sugar<input type="number" name="f1"'])
+      assert.strictEqual(many(field), 1, field)
+  })
 })

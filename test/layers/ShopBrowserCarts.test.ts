@@ -101,6 +101,25 @@ if (Harness.missing !== undefined) {
         })
     )
 
+    it.effect("is filled by a button to the left of a page that begins at the right, as its body says", () =>
+      Effect.gen(function* () {
+        const before = `<style>body { direction: rtl; width: 3000px } button { position: absolute; left: -1500px }</style>`
+        const cart = yield* cartOf({ price: "12.00", currency: "USD", full: row("$12.00"), before })
+        assert.strictEqual(cart.status, "passed", cart.detail)
+      })
+    )
+
+    it.effect("holds as many as the product's page puts into it, at a price for all of them", () =>
+      Effect.gen(function* () {
+        const before = `<input type="number" name="q" min="4" value="4">`
+        const cart = yield* cartOf({ price: "12.00", currency: "USD", full: row("$48.00"), before })
+        assert.deepStrictEqual(
+          cart.blockers.map(({ id }) => id),
+          ["minimum_order"]
+        )
+      })
+    )
+
     it.effect("is not empty for having a button that empties it, whatever that is drawn like", () =>
       Effect.gen(function* () {
         const button = `<button style="text-transform: uppercase">Empty cart</button>`

@@ -1,4 +1,5 @@
 import type { PageControl } from "./PageFacts.ts"
+import { isQuantity } from "./Quantity.ts"
 
 /** The tokens of HTML's autofill that a checkout asks for. */
 export const autofillTokens = [
@@ -150,7 +151,8 @@ export const tokenOf = (label: string): AutofillToken | undefined => {
 
 /** What a control asks for: by its autofill token, else by its name or id, else by its label. Undefined for anything else. */
 export const fieldOf = (control: PageControl): AutofillToken | undefined => {
-  if (skipped.has(control.type)) return undefined
+  // BigCommerce asks how many by a field of telephone numbers, for the keys that it brings up.
+  if (skipped.has(control.type) || (control.type === "tel" && isQuantity(control))) return undefined
   return (
     byAutocomplete(control) ??
     (control.type === "email" ? "email" : control.type === "tel" ? "tel" : undefined) ??
