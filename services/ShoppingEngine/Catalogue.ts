@@ -79,7 +79,24 @@ const WooProducts = Schema.Array(
     has_options: Schema.optionalKey(Schema.Boolean),
     is_in_stock: Schema.optionalKey(Schema.Boolean),
     is_purchasable: Schema.optionalKey(Schema.Boolean),
-    variations: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.Int }))),
+    variations: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({
+          id: Schema.Int,
+          attributes: Schema.optionalKey(
+            Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.NullOr(Schema.String) }))
+          )
+        })
+      )
+    ),
+    attributes: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({
+          name: Schema.String,
+          terms: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, slug: Schema.String })))
+        })
+      )
+    ),
     categories: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String }))),
     prices: Schema.Struct({
       price: Schema.String,
@@ -89,6 +106,19 @@ const WooProducts = Schema.Array(
   })
 )
 
+type WooProduct = (typeof WooProducts.Type)[number]
+
+/** What a buyer calls a variation: the words of its attributes, as `Small / Red`. Its id says nothing to anybody; null where it has no words. */
+const nameOf = ({ attributes = [], variations = [] }: WooProduct, id: number): string | null => {
+  const said = variations.find((one) => one.id === id)?.attributes ?? []
+  const words = said.flatMap(({ name, value }) => {
+    if (value === null || value === "") return []
+    const terms = attributes.find((one) => one.name === name)?.terms ?? []
+    return [terms.find(({ slug }) => slug === value)?.name ?? value]
+  })
+  return words.length === 0 ? null : words.join(" / ").slice(0, 300)
+}
+
 const woo = Effect.fnUntraced(function* (errand: Errand, base: URL) {
   const url = `/wp-json/wc/store/v1/products?per_page=${maxProducts}`
   const said = yield* errand.json(WooProducts, { url, obeysRobots: true })
@@ -96,15 +126,16 @@ const woo = Effect.fnUntraced(function* (errand: Errand, base: URL) {
   return said.value.slice(0, maxProducts).map((product): Offered => {
     const page = URL.parse(product.permalink)
     const variations = product.variations ?? []
+    const first = variations[0]?.id ?? product.id
     const price = fromMinor(product.prices.price, product.prices.currency_minor_unit ?? 2)
     return {
       candidate: {
         name: product.name.slice(0, 300),
         url: page !== null && page.host === base.host ? page : undefined,
         sku: product.sku === undefined || product.sku === "" ? null : product.sku,
-        platformId: String(variations[0]?.id ?? product.id),
+        platformId: String(first),
         otherIds: variations.slice(1, maxVariations).map(({ id }) => String(id)),
-        variant: variations[0] === undefined ? null : String(variations[0].id),
+        variant: nameOf(product, first),
         price: price ?? null,
         currency: product.prices.currency_code ?? null
       },

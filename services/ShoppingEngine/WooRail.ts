@@ -15,6 +15,7 @@ const Cart = Schema.Struct({
     Schema.Struct({
       id: Schema.Finite,
       quantity: Schema.Finite,
+      variation: Schema.optionalKey(Schema.Array(Schema.Struct({ value: Schema.String }))),
       prices: Schema.Struct({ price: Schema.String, ...money })
     })
   ),
@@ -111,8 +112,12 @@ export const make = (errand: Errand, shopper: TestShopper): Rail => {
     }))
     const minimum = read.value.errors?.find(({ code, message }) => /minimum/i.test(`${code} ${message}`))
     const warnings = minimum === undefined ? [] : [warning("cart", "minimum_order", minimum.message, seen)]
-    // The price that was stated is of the first variation.
-    const bought = String(id) === candidate.platformId ? candidate : { ...candidate, price: null }
+    // The price that was stated is of the first variation, and so is what it is called.
+    const variation = read.value.items.find((item) => item.id === id)?.variation ?? []
+    const name = [candidate.name, variation.map(({ value }) => value).join(" / ")]
+      .filter((said) => said !== "")
+      .join(", ")
+    const bought = String(id) === candidate.platformId ? candidate : { ...candidate, name, price: null }
     return assertCart(bought, String(id), lines, seen, warnings)
   })
 

@@ -63,7 +63,13 @@ const listed = (base: string, ware: Ware, settings: WooSettings, soldOut: boolea
   is_in_stock: !soldOut,
   is_purchasable: true,
   has_options: false,
-  variations: variationsOf(ware, settings).map((id) => ({ id, attributes: [] })),
+  variations: variationsOf(ware, settings).map((id, at) => ({
+    id,
+    attributes: [{ name: "Size", value: `size-${at}` }]
+  })),
+  attributes: [
+    { name: "Size", terms: variationsOf(ware, settings).map((_, at) => ({ name: `Size ${at}`, slug: `size-${at}` })) }
+  ],
   categories: [{ name: ware.handle === "gift-card" ? "Gift cards" : "Desk" }]
 })
 
@@ -114,6 +120,8 @@ export const open = (settings: WooSettings = {}): Effect.Effect<WooShop, never, 
         quantity: 1,
         name: ware.name,
         sku: ware.sku,
+        variation:
+          settings.variations === undefined ? [] : [{ attribute: "Size", value: `Size ${settings.variations - 1}` }],
         prices: { price: minor(ware.price), ...money },
         totals: { line_total: minor(ware.price), ...money }
       })),

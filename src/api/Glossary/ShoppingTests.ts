@@ -75,7 +75,7 @@ export const shoppingTests: Terms = {
     sku: "The merchant's own number of it; null where it is not told",
     price: "What one costs, a decimal string as the shop states it",
     currency: "Currency of the price; null where the shop does not say",
-    variant: "Which of its variants, by its name or the platform's number of it; null where the catalogue tells of none"
+    variant: "Which of its variants, by its name; null where the catalogue tells of none"
   },
   Economics: {
     merchant_category: "The category that the newest scan of the domain knew when the test ended",
