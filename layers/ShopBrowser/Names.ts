@@ -1,6 +1,6 @@
-import { onward } from "#domain/CartWords.ts"
+import { onward, toCheckout } from "#domain/CartWords.ts"
 import { choiceFirst } from "#domain/ChoiceWords.ts"
-import { guestWay } from "#domain/GuestWords.ts"
+import { guestLabel } from "#domain/GuestWords.ts"
 
 /** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case, in the page as well, where no quotation mark may stand in them. */
 
@@ -49,9 +49,10 @@ export const allowed = {
     "^\\W*afrekenen\\W*$|naar\\s+(?:de\\s+)?kassa",
     "till\\s+kassan|til\\s+kass|kassalle",
     "do\\s+kasy|k\\s+pokladně|к\\s+оформлению",
-    "レジに進む|去结算|结算|結帳"
+    "レジに進む|去结算|结算|結帳",
+    toCheckout
   ),
-  asGuest: guestWay,
+  asGuest: guestLabel,
   goOn: whole(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
@@ -63,12 +64,14 @@ export const allowed = {
   ),
   remove: whole(
     "remove(?:\\s+.{1,80})?|delete(?:\\s+item)?",
-    "entfernen|löschen|artikel\\s+entfernen",
-    "supprimer|retirer|enlever",
+    "(?:artikel\\s+)?(?:entfernen|löschen)(?:\\s*:?\\s+.{1,80})?",
+    "(?:supprimer|retirer|enlever)(?:\\s*:?\\s+.{1,80})?",
     "eliminar|quitar|borrar|remover|excluir",
     "rimuovi|elimina|verwijder(?:en)?",
     "ta\\s+bort|fjern|poista|usuń|odebrat|odstranit|kaldır|sil|удалить",
-    "削除|删除|移除|삭제|[×✕✖x]"
+    "(?:empty|clear)\\s+(?:(?:my|your|the|shopping)\\s+)*(?:cart|bag|basket|trolley)|warenkorb\\s+(?:leeren|löschen)|vider\\s+(?:le|mon)\\s+panier|vaciar\\s+(?:el\\s+|mi\\s+)?carrito|svuota\\s+(?:il\\s+)?carrello",
+    "إزالة|حذف|إفراغ\\s+السلة|הסר|מחק|רוקן\\s+סל|xóa|ลบ|हटाएं",
+    "削除|カートを空にする|删除|移除|삭제|[×✕✖x]"
   ),
   refuseCookies: whole(
     "(?:reject|decline|refuse|deny)(?:\\s+(?:all|non-essential|optional))?(?:\\s+cookies)?|(?:only\\s+)?(?:necessary|essential)(?:\\s+(?:only|cookies))*",
@@ -115,7 +118,7 @@ export const cart = any(
 
 /** What a page says of a cart that holds nothing. */
 export const emptyCart = any(
-  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:no|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
+  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:don['’]?t|do\\s+not)\\s+have\\s+any(?:thing|\\s+items)\\s+in\\s+your\\s+(?:cart|bag|basket)|(?:no|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
   "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
   "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand|mandje)\\s+is\\s+(?:\\S+\\s+)?leeg|koszyk\\s+jest\\s+pusty",
   "(?:varukorgen|kundvagnen|(?:indkøbs|handle)?kurven?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",

@@ -4,6 +4,16 @@
 export const cartPath =
   /\/(?:(?:shopping-?|view-?)?(?:cart|basket|bag)|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand(?:je)?|varukorg|kundvagn|kurv|indkoebskurv|handlekurv|ostoskori|koszyk|ko[sš][ií]k|sepet(?:im)?|korzina|корзина)(?:\.\w{2,5})?\/?$/iu
 
+/** What leads from a cart to the checkout, in languages in which that has words of its own. Alone some are said of ways to pay as well. */
+export const toCheckout = [
+  "(?:do\\s+)?(?:realizacji|finalizacji)\\s+zamówieni|(?:pokračovat|přejít)\\s+(?:v|k)\\s+objednáv|k\\s+pokladni|pokračovať\\s+v\\s+objednáv",
+  "(?:tovább\\s+)?a\\s+pénztár|ödeme(?:ye|\\s+adımına)\\s+(?:geç|ilerle)|alışverişi\\s+tamamla",
+  "оформ(?:ить|ление|лення)\\s+(?:заказа?|замовлення)|оформити\\s+замовлення",
+  "購入手続き|注文手続き|^\\P{L}*주문하기\\P{L}*$",
+  "إتمام\\s+(?:الشراء|الطلب|عملية)|إنهاء\\s+(?:الشراء|الطلب)|^\\P{L}*الدفع\\P{L}*$|לקופה|(?:מעבר\\s+)?לתשלום|تسویه\\s*حساب|(?:ادامه|تکمیل)\\s+(?:فرایند\\s+)?خرید",
+  "^\\P{L}*(?:tiến\\s+hành\\s+)?thanh\\s+toán\\P{L}*$|^\\P{L}*(?:ดำเนินการ)?(?:ชำระเงิน|สั่งซื้อ)\\P{L}*$|चेकआउट"
+].join("|")
+
 /** What a button that goes on says, in languages in which it says nothing else. */
 export const onward = [
   "weiter|fortfahren|speichern\\s+und\\s+weiter",
@@ -15,5 +25,7 @@ export const onward = [
   "fortsätt|nästa(?:\\s+steg)?|fortsæt|næste|fortsett|neste|jatka|seuraava",
   "(?:przejdź\\s+)?dalej|kontynuuj|pokračovat|pokračovať|další|ďalej|tovább",
   "devam(?:\\s+et)?|далее|продолжить|далі|продовжити",
-  "次へ(?:進む)?|下一步|다음(?:\\s*단계)?"
+  "次へ(?:進む)?|下一步|다음(?:\\s*단계)?",
+  "متابعة|التالي|استمرار|استمر|המשך|לשלב\\s+הבא|הבא|ادامه|مرحله\\s+بعد|بعدی",
+  "tiếp\\s+(?:tục|theo)|ถัดไป|ดำเนินการต่อ|ต่อไป|आगे\\s+बढ़ें|जारी\\s+रखें|अगला"
 ].join("|")

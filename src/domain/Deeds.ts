@@ -89,6 +89,9 @@ const decoded = (path: string): string => {
   }
 }
 
+/** The path of an address in its own letters. */
+export const decodedPath = (url: URL): string => decoded(url.pathname)
+
 /** Whether a look at an address may do something, in shops that mistake GET for a deed. */
 export const soundsLikeDeed = (url: URL): boolean =>
   deed.test(decoded(url.pathname)) ||
@@ -110,11 +113,11 @@ export const isAsideAddress = (url: URL): boolean => aside.test(url.pathname)
 
 /** What fields are called by which a buyer chooses how to pay. */
 const payingName =
-  /payment|pay(?:ing)?[-_ ]?(?:method|type|option|mode|way|by|with|via|system|form)|^pay$|zahl(?:ung|ungs|art|weise|methode|mittel)|bezahl|pago(?!d)|paiement|pagamento|r(?:è|e)glement|bet(?:a|aa)l(?:ing|ning|wijze|methode|s(?:ä|a)tt|m(?:å|a)te)?(?!ie)|p[łl]atno[śs][cć]|platb|platebn|pla(?:ć|c)anj|fizet(?:e|é)s|modalitate[-_ ]?(?:de[-_ ]?)?plat|maksutapa|(?:ö|o)deme|оплат|πληρωμ|支払|付款|支付|결제/iu
+  /payment|pay(?:ing)?[-_ ]?(?:method|type|option|mode|way|by|with|via|system|form)|^pay$|zahl(?:ung|ungs|art|weise|methode|mittel)|bezahl|pago(?!d)|paiement|pagamento|r(?:è|e)glement|bet(?:a|aa)l(?:ing|ning|wijze|methode|s(?:ä|a)tt|m(?:å|a)te)?(?!ie)|p[łl]atno[śs][cć]|platb|platebn|pla(?:ć|c)anj|fizet(?:e|é)s|modalitate[-_ ]?(?:de[-_ ]?)?plat|maksutapa|(?:ö|o)deme|оплат|πληρωμ|支払|付款|支付|결제|الدفع|תשלום|پرداخت|thanh toán|ชำระ|भुगतान/iu
 
 /** What such a field offers: ways to pay that are nothing else. Short words count only when they are all that is said. */
 const payingValue =
-  /nachnahme|vorkasse|vorauskasse|(?:auf|per) rechnung|(?:ü|ue)berweisung|lastschrift|kreditkarte|contra[-_ ]?re+mbolso|contra[-_ ]?entrega|^reembolso|tarjeta de (?:cr|d)|transferencia|boleto|contre[-_ ]?remboursement|virement|carte (?:bancaire|de cr)|(?:à|a) la livraison|bonifico|contrassegno|carta di credito|op rekening|rembours|overschrijving|postf(?:ö|o)rskott|efterkrav|etterkrav|kreditkort|pobrani(?:e|em)|przelew|dob(?:í|i)rk|ut(?:á|a)nv(?:é|e)t|налож[её]нн?|при получении|наличны|kap(?:ı|i)da (?:ö|o)deme|havale|代引|代金引換|货到付款|貨到付款|무통장|cash[-_ ]?on[-_ ]?delivery|pay[-_ ]on[-_ ]delivery|bank[-_ ]?(?:wire|transfer)|wire[-_ ]transfer|credit[-_ ]?card|debit[-_ ]?card|money[-_ ]?order|purchase[-_ ]?order|pay[-_ ]?pal|klarna|^(?:cod|invoice|on[-_ ]?invoice|bacs|cheque|checkmo|cash|rechnung|factuur|faktura|pix|ideal|stripe|sofort)$/iu
+  /nachnahme|vorkasse|vorauskasse|(?:auf|per) rechnung|(?:ü|ue)berweisung|lastschrift|kreditkarte|contra[-_ ]?re+mbolso|contra[-_ ]?entrega|^reembolso|tarjeta de (?:cr|d)|transferencia|boleto|contre[-_ ]?remboursement|virement|carte (?:bancaire|de cr)|(?:à|a) la livraison|bonifico|contrassegno|carta di credito|op rekening|rembours|overschrijving|postf(?:ö|o)rskott|efterkrav|etterkrav|kreditkort|pobrani(?:e|em)|przelew|dob(?:í|i)rk|ut(?:á|a)nv(?:é|e)t|налож[её]нн?|при получении|наличны|kap(?:ı|i)da (?:ö|o)deme|havale|代引|代金引換|货到付款|貨到付款|무통장|عند (?:ال)?(?:استلام|تسليم|توصيل)|نقد[اي]|تحويل بنكي|بطاقة ائتمان|כרטיס אשראי|מזומן|העברה בנקאית|کارت به کارت|در محل|khi nhận hàng|chuyển khoản|thẻ tín dụng|ปลายทาง|โอนเงิน|บัตรเครดิต|cash[-_ ]?on[-_ ]?delivery|pay[-_ ]on[-_ ]delivery|bank[-_ ]?(?:wire|transfer)|wire[-_ ]transfer|credit[-_ ]?card|debit[-_ ]?card|money[-_ ]?order|purchase[-_ ]?order|pay[-_ ]?pal|klarna|^(?:cod|invoice|on[-_ ]?invoice|bacs|cheque|checkmo|cash|rechnung|factuur|faktura|pix|ideal|stripe|sofort)$/iu
 
 /** Whether a name, an id or a label says that how to pay is chosen by it. */
 export const namesPaying = (text: string): boolean => payingName.test(text.slice(0, 300))

@@ -1,5 +1,5 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
-import { guestWay } from "./GuestWords.ts"
+import { guestLabel } from "./GuestWords.ts"
 import { isOrderingField, isOrderingId, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
 import {
   type CheckoutPage,
@@ -21,17 +21,17 @@ const goesOn = new RegExp(
   "iu"
 )
 const emptying =
-  /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder|usuń|opróżnij|wyczyść|ta\s+bort|töm\s|fjern|tøm\s|poista|tyhjennä|odebrat|odstranit|vyprázdnit|kaldır|boşalt|удалить|очистить|削除|删除|清空|移除|삭제|비우기/i
+  /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder|usuń|opróżnij|wyczyść|ta\s+bort|töm\s|fjern|tøm\s|poista|tyhjennä|odebrat|odstranit|vyprázdnit|kaldır|boşalt|удалить|очистить|削除|空にする|删除|清空|移除|삭제|비우기|إفراغ|إزالة|حذف|רוקן|הסר|מחק|خالی\s+کردن|x(?:óa|oá)|ลบ|ล้าง|हटाएं|खाली/i
 
 const ofOthers =
-  /account|konto|compte|cuenta|wish|merkzettel|address|adresse?|filter|osoit|tili|hesap|аккаунт|адрес|фильтр|アカウント|住所|账户|帳戶|地址|계정|주소/i
+  /account|konto|compte|cuenta|wish|merkzettel|address|adresse?|filter|osoit|tili|hesap|аккаунт|адрес|фильтр|アカウント|住所|账户|帳戶|地址|계정|주소|حساب|عنوان|חשבון|כתובת|آدرس|tài khoản|địa chỉ|บัญชี|ที่อยู่|खाता|पता/i
 
 /** Whether words are those of what takes things out of a cart. */
 export const isEmptying = (words: string): boolean => emptying.test(words) && !ofOthers.test(words)
 
 /** For what a test submits a form. */
 export type FormPurpose = "add_to_cart" | "guest" | "go_on" | "empty_cart"
-const words = { guest: guestWay, go_on: goesOn } as const
+const words = { guest: guestLabel, go_on: goesOn } as const
 
 /** Whether the form, or the words of its button, say that it does this. */
 export const serves = (form: PageForm, label: string, purpose: FormPurpose): boolean =>
@@ -114,13 +114,22 @@ export const isOfShop = (action: URL, page: string): boolean => {
   return to === from || (to !== "" && from !== "" && (`${to}`.endsWith(`.${from}`) || `${from}`.endsWith(`.${to}`)))
 }
 
+const takesOut = /^(?:\/[\w-]{2,10})?\/(?:checkout|cart|basket)\/(?:line-?items?|items?)\/delete\/[\w-]{1,64}\/?$/i
+
 /**
  * Whether an address may take an order. A checkout that sends all its steps to its own page is not told by that address alone: one that
  * asks only who somebody is, or that lists a later step, orders nothing yet.
  */
-const goesToOrder = (form: PageForm, button: PageControl | undefined, page: CheckoutPage | undefined): boolean => {
+const goesToOrder = (
+  form: PageForm,
+  button: PageControl | undefined,
+  page: CheckoutPage | undefined,
+  purpose: FormPurpose
+): boolean => {
   const url = URL.parse(actionOf(form, button))
-  if (url === null || soundsLikeDeed(url) || (page !== undefined && !isOfShop(url, page.url))) return true
+  if (url === null || (page !== undefined && !isOfShop(url, page.url))) return true
+  // As in Shopware, what takes a thing out of a cart is sent to an address that says so.
+  if (soundsLikeDeed(url)) return !(purpose === "empty_cart" && takesOut.test(url.pathname) && !asksForPerson(form))
   if (!isOrderPath(url)) return false
   const isOwn = page !== undefined && URL.parse(page.url)?.pathname === url.pathname
   return !(isOwn && ((asksForPerson(form) && !asksWhereTo(form)) || listsLaterStep(page)))
@@ -169,7 +178,7 @@ export const maySendOrder = (
     (purpose === "add_to_cart" && asksForPerson(form)) ||
     (goesOn && asksWhereTo(form) && asksToAgree(form)) ||
     sendsOrder(form, button) ||
-    goesToOrder(form, button, page)
+    goesToOrder(form, button, page, purpose)
   )
 }
 

@@ -24,7 +24,9 @@ const toShipping = new RegExp(
     "к\\s+(?:выбору\\s+(?:способа\\s+)?)?(?:доставк|способу\\s+доставк)",
     "(?:配送|お?届け)(?:方法|先)?(?:へ|に進|を選|の選)",
     "(?:前往|继续|繼續|去|至|到|选择|選擇)(?:选择|選擇)?(?:配送|送货|送貨|运送|運送|物流)",
-    "배송(?:\\s*방법)?(?:으로|\\s*단계|\\s*선택)"
+    "배송(?:\\s*방법)?(?:으로|\\s*단계|\\s*선택)",
+    "إلى\\s+(?:طريقة\\s+)?(?:الشحن|التوصيل)|(?:המשך|מעבר)\\s+ל(?:שיטת\\s+)?משלוח|(?:به|انتخاب)\\s+(?:روش\\s+)?ارسال",
+    "(?:đến|sang|chọn)\\s+(?:phương\\s+thức\\s+)?(?:vận\\s+chuyển|giao\\s+hàng)|(?:ไปที่|เลือก)(?:วิธี)?(?:การ)?จัดส่ง|(?:शिपिंग|डिलीवरी)\\s+(?:पर|चुनें)"
   ].join("|"),
   "iu"
 )
@@ -44,12 +46,14 @@ const payOrReview = new RegExp(
     "maksu|maksutapa|yhteenveto|tarkist",
     "płatno|podsumowanie|platb|shrnutí|rekapitulace|souhrn",
     "ödeme|özet|оплат|проверк",
-    "支払|確認|付款|支付|核对|核對|确认订单|確認訂單|결제|검토|주문\\s*확인"
+    "支払|確認|付款|支付|核对|核對|确认订单|確認訂單|结算|結算|결제|검토|주문\\s*확인",
+    "الدفع|دفع|مراجعة|ملخص\\s+الطلب|תשלום|סקירה|סיכום|پرداخت|بازبینی|مرور\\s+سفارش",
+    "thanh\\s+toán|xem\\s+lại|kiểm\\s+tra\\s+(?:lại|đơn)|ชำระ|ตรวจสอบ|भुगतान|समीक्षा"
   ].join("|"),
   "iu"
 )
 const done =
-  /thank|complete|confirmation|success|done|danke|bestätigung|abgeschlossen|merci|termin|gracias|completad|grazie|completat|obrigad|conclu|bedankt|tack|takk?\b|kiitos|dzięk|děku|teşekkür|спасибо|完了|完成|완료/iu
+  /thank|complete|confirmation|success|done|danke|bestätigung|abgeschlossen|merci|termin|gracias|completad|grazie|completat|obrigad|conclu|bedankt|tack|takk?\b|kiitos|dzięk|děku|teşekkür|спасибо|完了|完成|완료|شكرا|اكتمل|اكتمال|תודה|הושלמ|متشکر|سپاس|تشکر|hoàn\s+(?:tất|thành)|cảm\s+ơn|เสร็จ|ขอบคุณ|धन्यवाद|पूर्ण/iu
 const saidMore = /[:：–—-]\s*\p{L}|rechnung|invoice|\bcash\b|\bbar\b|nachnahme/iu
 
 /** What is paid when the goods are handed over is paid after the order: no step of the checkout comes before it. */
@@ -61,7 +65,8 @@ const whenReceived = new RegExp(
     "alla\\s+(?:consegna|ricezione)|bij\\s+(?:\\p{L}+\\s)?(?:levering|ontvangst|afhalen|aflevering)",
     "(?:vid|ved)\\s+(?:leverans|levering|mottag|modtag|avhent|afhent)|toimituksen\\s+yhteydessä|noudettaessa",
     "przy\\s+(?:odbiorze|dostawie)|za\\s+pobraniem|při\\s+(?:převzetí|doručení|dodání)|kapıda|teslimatta",
-    "при\\s+(?:получени|доставк|отриманн)|курьеру|代引|到着時|货到|貨到|도착\\s*시|착불"
+    "при\\s+(?:получени|доставк|отриманн)|курьеру|代引|到着時|货到|貨到|도착\\s*시|착불",
+    "عند\\s+(?:ال)?(?:استلام|تسليم|توصيل)|نقد|במזומן|(?:בעת|עם)\\s+(?:ה)?(?:מסירה|קבלה|משלוח)|לשליח|در\\s+محل|هنگام\\s+تحویل|khi\\s+(?:nhận|giao)|ปลายทาง|डिलीवरी\\s+पर"
   ].join("|"),
   "iu"
 )

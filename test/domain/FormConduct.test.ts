@@ -129,6 +129,9 @@ describe("a form that goes on", () => {
     const radio = (name: string, value: string, label = "x") =>
       `<label><input type="radio" name="${name}" value="${value}" checked> ${label}</label>`
     for (const field of [
+      radio("m", "1", "الدفع عند التسليم"),
+      radio("m", "1", "כרטיס אשראי"),
+      radio("m", "1", "Chuyển khoản"),
       radio("zahlungsart", "1"),
       radio("zahlart", "1"),
       radio("forma_pago", "1"),

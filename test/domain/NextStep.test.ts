@@ -32,7 +32,10 @@ describe("a later step of a checkout", () => {
       "Перейти к доставке",
       "配送方法へ進む",
       "前往配送",
-      "배송 방법 선택"
+      "배송 방법 선택",
+      "المتابعة إلى الشحن",
+      "המשך למשלוח",
+      "Chọn phương thức vận chuyển"
     ])
       assert.isTrue(later("", label), label)
   })
@@ -75,7 +78,14 @@ describe("a later step of a checkout", () => {
       "Оплата",
       "お支払い",
       "付款",
-      "결제"
+      "결제",
+      "الدفع",
+      "مراجعة الطلب",
+      "תשלום",
+      "پرداخت",
+      "Thanh toán",
+      "การชำระเงิน",
+      "भुगतान"
     ])
       assert.isTrue(later(steps("*Address", name)), name)
   })
@@ -84,7 +94,17 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later(steps("Payment", "*Address")))
     assert.isFalse(later(steps("Address", "*Payment", "Done")))
     assert.isFalse(later(steps("Address", "Payment")), "no step is current")
-    for (const name of ["Order complete", "Confirmation", "Thank you", "Payment: invoice", "Rechnung", "Shipping"])
+    for (const name of [
+      "Order complete",
+      "Confirmation",
+      "Thank you",
+      "Payment: invoice",
+      "Rechnung",
+      "Shipping",
+      "الشحن",
+      "اكتمل الدفع",
+      "Hoàn tất thanh toán"
+    ])
       assert.isFalse(later(steps("*Address", name)), name)
     assert.isFalse(later('<ul class="menu"><li class="active">Shop</li><li>Payment</li></ul>'), "a menu")
   })
@@ -109,7 +129,12 @@ describe("a later step of a checkout", () => {
       "Оплата при получении",
       "Оплата курьеру",
       "货到付款",
-      "お支払い（到着時）"
+      "お支払い（到着時）",
+      "الدفع عند الاستلام",
+      "תשלום לשליח",
+      "پرداخت در محل",
+      "Thanh toán khi nhận hàng",
+      "ชำระเงินปลายทาง"
     ])
       assert.isFalse(later(steps("*Address", name)), name)
   })

@@ -131,6 +131,16 @@ describe("a form", () => {
     for (const button of ["Usuń", "Fjern", "Удалить", "削除"])
       assert.isTrue(submits("empty_cart", button, "", "/cart/empty"), button)
     assert.isFalse(submits("empty_cart", "Удалить аккаунт", "", "/cart/empty"))
+    assert.isFalse(submits("empty_cart", "حذف الحساب", "", "/cart/empty"))
+    for (const button of ["カートを空にする", "إفراغ السلة", "רוקן סל", "Xóa giỏ hàng"])
+      assert.isTrue(submits("empty_cart", button, "", "/cart/empty"), button)
+  })
+
+  it("takes a line out of a cart at an address that says so, and nothing else at such", () => {
+    assert.isTrue(submits("empty_cart", "Entfernen", "", "/checkout/line-item/delete/abc"))
+    assert.isFalse(submits("go_on", "Continue", "", "/checkout/line-item/delete/abc"))
+    for (const action of ["/account/delete/abc", "/checkout/line-item/delete/abc/place-order", "/checkout/delete"])
+      assert.isFalse(submits("empty_cart", "Entfernen", "", action), action)
   })
 
   it("is not what only begins like a way on or out of the cart, in a script without spaces as well", () => {
@@ -163,7 +173,16 @@ describe("a form", () => {
       "Place checkout",
       "Express checkout",
       "Check out in one tap",
-      "结算并支付"
+      "结算并支付",
+      "تأكيد الطلب",
+      "متابعة وإتمام الطلب",
+      "اشتر الآن",
+      "ثبت سفارش",
+      "בצע הזמנה",
+      "אישור הזמנה",
+      "Đặt hàng",
+      "ยืนยันคำสั่งซื้อ",
+      "ऑर्डर करें"
     ]
     for (const button of buttons) {
       assert.isTrue(mayOrder(button), button)
