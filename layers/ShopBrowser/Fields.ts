@@ -83,6 +83,7 @@ export const meaningOf = (field: {
   readonly autocomplete: string | null
   readonly name: string
   readonly label: string
+  readonly type?: string | null
 }): Meaning => {
   const token =
     (field.autocomplete ?? "")
@@ -94,6 +95,8 @@ export const meaningOf = (field: {
   if (/^cc-|password|one-time-code/.test(token)) return "other"
   // `shippingAddress.full_name` is a name in an address.
   const last = field.name.split(/[.[\]]/).findLast((part) => part !== "") ?? ""
+  // As Magento calls it, which asks for it before anything else.
+  if (field.type?.toLowerCase() === "email" && /^(?:user|login)(?:[_-]?(?:name|id))?$/i.test(last)) return "email"
   const named = byWords(last.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " "))
   return named ?? byWords(field.label) ?? tokens[tokenOf(field.label) ?? ""] ?? "other"
 }
@@ -146,7 +149,12 @@ const read = Effect.fnUntraced(function* (control: Locator) {
   const field: Field = {
     control,
     kind: isMenu ? "menu" : tag === "select" ? "list" : "text",
-    meaning: meaningOf({ autocomplete: autocomplete ?? null, name: name ?? id ?? "", label: label || (shown ?? "") }),
+    meaning: meaningOf({
+      autocomplete: autocomplete ?? null,
+      name: name ?? id ?? "",
+      label: label || (shown ?? ""),
+      type: type ?? null
+    }),
     label,
     isRequired: (required ?? null) !== null || ariaRequired === "true" || /\*\s*$/.test(label),
     isEmpty: value.trim() === ""

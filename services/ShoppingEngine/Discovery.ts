@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { waitingRoom } from "#domain/page/Walls.ts"
+import { asksPlace, waitingRoom } from "#domain/page/Walls.ts"
 import type { PlatformId } from "#domain/page/Platform.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import { type Offered, rarestWords } from "#domain/ProductChoice.ts"
@@ -84,7 +84,7 @@ const door = Effect.fnUntraced(function* (errand: Errand) {
   }
   const page = yield* pageIn(errand, outcome)
   if (!isGood(page)) return page
-  const geo = page.facts.walls.find(({ kind }) => kind === "geo")
+  const geo = page.facts.walls.find((wall) => wall.kind === "geo" && !asksPlace(wall))
   if (geo !== undefined) {
     return failed("discovery", "geo_restricted", `The home page says: ${geo.marker}.`, snippet(geo.marker))
   }

@@ -2,8 +2,9 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
-import { cartPath } from "#domain/CartWords.ts"
-import { guestWay } from "#domain/GuestWords.ts"
+import { cartPath, toCheckout } from "#domain/CartWords.ts"
+import { decodedPath } from "#domain/Deeds.ts"
+import { guestLabel, isAfterwards } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
 
@@ -77,9 +78,10 @@ const sameSite = (href: string, page: URL): URL | undefined => {
 /** The first link of this site by its words or its path. */
 export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | undefined => {
   const page = new URL(facts.url)
+  const isThere = (url: URL) => path.test(decodedPath(url))
   for (const test of [
-    (link: PageFacts["links"][number], url: URL) => path.test(url.pathname) && words.test(link.text),
-    (_: PageFacts["links"][number], url: URL) => path.test(url.pathname),
+    (link: PageFacts["links"][number], url: URL) => isThere(url) && words.test(link.text),
+    (_: PageFacts["links"][number], url: URL) => isThere(url),
     (link: PageFacts["links"][number]) => words.test(link.text)
   ]) {
     for (const link of facts.links) {
@@ -93,17 +95,23 @@ export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | und
 const cartWords =
   /^\W*(?:(?:view|my|your|shopping|show) )*(?:cart|bag|basket|trolley|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|winkelwagen|winkelmand(?:je)?|varukorg(?:en)?|kundvagn(?:en)?|(?:indkøbs|handle)?kurv(?:en)?|ostoskori|(?:twój )?koszyk|(?:nákupní )?košík|sepetim|корзина|カート|购物车|購物車|장바구니)(?!\p{L})/iu
 export const cartAddress = (facts: PageFacts): URL => linkTo(facts, cartWords, cartPath) ?? new URL("/cart", facts.url)
-export const isCartPath = (url: URL): boolean => cartPath.test(url.pathname)
+export const isCartPath = (url: URL): boolean => cartPath.test(decodedPath(url))
 
-const checkoutWords =
+const shortWords =
   /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen|naar (?:de )?kassa|till? kass|kassalle|do kasy|k pokladně|к оформлению|レジに進む|去结算|结算|結帳/iu
+const checkoutWords = new RegExp(`${shortWords.source}|${toCheckout}`, "iu")
 const checkoutPath =
-  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna)(?:\/|$)/i
+  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna|pokladňa|penztar|zam[oó]wienie|objedn[aá]vka|odeme|oformlenie|thanh-toan)(?:\/|$)/iu
 
 /** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
 export const checkoutLink = (facts: PageFacts): URL | undefined => linkTo(facts, checkoutWords, checkoutPath)
 
-export const guestLink = (facts: PageFacts): URL | undefined => linkTo(facts, guestWay, /\/guest(?:\/|$)/i)
+export const guestLink = (facts: PageFacts): URL | undefined =>
+  linkTo(
+    { ...facts, links: facts.links.filter(({ href, text }) => !isAfterwards(`${text} ${URL.parse(href)?.pathname}`)) },
+    guestLabel,
+    /\/guest(?:\/|$)/i
+  )
 
 /** How often a text stands in a page's text, whatever the case. */
 export const occurrences = (facts: PageFacts, text: string): number =>

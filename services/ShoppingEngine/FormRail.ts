@@ -1,11 +1,12 @@
 import { Effect } from "effect"
-import { addToCart } from "#domain/page/AddToCart.ts"
+import { type AddToCart, addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
-import type { PageFacts } from "#domain/page/PageFacts.ts"
+import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
 import { buyingAtOnce, isEmptying, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
+import { isQuantity } from "#domain/page/Quantity.ts"
 import { fill } from "#domain/ShopperForm.ts"
-import type { Blocker } from "#domain/ShoppingTest.ts"
+import type { Blocker, BlockerId } from "#domain/ShoppingTest.ts"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
@@ -33,7 +34,13 @@ const wantsVariant =
   /(?:please |must |first )?(?:select|choose|pick)\b.{0,60}\b(?:option|variant|size|colou?r|style|a |an |one )|required option|bitte .{0,30}w[äa]hlen/i
 const soldOut = /sold out|out of stock|no longer available|ausverkauft|rupture de stock|agotado|esaurito/i
 const minimum =
-  /(?:minimum order|order minimum|minimum purchase|mindestbestellwert|minimum de commande|pedido mínimo)[^.]{0,80}/i
+  /(?:minimum order|order minimum|minimum purchase|mindestbestellwert|minimum de commande|pedido mínimo)(?:[^.]|\.(?=\d)){0,80}/i
+const closed: ReadonlySet<BlockerId> = new Set(["checkout_form_unrecognized", "javascript_wall"])
+/** Whether a checkout ended where it showed nothing: no wall, and no form that was sent. */
+const isClosed = ({ blockers, status }: StepOutcome): boolean =>
+  status === "failed" && blockers.every(({ id }) => closed.has(id))
+const belowLeast = (said: string): string =>
+  `The cart says: ${said}. A test buys one thing, and the checkout does not open for so little.`
 const empty =
   /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
 
@@ -51,17 +58,30 @@ const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined
 const besideHeading = ({ headingAt, visibleText }: PageFacts): string =>
   visibleText.slice(headingAt ?? 0, (headingAt ?? 0) + 1_500)
 
-/** Why a page has no form that adds to the cart. */
-const formless = ({ facts }: PageSeen): StepOutcome => {
-  const found = addToCart(facts)
-  if (found?.isDisabled === true) {
+const isOpen = ({ options, tag }: PageControl): boolean =>
+  tag !== "select" || options.some(({ disabled, value }) => !disabled && value !== "")
+
+/** Why a button that would add cannot be pressed: nothing can be chosen, or it waits for a script that sees the choice. */
+const disabledIn = (facts: PageFacts, { choices, marker }: AddToCart): StepOutcome => {
+  const sold = soldOut.exec(besideHeading(facts))?.[0]
+  if (sold !== undefined && facts.scripts.length === 0)
+    return failed("cart", "add_to_cart_failed", `The page says: ${sold}.`, snippet(sold))
+  if (choices.some((choice) => !isOpen(choice)))
     return failed(
       "cart",
       "variant_required",
-      `"${found.marker}" cannot be pressed before a script lets it.`,
-      snippet(found.marker)
+      `"${marker}" cannot be pressed, and nothing can be chosen.`,
+      snippet(marker)
     )
-  }
+  return facts.scripts.length === 0 && choices.length === 0
+    ? failed("cart", "add_to_cart_failed", `"${marker}" cannot be pressed.`, snippet(marker))
+    : failed("cart", "javascript_wall", `"${marker}" cannot be pressed before a script lets it.`, snippet(marker))
+}
+
+/** Why a page has no form that adds to the cart. */
+const formless = ({ facts }: PageSeen): StepOutcome => {
+  const found = addToCart(facts)
+  if (found?.isDisabled === true) return disabledIn(facts, found)
   if (found?.kind === "button") {
     const detail = `The button "${found.marker}" belongs to no form that can be sent: only a script knows what it does.`
     return failed("cart", "javascript_wall", detail, snippet(found.marker))
@@ -70,7 +90,7 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
   const atOnce = buyingAtOnce(facts)
   if (atOnce !== undefined && (found === undefined || found.kind === "form"))
     return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))
-  const again = found === undefined ? subscribing(facts) : undefined
+  const again = found === undefined || found.kind === "form" ? subscribing(facts) : undefined
   if (again !== undefined)
     return unknown(
       `The page only offers a subscription, by "${again}", and a test subscribes to nothing.`,
@@ -215,7 +235,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const { facts } = added.cart
     bought = { name: candidate.name, text: besideHeading(added.product.facts) }
     const quantities = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].filter(
-      ({ name, type }) => type === "number" && /qty|quantity/i.test(name ?? "")
+      (control) => control.type === "number" && (/qty|quantity/i.test(control.name ?? "") || isQuantity(control))
     )
     const seen = snippet(facts.visibleText.slice(Math.max(0, facts.visibleText.indexOf(calling)), 20_000))
     if (quantities.length === 1 && quantities.some(({ value }) => value !== String(quantity))) {
@@ -244,7 +264,10 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     Effect.map(FormCheckout.walk(errand, shopper, cartSeen, bought), ({ at, outcome, hasSent: sent }) => {
       paymentSeen = at
       hasSent = sent
-      return outcome
+      const least = minimum.exec(cartSeen?.facts.visibleText ?? "")?.[0]
+      return least === undefined || sent || !isClosed(outcome)
+        ? outcome
+        : { ...unknown(belowLeast(least), snippet(least)), total: null }
     })
   )
 

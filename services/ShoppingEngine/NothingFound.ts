@@ -1,6 +1,6 @@
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
-import { bareLength } from "#domain/page/Walls.ts"
+import { bareLength, onlyAsks } from "#domain/page/Walls.ts"
 import type { PageSeen } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
 import { failed, snippet, unknown } from "./Outcomes.ts"
@@ -67,6 +67,11 @@ export const nothing = (
   }
   const gate = ageGate(home.facts)
   if (gate !== undefined) return unknown(gate, snippet(home.facts.visibleText), warnings)
+  const asked = onlyAsks(home.facts)
+  if (asked !== undefined) {
+    const what = `The home page asks something ("${asked}") and shows no product before, and a test does not answer that.`
+    return unknown(what, snippet(home.facts.visibleText), warnings)
+  }
   if (home.facts.isCut) {
     const detail =
       "The home page is longer than we read, and up to there nothing leads to a product; nor does a sitemap or an interface."

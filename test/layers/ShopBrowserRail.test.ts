@@ -134,6 +134,12 @@ describe("what a field is for", () => {
     assert.strictEqual(field(null, "x17", "Country/region"), "country")
     assert.strictEqual(field("cc-number", "email"), "other")
     assert.strictEqual(field(null, "coupon", "Enter coupon code"), "other")
+    assert.strictEqual(field(null, "username", "Email Address"), "other")
+    assert.strictEqual(
+      meaningOf({ autocomplete: null, name: "username", label: "Email Address", type: "email" }),
+      "email",
+      "as in Magento's checkout"
+    )
   })
 
   it("is said in the languages in which pages are read, and in Japan by which part of a name it is", () => {

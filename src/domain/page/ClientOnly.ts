@@ -44,5 +44,7 @@ export const readClientOnly = (
   const apology = tree.elements.find(
     (element) => element.tag === "noscript" && asksForScripts.test(textOf(tree, element, 500))
   )
-  return apology === undefined ? null : { marker: `noscript: ${textOf(tree, apology, 150)}` }
+  if (apology !== undefined) return { marker: `noscript: ${textOf(tree, apology, 150)}` }
+  // Whatever its root is called: a page of which nothing is to be read is filled by its scripts.
+  return visible === "" ? { marker: "a page without a word" } : null
 }

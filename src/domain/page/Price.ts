@@ -36,6 +36,7 @@ const marks: Readonly<Record<string, string>> = {
   rs: "INR PKR LKR NPR",
   "₽": "RUB",
   руб: "RUB",
+  "р.": "RUB",
   "₩": "KRW",
   원: "KRW",
   "₺": "TRY",

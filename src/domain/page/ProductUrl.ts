@@ -1,3 +1,4 @@
+import { addsByAddress } from "./AddToCart.ts"
 import type { PlatformId } from "./Platform.ts"
 
 /** How the address of a product looks on a system. Where one is not named, the common forms are asked. */
@@ -28,6 +29,10 @@ export const isProductSitemap = (address: string): boolean => {
 }
 const sorting = /categor|brand|(?<![a-z])(?:cat|tag)s?(?![a-z])/i
 
+/** What an address does that names a product in its query: it adds it somewhere, compares it, and is no page of it. */
+const does =
+  /[?&](?:action|do|act|cmd|func)=[\w-]{0,40}(?:add|buy|wish|compare|remove)|[?&]route=(?:(?:account|checkout|extension|common)\/|product\/(?:compare|review|category))/i
+
 const inCollection = /\/products\/[^/.]+\/?$/i
 
 /** Whether an address looks like a product's, by how the platform names its pages; null for an unknown platform. */
@@ -37,6 +42,7 @@ export const looksLikeProduct = (address: string, platform: string | null = null
   const path = `${url.pathname}`
   const shopifyLike = inCollection.test(path)
   if (never.test(path) && !(shopifyLike && !/\/(?:cart|account|checkout)\//i.test(path))) return false
+  if (does.test(url.search) || addsByAddress(`${path}${url.search}`)) return false
   const known = Object.entries(own).find(([id]) => id === platform)?.[1]
   const whole = `${path}${url.search.slice(0, 500)}`
   return known?.test(path) === true || known?.test(whole) === true || (platform !== "shopify" && common.test(whole))

@@ -17,6 +17,20 @@ const asksCountry =
 const asksAccount =
   /(?:log ?in|sign ?in|register|create an account) (?:to|for) (?:view|see|access|shop|continue|enter|prices)|(?:members|customers|trade|wholesale) only|enter (?:store )?using password|this store is password protected|bitte (?:melden sie sich an|einloggen), um|(?:connectez-vous|identifiez-vous) pour|inicia(?:r)? sesión para (?:ver|continuar|comprar)/i
 
+/** What lets its visitors choose where they are. */
+const asksWhich =
+  /(?:choose|select|pick) (?:your|a) (?:shipping )?(?:country|region|location|store|market)|(?:wählen sie|wähle) (?:ihr|dein|ein|bitte ihr)e?n? (?:land|region|lieferland)|(?:choisissez|sélectionnez) votre (?:pays|région)|(?:elige|elija|selecciona|seleccione) (?:tu|su) (?:país|región)|(?:scegli|seleziona) il tuo paese|(?:escolha|selecione) (?:o )?seu país|kies (?:je|uw) land|wybierz (?:swój )?kraj/i
+
+/** Whether a wall of a place only asks where its visitor is. */
+export const asksPlace = ({ kind, marker }: Wall): boolean => kind === "geo" && asksWhich.test(marker)
+
+/** A question of consent or of a place that is all a page has to say; undefined where it says more. */
+export const onlyAsks = (facts: Pick<PageFacts, "visibleLength" | "visibleText" | "walls">): string | undefined => {
+  if (facts.visibleLength > bareLength) return undefined
+  const wall = facts.walls.find((one) => one.kind === "cookie" || asksPlace(one))
+  return wall?.marker ?? asksWhich.exec(folded(facts.visibleText))?.[0]
+}
+
 /** A line in which a shop lets its visitors wait when many come. */
 const waits =
   /\byou(?: are|['’]re) (?:now )?in (?:the |a |our )?(?:line|queue|waiting (?:room|line))\b|\bvirtual (?:waiting room|queue)\b|\bnumber (?:of (?:users|people|visitors) )?in (?:line|queue) ahead of you|in (?:der|einer) (?:virtuellen )?warteschlange|virtuelle[nr]? warteraum|dans (?:la|une) (?:salle|file) d['’]attente|est[aá]s? en (?:la|una) (?:cola|fila)(?: virtual| de espera)?|sei in (?:coda|fila)|na fila (?:virtual|de espera)|in de (?:virtuele )?wachtrij|w (?:wirtualnej )?kolejce/i

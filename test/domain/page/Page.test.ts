@@ -125,6 +125,7 @@ describe("a page that is empty before its scripts", () => {
     )
     assert.strictEqual(shell("<app-root></app-root>")?.marker, "empty <app-root>")
     assert.include(shell("<noscript>Please enable JavaScript</noscript><div></div>")?.marker, "noscript")
+    assert.strictEqual(shell('<div id="SITE_CONTAINER"></div>')?.marker, "a page without a word")
   })
 
   it("is not one that was rendered on the server, whatever it is made with", () => {

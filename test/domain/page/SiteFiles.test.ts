@@ -77,6 +77,8 @@ describe("the address of a product", () => {
       ["/index.php?route=product/product&product_id=40", "opencart"],
       ["/blue-mug/p", "vtex"],
       ["/dp/B00ABC", null],
+      ["/index.php?route=product/product&product_id=50", "opencart"],
+      ["/index.php?action=view&pid=50", null],
       ["/p/blue-mug-1234", null],
       ["/blue-mug-12345.html", null]
     ] as const) {
@@ -84,7 +86,7 @@ describe("the address of a product", () => {
     }
   })
 
-  it("is no category, blog, policy, cart or file", () => {
+  it("is no category, blog, policy, cart or file, nor what does something with a product", () => {
     for (const path of [
       "/",
       "/collections/all",
@@ -95,9 +97,12 @@ describe("the address of a product", () => {
       "/products",
       "/products/mug.jpg",
       "/policies/refund-policy",
-      "/products.json"
+      "/products.json",
+      "/cart.php?action=add&product_id=77",
+      "/product/mug/?add-to-cart=3",
+      "/index.php?route=account/wishlist/add&product_id=50"
     ]) {
-      for (const platform of ["shopify", null])
+      for (const platform of ["shopify", "opencart", "woocommerce", null])
         assert.isFalse(looksLikeProduct(`https://shop.example${path}`, platform), path)
     }
     assert.isFalse(looksLikeProduct("not an address"))
