@@ -44,18 +44,22 @@ const peek = Pipeline.statement(
     OR EXISTS (SELECT FROM webhook_lanes WHERE again AND ready_at <= $1)`
 )
 // First attempts come before others; a quarter is left to the others, so that they come at all.
-const lock = Pipeline.statement(
-  [OID.timestamptz, OID.int4],
+const locking = (wanted: string): string =>
   `WITH first AS (
-    SELECT webhook_id, again FROM webhook_lanes WHERE NOT again AND ready_at <= $1
+    SELECT webhook_id, again FROM webhook_lanes l WHERE NOT again AND ready_at <= $1${wanted}
     ORDER BY ready_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
   ), other AS (
-    SELECT webhook_id, again FROM webhook_lanes WHERE again AND ready_at <= $1
+    SELECT webhook_id, again FROM webhook_lanes l WHERE again AND ready_at <= $1${wanted}
     ORDER BY ready_at LIMIT greatest($2 - (SELECT count(*) FROM first), ($2 + 3) / 4) FOR NO KEY UPDATE SKIP LOCKED
   )
   SELECT l.webhook_id, l.again, w.status, coalesce(w.url, ''), coalesce(w.secret, ''), w.previous_secret,
     w.previous_secret_until, coalesce(w.failures, 0)
   FROM (SELECT * FROM first UNION ALL SELECT * FROM other) l LEFT JOIN webhooks w ON w.id = l.webhook_id`
+const lock = Pipeline.statement([OID.timestamptz, OID.int4], locking(""))
+/** The same, without the lanes of some tenants. */
+const lockOfOthers = Pipeline.statement(
+  [OID.timestamptz, OID.int4, OID.uuidArray],
+  locking(" AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = l.webhook_id AND w.tenant_id = ANY($3))")
 )
 const laneOf = (row: Pipeline.Row): Lane => ({
   webhook_id: Pipeline.text(row[0]),
@@ -171,7 +175,7 @@ const lanesAtOnce = 128
 
 /**
  * Of a lane's places, how many there are while the process is so full: hundreds of receivers that hang fill it to where each has
- * one place, and a healthy one always finds that.
+ * one place, and a healthy one always finds that. Of thousands, those of one tenant leave places to the others: see `crowding`.
  */
 const share = (places: number, fullness: number): number =>
   fullness < 0.25 ? places : fullness < 0.5 ? Math.ceil(places / 2) : fullness < 0.75 ? Math.ceil(places / 4) : 1
@@ -210,17 +214,22 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     return open.concat(shut.filter(({ again, webhook_id }) => !busy.has(`${webhook_id} ${again}`)))
   })
 
-  /** At most `left` attempts, and how many lanes were looked at. */
-  const claim = Effect.fnUntraced(function* (left: number, inFlight: number) {
+  /** Of `left` places at most half, so that some are left for others; and how many lanes were looked at. */
+  const claim = Effect.fnUntraced(function* (left: number, inFlight: number, crowding: ReadonlyArray<string>) {
     const now = yield* DateTime.now
     const at = DateTime.toDate(now)
     const lease_until = DateTime.toDate(DateTime.addDuration(now, policy.lease))
-    const most = Math.min(left, policy.batch)
+    const most = Math.min(Math.ceil(left / 2), policy.batch)
     // Who had nothing to do last time looks before he begins a transaction.
     const [due = []] = isIdle ? yield* fly([{ statement: peek, values: [at] }]) : [[true]]
     isIdle = due.length === 0
     if (isIdle) return { attempts: [], lanes: 0 }
-    const [, rows = []] = yield* fly([begin, { statement: lock, values: [at, Math.min(most, lanesAtOnce)] }])
+    const [, rows = []] = yield* fly([
+      begin,
+      crowding.length === 0
+        ? { statement: lock, values: [at, Math.min(most, lanesAtOnce)] }
+        : { statement: lockOfOthers, values: [at, Math.min(most, lanesAtOnce), crowding] }
+    ])
     const all = rows.map(laneOf)
     isIdle = all.length === 0
     const usable = yield* settled(all)
@@ -259,5 +268,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     const attempts = taken.map((row) => attemptOf(row, { sent_at: at, lease_until }, receivers))
     return { attempts, lanes: all.length }
   })
-  return (left: number, inFlight: number) => transaction(claim(left, inFlight))
+  /** Attempts that are due, but for those of tenants who are `crowding`. */
+  return (left: number, inFlight: number, crowding: ReadonlyArray<string>) =>
+    transaction(claim(left, inFlight, crowding))
 })

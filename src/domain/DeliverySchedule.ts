@@ -70,6 +70,16 @@ const leftAlone = Math.max(...retrySchedule.map((_, place) => gapBefore(place)))
 /** A receiver that failed so often in a row gets one call at a time in each lane. */
 export const failuresToSlow = 3
 
+/**
+ * Who gets no more places for now, where each call under way is told by whose it is: nobody has more of them than are free for all. So
+ * one alone leaves half of them to others, two leave a third, and there is always room for who has none.
+ */
+export const crowding = (calls: Iterable<string>, free: number): ReadonlyArray<string> => {
+  const counts = new Map<string, number>()
+  for (const whose of calls) counts.set(whose, (counts.get(whose) ?? 0) + 1)
+  return [...counts].filter(([, count]) => count >= free).map(([whose]) => whose)
+}
+
 /** A streak of failures: none when something arrived last. */
 export interface Streak {
   readonly failures: number

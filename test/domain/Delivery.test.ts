@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
 import { longestUnwritten, maxReplayed, maxReplayedAtOnce, readUntil, replayedOf } from "#domain/Delivery.ts"
-import { nextAttempt, retryAfterOf, retrySchedule, streakAfter } from "#domain/DeliverySchedule.ts"
+import { crowding, nextAttempt, retryAfterOf, retrySchedule, streakAfter } from "#domain/DeliverySchedule.ts"
 import { EventType } from "#domain/Event.ts"
 import { patternsOf } from "#domain/Webhook.ts"
 import { serviceSignature, standardSignature } from "#domain/WebhookSignature.ts"
@@ -180,5 +180,20 @@ describe("what one call replays", () => {
     assert.deepStrictEqual(readUntil({ since: longAgo, until: now }, now), written)
     assert.deepStrictEqual(readUntil({ since: justNow, until: now }, now), justNow)
     assert.deepStrictEqual(readUntil({ since: now, until: justNow }, now), justNow)
+  })
+})
+
+describe("the places for calls", () => {
+  const calls = (counts: { readonly [tenant: string]: number }) =>
+    Object.entries(counts).flatMap(([tenant, count]) => Array.from({ length: count }, () => tenant))
+
+  it("are for those who have fewer calls under way than there are places left", () => {
+    assert.deepStrictEqual(crowding(calls({ a: 5, b: 1 }), 6), [])
+    assert.deepStrictEqual(crowding(calls({ a: 6, b: 1 }), 5), ["a"])
+    assert.deepStrictEqual(crowding(calls({ a: 4, b: 4, c: 1 }), 3), ["a", "b"])
+  })
+
+  it("always have room for who has none", () => {
+    assert.deepStrictEqual(crowding(calls({ a: 11 }), 1), ["a"])
   })
 })

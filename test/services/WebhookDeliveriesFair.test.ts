@@ -1,0 +1,45 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ServerResponse } from "node:http"
+import { afterAll } from "vitest"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { closeAll } from "./PublicHttpHarness.ts"
+import {
+  answering,
+  expandAll,
+  happen,
+  multiply,
+  receiver,
+  subscribe,
+  testLayer,
+  until
+} from "./WebhookDeliveriesHarness.ts"
+
+afterAll(closeAll)
+
+layer(testLayer({ inFlight: 12 }), { timeout: "60 seconds" })("a tenant with very many receivers that hang", (it) => {
+  it.effect("has half of the places, and those of another get theirs meanwhile", () =>
+    Effect.gen(function* () {
+      const waiting: Array<ServerResponse> = []
+      const hanging = yield* receiver((_, response) => void waiting.push(response))
+      const many = yield* subscribe(hanging.url)
+      yield* multiply(many.id, 39)
+      yield* happen(many.caller)
+      yield* expandAll
+      const { deliver, drain, wake } = yield* WebhookDeliveries
+      yield* Effect.forkScoped(deliver)
+      yield* until(() => waiting.length >= 6)
+      const { received, url } = yield* receiver()
+      const other = yield* subscribe(url)
+      yield* multiply(other.id, 2)
+      yield* happen(other.caller)
+      yield* expandAll
+      yield* wake
+      yield* until(() => received.length === 3)
+      assert.deepStrictEqual([received.length, waiting.length], [3, 6])
+      hanging.state.answer = answering(200)
+      for (const response of waiting) response.end()
+      yield* drain
+    })
+  )
+})
