@@ -2,6 +2,7 @@ import type { Buffer } from "node:buffer"
 import type { Result } from "effect"
 import { heartbeat, life } from "#domain/Channel.ts"
 import type { EventId } from "#domain/Ids.ts"
+import type { Kept } from "./Unanswered.ts"
 
 /** Where the bytes of a connection go. */
 export interface Outlet {
@@ -83,14 +84,16 @@ export class Line {
     return this.missed < life.missed
   }
 
-  /** Whether nothing arrives at the peer for too long, when so many bytes are sent again and again without an answer. */
-  isSilent(unanswered: number, now: number): boolean {
-    const arrived = this.outlet.taken - unanswered
-    if (unanswered === 0 || arrived > this.arrived || this.silentSince === 0) {
+  /** Whether nothing arrives at the peer for too long, or too little of very much that the system keeps for it. */
+  isSilent(kept: Kept | undefined, now: number): boolean {
+    const bytes = kept?.bytes ?? 0
+    const arrived = this.outlet.taken - bytes
+    const isMoving = arrived - this.arrived >= (bytes > life.pending ? life.pending : 1)
+    if (kept === undefined || bytes === 0 || isMoving || this.silentSince === 0) {
       this.arrived = arrived
-      this.silentSince = unanswered === 0 ? 0 : now
+      this.silentSince = bytes === 0 ? 0 : now
       return false
     }
-    return now - this.silentSince >= life.silence
+    return now - this.silentSince >= (kept.isVain ? life.silence : life.missed * life.heartbeat)
   }
 }

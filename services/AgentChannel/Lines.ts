@@ -3,6 +3,7 @@ import { type Context, Latch, Metric } from "effect"
 import { dueAt, life, reconnectRequired, superseded } from "#domain/Channel.ts"
 import type { Line } from "./Line.ts"
 import type { Telling } from "./Reading.ts"
+import type { Kept } from "./Unanswered.ts"
 
 const gauge = Metric.gauge("turnpike_channel_connections", { description: "Open event channels of agents" })
 const delivered = Metric.counter("turnpike_channel_events_total", {
@@ -189,13 +190,13 @@ export class Lines {
     }
   }
 
-  /** Cuts off those to which nothing got through for too long. */
-  listen(unanswered: ReadonlyMap<string, number>, now: number): void {
+  /** Cuts off those to which nothing got through for too long, and those for which the system has to keep too much. */
+  listen(kept: ReadonlyMap<string, Kept>, now: number): void {
     for (const line of this.bySession.values()) {
       // Nearly always there is nothing to ask, and asking for a peer is remembered by its socket.
-      if (unanswered.size === 0 && line.silentSince === 0) continue
+      if (kept.size === 0 && line.silentSince === 0) continue
       const { peer } = line.outlet
-      if (peer !== undefined && line.isSilent(unanswered.get(peer) ?? 0, now)) this.cut(line)
+      if (peer !== undefined && line.isSilent(kept.get(peer), now)) this.cut(line)
     }
   }
 }

@@ -17,20 +17,27 @@ const addressOf = (hex: string): string => {
 export const peerOf = (localPort: number | undefined, address: string, port: number | undefined): string =>
   `${localPort}<${address.replace(/^::ffff:(?=\d+\.)/, "")}:${port}`
 
-/**
- * A row of a connection that is sent something for another time: its local port, its peer's address and port, and the bytes. Nearly
- * no row is one, and the tables are as long as there are connections: they are looked through without being taken apart.
- */
-const resent =
-  /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):[\dA-F]{8} 01:[\dA-F]{8} (?!00000000)[\dA-F]{8} /gm
+/** What the system keeps for a peer. `isVain`: it sends that again and again, and nothing answers; else the peer does not read it. */
+export interface Kept {
+  readonly bytes: number
+  readonly isVain: boolean
+}
 
-/** The connections of which the system sends something again because no answer came: how many bytes are unanswered. */
-export const readTable = (table: string, found: Map<string, number>): Map<string, number> => {
-  for (const [, localPort = "", address = "", port = "", bytes = ""] of table.matchAll(resent)) {
-    found.set(
-      peerOf(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16)),
-      Number.parseInt(bytes, 16)
-    )
+/**
+ * A row of a connection that is sent something for another time, whose peer has no room for more, or for which 256 KB are kept: its
+ * local port, its peer's address and port, the bytes, and the timer. Nearly no row is one, and the tables are as long as there are
+ * connections: they are looked through without being taken apart.
+ */
+const slow =
+  /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} (?!00000000)(?=[\dA-F]{8}:[\dA-F]{8} (?:01:[\dA-F]{8} (?!00000000)|04)|(?!000[0-3]))([\dA-F]{8}):[\dA-F]{8} (0[\dA-F]):[\dA-F]{8} ([\dA-F]{8}) /gm
+
+/** The connections of which the system keeps what should have been read. */
+export const readTable = (table: string, found: Map<string, Kept>): Map<string, Kept> => {
+  for (const [, localPort = "", address = "", port = "", bytes = "", timer, again] of table.matchAll(slow)) {
+    found.set(peerOf(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16)), {
+      bytes: Number.parseInt(bytes, 16),
+      isVain: timer === "01" && again !== "00000000"
+    })
   }
   return found
 }
@@ -38,12 +45,13 @@ export const readTable = (table: string, found: Map<string, number>): Map<string
 const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
 
 /**
- * What the system has sent in vain. A peer that vanished takes heartbeats for a quarter of an hour, as far as its socket tells, because
- * the system keeps them: only it knows that none arrives. Where there are no such tables nothing is known, and the system decides.
+ * What the system keeps for peers. One that vanished takes heartbeats for a quarter of an hour, as far as its socket tells, and one that
+ * does not read takes megabytes, because the system has room for them: only it knows that none arrives. Where there are no such tables
+ * nothing is known, and the system decides.
  */
 export const Unanswered = Context.Reference("turnpike/services/AgentChannel/Unanswered", {
-  defaultValue: (): Effect.Effect<ReadonlyMap<string, number>> =>
+  defaultValue: (): Effect.Effect<ReadonlyMap<string, Kept>> =>
     Effect.forEach(tables, (table) => Effect.promise(() => readFile(table, "latin1").catch(() => ""))).pipe(
-      Effect.map((texts) => texts.reduce((found, text) => readTable(text, found), new Map<string, number>()))
+      Effect.map((texts) => texts.reduce((found, text) => readTable(text, found), new Map<string, Kept>()))
     )
 })

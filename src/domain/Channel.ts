@@ -157,7 +157,7 @@ export const life = {
   silence: 50_000,
   farewell: 86_100_000,
   end: 86_400_000,
-  /** What may wait for a slow reader. */
+  /** What may wait for a slow reader here; with more than that in the system's hands it has to take as much in three heartbeats. */
   pending: 262_144
 }
 

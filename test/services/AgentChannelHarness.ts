@@ -10,7 +10,7 @@ import * as BusPostgres from "#layers/BusPostgres.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { AgentChannel } from "#services/AgentChannel.ts"
 import type { Line, Outlet } from "#services/AgentChannel/Line.ts"
-import { Unanswered } from "#services/AgentChannel/Unanswered.ts"
+import { type Kept, Unanswered } from "#services/AgentChannel/Unanswered.ts"
 import { Agents } from "#services/Agents.ts"
 import { AgentSessions } from "#services/AgentSessions.ts"
 import { Credentials } from "#services/Credentials.ts"
@@ -23,8 +23,8 @@ import { Wallets } from "#services/Wallets.ts"
 import { agent, open, tenant } from "./AgentsHarness.ts"
 import { deployment } from "./CredentialsHarness.ts"
 
-/** What the system would tell of peers that do not answer; nothing in these tests but what they put there. */
-export const unanswered = new Map<string, number>()
+/** What the system would tell of peers that do not answer or read; nothing in these tests but what they put there. */
+export const unanswered = new Map<string, Kept>()
 const quiet = Layer.succeed(
   Unanswered,
   Effect.sync(() => unanswered)

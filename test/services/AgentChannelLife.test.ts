@@ -142,8 +142,8 @@ layer(Test, { timeout: "60 seconds" })("the life of a connection", (it) => {
       const vanished = gone.client.taken
       // The system sends again what the one that vanished does not answer; with the other it always gets on a little.
       const step = Effect.gen(function* () {
-        unanswered.set("192.0.2.1:1", gone.client.taken - vanished)
-        unanswered.set("192.0.2.2:1", 1)
+        unanswered.set("192.0.2.1:1", { bytes: gone.client.taken - vanished, isVain: true })
+        unanswered.set("192.0.2.2:1", { bytes: 1, isVain: true })
         alive.client.taken += 10
         yield* TestClock.adjust("1 second")
       })

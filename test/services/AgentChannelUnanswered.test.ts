@@ -6,8 +6,8 @@ import { peerOf, readTable, Unanswered } from "#services/AgentChannel/Unanswered
 
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 /** A row as Linux writes it. The local port is 4020. */
-const row = (remote: string, timer: string, retransmits: string, local = "0100007F:0FB4") =>
-  `   7: ${local} ${remote} 01 0000001C:00000000 ${timer}:0000001A ${retransmits}     0        0 41234 2 0000000000000000 20 4 30 10 -1\n`
+const row = (remote: string, timer: string, retransmits: string, local = "0100007F:0FB4", bytes = "0000001C") =>
+  `   7: ${local} ${remote} 01 ${bytes}:00000000 ${timer}:0000001A ${retransmits}     0        0 41234 2 0000000000000000 20 4 30 10 -1\n`
 
 it("what is sent again and again is read from the tables of the system, by either kind of address", () => {
   const six = "00000000000000000000000001000000:0FB4"
@@ -24,13 +24,31 @@ it("what is sent again and again is read from the tables of the system, by eithe
   assert.deepStrictEqual(
     [...readTable(text, new Map())],
     [
-      [peerOf(4020, "127.0.0.2", 0xd431), 28],
-      [peerOf(4020, "2001:db8::1", 443), 28],
-      [peerOf(4020, "::ffff:192.168.0.10", 50_000), 28]
+      [peerOf(4020, "127.0.0.2", 0xd431), { bytes: 28, isVain: true }],
+      [peerOf(4020, "2001:db8::1", 443), { bytes: 28, isVain: true }],
+      [peerOf(4020, "::ffff:192.168.0.10", 50_000), { bytes: 28, isVain: true }]
     ]
   )
   // Another listener of this machine may have the same peer.
   assert.isFalse(readTable(text, new Map()).has(peerOf(4021, "127.0.0.2", 0xd431)))
+})
+
+it("what a peer has no room for, and very much of what it takes slowly, is read from them as well", () => {
+  const text = [
+    head,
+    // No room, of which the system is told at times; much on its way; a little less; no room, and nothing to be told.
+    row("0200007F:D431", "04", "00000000"),
+    row("0300007F:D431", "01", "00000000", undefined, "00040000"),
+    row("0400007F:D431", "01", "00000000", undefined, "0003FFFF"),
+    row("0500007F:D431", "04", "00000000", undefined, "00000000")
+  ].join("")
+  assert.deepStrictEqual(
+    [...readTable(text, new Map())],
+    [
+      [peerOf(4020, "127.0.0.2", 0xd431), { bytes: 28, isVain: false }],
+      [peerOf(4020, "127.0.0.3", 0xd431), { bytes: 262_144, isVain: false }]
+    ]
+  )
 })
 
 it.live("peers that answer are not among them, and nothing is known where there are no tables", () =>
