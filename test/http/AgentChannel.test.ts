@@ -278,10 +278,9 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
           () => `${slow.names.length} events`,
           () => memos(slow).length === 1
         )
-        assert.deepStrictEqual(
-          slow.messages.slice(1).map(({ id }) => id),
-          quick.messages.slice(1).map(({ id }) => id)
-        )
+        // Heartbeats, which have no id, are for those who have read everything.
+        const ids = ({ messages }: typeof slow) => messages.flatMap(({ id }) => (id === undefined ? [] : [id])).slice(1)
+        assert.deepStrictEqual(ids(slow), ids(quick))
       })
   )
 })
