@@ -6,7 +6,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** 32 random bytes, made when the name is first asked for and the same ever after. */
+    /**
+     * 32 random bytes, made when the name is first asked for and the same ever after. Not for within a transaction, which may take back
+     * what it made.
+     */
     secret(name: string): Effect.Effect<Uint8Array>
   }
 >()("turnpike/services/Secrets") {

@@ -18,11 +18,11 @@ export const fresh = (): string => prefix + Buffer.from(SecureRandom.randomBytes
  * platform, each for its subscription, so that a row that is seen or moved gives nothing away.
  */
 export const make = Effect.gen(function* () {
-  const { secret: ownKey } = yield* Secrets
-  const key = ownKey("webhooks")
+  // Before anybody is in a transaction: one that is undone would take back a key that has sealed by then.
+  const key = yield* (yield* Secrets).secret("webhooks")
 
   const seal = (id: WebhookId, secret: string): Effect.Effect<Uint8Array> =>
-    Effect.map(key, (key) => {
+    Effect.sync(() => {
       const nonce = SecureRandom.randomBytesUnsafe(nonceBytes)
       const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(id))
       const sealed = sealing.update(Buffer.from(secret.slice(prefix.length), "base64"))
@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
     })
 
   const open = (id: WebhookId, sealed: Uint8Array): Effect.Effect<string> =>
-    Effect.map(key, (key) => {
+    Effect.sync(() => {
       const bytes = Buffer.from(sealed)
       const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
       opening.setAAD(Buffer.from(id)).setAuthTag(bytes.subarray(-tagBytes))

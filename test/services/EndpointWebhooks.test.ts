@@ -11,11 +11,12 @@ import { promises } from "#services/Doctor/Webhooks.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { EventLog } from "#services/EventLog.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { Secrets } from "#services/Secrets.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { answering, expandAll, multiply, receiver } from "./WebhookDeliveriesHarness.ts"
-import { tenant } from "./WebhooksHarness.ts"
+import { signing, tenant } from "./WebhooksHarness.ts"
 
 const outbound = Layer.succeed(PublicHttpPolicy, { ...PublicHttpPolicy.defaultValue(), allowLoopback: true })
 
@@ -233,6 +234,21 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
       yield* webhooks.create(caller, { url: "https://example.com/", events: ["*"] })
       const refusal = yield* Effect.flip(webhooks.create(caller, { url: "https://example.com/", events: ["*"] }))
       assert.strictEqual(refusal._tag, "TOO_MANY_WEBHOOKS")
+    })
+  )
+})
+
+layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the first webhookUrl of a database", (it) => {
+  it.effect("leaves a key that every process has, though what asked for it first was undone", () =>
+    Effect.gen(function* () {
+      const { caller, register } = yield* selling
+      const { url } = yield* receiver()
+      const sql = yield* SqlClient.SqlClient
+      yield* Effect.flip(sql.withTransaction(Effect.andThen(register(url), Effect.fail("undone"))))
+      const [webhook] = yield* ofEndpoint(caller, (yield* register(url)).id)
+      assert.exists(webhook)
+      const another = yield* Layer.build(Layer.fresh(Secrets.layer))
+      assert.deepStrictEqual(yield* Effect.provideContext(signing(webhook.id), another), yield* signing(webhook.id))
     })
   )
 })
