@@ -1,10 +1,12 @@
-import { Cache, Clock, Config, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import { caip2, Network, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { v1Networks } from "#domain/protocol/X402Offers.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
+import { monotonic } from "#services/RealTime.ts"
+import * as RecentAnswers from "#services/RecentAnswers.ts"
 import * as JsonHttp from "./Rail/JsonHttp.ts"
 import { Witness } from "./RailEvm/Witness.ts"
 import { refusals } from "./RailFacilitator/Refusals.ts"
@@ -54,10 +56,7 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     const { kinds, signers } = answer.value
     return kinds.flatMap((kind) => kindOf(kind, signers ?? {}))
   })
-  const kinds = yield* Cache.makeWith((_: "kinds") => supported, {
-    capacity: 1,
-    timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.minutes(10) : Duration.zero)
-  })
+  const kinds = yield* RecentAnswers.make(() => supported, { capacity: 1, longest: Duration.minutes(10) })
 
   const verify = Effect.fn("RailFacilitator.verify")(function* (authorization: Authorization) {
     const { body, status } = yield* post("verify", authorization, authorization.amount, quick)
@@ -78,7 +77,7 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     )
     // As every client of a facilitator does: what it sent a moment ago may be in a block now.
     if (first._tag !== "Pending" || first.transaction === undefined) return first
-    const left = Duration.millis(Math.max(0, end - clock.currentTimeMillisUnsafe()))
+    const left = Duration.millis(Math.max(0, end - monotonic(clock)))
     const again = { ...settlement, transaction: first.transaction, askedBefore: true }
     return yield* asked(left).pipe(
       Effect.map(({ body, status }) => judge(again, status, body)),
@@ -97,7 +96,7 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     )
   /** After a lost answer a facilitator finds the authorisation used and cannot say by whom; the chain can. */
   const settleOrLook = Effect.fnUntraced(function* (settlement: Settlement) {
-    const end = clock.currentTimeMillisUnsafe() + Duration.toMillis(whole)
+    const end = monotonic(clock) + Duration.toMillis(whole)
     if (Option.isSome(witness) && settlement.askedBefore) {
       const known = yield* seen(witness.value.testify(settlement))
       if (known !== undefined) return known
@@ -111,7 +110,7 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
   })
 
   return Rail.of({
-    kinds: Cache.get(kinds, "kinds"),
+    kinds: kinds.get("kinds"),
     verify,
     settle: settleOrLook,
     // Facilitators have no question for what became of a payment; asked to settle it again, they look.

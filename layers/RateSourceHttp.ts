@@ -1,7 +1,8 @@
-import { Cache, Config, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Config, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { midRate, parsePerDollar, type PerDollar, QuoteCurrency, RateUnavailable } from "#domain/Rate.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { RateSource } from "#services/RateSource.ts"
+import * as RecentAnswers from "#services/RecentAnswers.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 
 /** A server that tells what a dollar is worth. */
@@ -60,10 +61,10 @@ export const make = Effect.fnUntraced(function* ({ authorization, maxAge, url }:
     Effect.tap((rates) => Effect.sync(() => (last = rates))),
     Effect.catch(({ reason }) => Effect.as(Effect.logWarning("There are no new rates", { reason }), last))
   )
-  const rates = yield* Cache.makeWith((_: "rates") => asked, { capacity: 1, timeToLive: () => pause })
+  const rates = yield* RecentAnswers.make(() => asked, { capacity: 1, longest: pause })
 
   const mid = Effect.fn("RateSourceHttp.mid")(function* (from: QuoteCurrency, to: QuoteCurrency) {
-    const known = yield* Cache.get(rates, "rates")
+    const known = yield* rates.get("rates")
     const rate =
       known !== undefined && isRecent(known.at, yield* DateTime.nowAsDate, maxAge)
         ? midRate(known.values, from, to)

@@ -5,8 +5,8 @@ import { monotonic } from "./RealTime.ts"
  * Remembers what `find` answers, each answer until `longest` after it was asked for, by the monotonic clock: whatever time it is set to
  * be meanwhile, nothing is believed for longer. Failures are not remembered, nor answers that are not `kept`.
  */
-export const make = Effect.fnUntraced(function* <A>(
-  find: (key: string) => Effect.Effect<A>,
+export const make = Effect.fnUntraced(function* <A, E = never>(
+  find: (key: string) => Effect.Effect<A, E>,
   {
     capacity,
     kept = () => true,

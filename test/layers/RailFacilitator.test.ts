@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import { judge } from "#layers/RailFacilitator.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
+import { setClock } from "../services/SetClock.ts"
 import { facilitator, settlement, skipping } from "./RailFacilitatorHarness.ts"
 
 const transaction = `0x${"ab".repeat(32)}`
@@ -173,6 +174,20 @@ describe("a facilitator by its URL", () => {
       yield* TestClock.adjust("11 minutes")
       yield* rail.kinds
       assert.strictEqual(questions.length, 3)
+    })
+  )
+
+  it.effect("is asked again in ten minutes, though the time is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const { clock, set } = yield* setClock
+      yield* Effect.gen(function* () {
+        const { questions, rail } = yield* facilitator([{ body: { kinds: [] } }])
+        yield* rail.kinds
+        set.by = -3_600_000
+        yield* TestClock.adjust("10 minutes")
+        yield* rail.kinds
+        assert.strictEqual(questions.length, 2)
+      }).pipe(Effect.provideService(Clock.Clock, clock))
     })
   )
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Logger } from "effect"
+import { Clock, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { formatRate } from "#domain/Rate.ts"
+import { setClock } from "../services/SetClock.ts"
 import type { Answer } from "./Answering.ts"
 import { ratesServer, sourceOf } from "./RateSourceHarness.ts"
 
@@ -45,6 +46,21 @@ describe("rates of a server by its URL", () => {
       yield* TestClock.adjust("0.2 seconds")
       assert.strictEqual(yield* shown, "0.93000000")
       assert.strictEqual(state.questions.length, 2)
+    })
+  )
+
+  it.effect("are asked for again after 5 seconds, though the time is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const { clock, set } = yield* setClock
+      set.by = 3_600_000
+      yield* Effect.gen(function* () {
+        const { refused, shown, state } = yield* live([rates(0), rates(5, { EUR: "0.93" })])
+        assert.strictEqual(yield* refused, "RATE_UNAVAILABLE", "by a clock that is an hour ahead they are old")
+        set.by = 0
+        yield* TestClock.adjust("5 seconds")
+        assert.strictEqual(yield* shown, "0.93000000")
+        assert.strictEqual(state.questions.length, 2)
+      }).pipe(Effect.provideService(Clock.Clock, clock))
     })
   )
 
