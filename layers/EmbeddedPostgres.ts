@@ -128,7 +128,9 @@ const supervise = Effect.fnUntraced(function* (cluster: Cluster.Cluster, setting
   const ready = Effect.flatMap(Ref.get(current), (postmaster) => postmaster.ready)
   const restart = Postmaster.clear(cluster).pipe(
     Effect.andThen(Effect.uninterruptible(Effect.flatMap(launch, (postmaster) => Ref.set(current, postmaster)))),
-    Effect.andThen(ready)
+    Effect.andThen(ready),
+    // A file that may not be removed, or no more files to be had: whoever gave up would leave the server down for good, without a word.
+    Effect.catchDefect((cause) => Effect.fail(notAgain(cluster, cause)))
   )
   yield* ready
 
@@ -150,6 +152,13 @@ const supervise = Effect.fnUntraced(function* (cluster: Cluster.Cluster, setting
     while (true) pause = yield* restartAfterDeath(pause)
   }).pipe(Effect.forkScoped)
 })
+
+const notAgain = ({ dataDir }: Cluster.Cluster, cause: unknown) =>
+  new EmbeddedPostgresError({
+    reason: "Start",
+    dataDir,
+    message: `Postgres could not be started again on ${dataDir}: ${cause instanceof Error ? cause.message : String(cause)}`
+  })
 
 const shortestPause = Duration.millis(20)
 const longestPause = Duration.seconds(5)

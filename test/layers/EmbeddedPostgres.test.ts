@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Deferred, Effect, Logger, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import {
   chmodSync,
@@ -88,6 +88,29 @@ describe("EmbeddedPostgres", () => {
       const killed = postmasterOf(dataDir)
       process.kill(killed, "SIGKILL")
       yield* until(() => ![0, killed].includes(postmasterOf(dataDir)))
+      yield* Effect.retry(remembers(server), Schedule.spaced("5 millis"))
+    })
+  )
+
+  it.live("a killed server is started again as soon as it can be, whatever kept it from that", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* remembering
+      const failed = yield* Deferred.make<void>()
+      const hearing = Logger.make(({ message }) => {
+        if (String(message).includes("could not be started again")) Deferred.doneUnsafe(failed, Effect.void)
+      })
+      const server = yield* Effect.provideService(
+        EmbeddedPostgres.make({ dataDir, settings: { fsync: "off" } }),
+        Logger.CurrentLoggers,
+        new Set([hearing])
+      )
+      // What the server leaves cannot be taken away, as where a file system is read-only for a while.
+      const lock = `${server.socketPath}.lock`
+      rmSync(lock)
+      mkdirSync(lock)
+      process.kill(postmasterOf(dataDir), "SIGKILL")
+      yield* Deferred.await(failed)
+      rmSync(lock, { recursive: true })
       yield* Effect.retry(remembers(server), Schedule.spaced("5 millis"))
     })
   )
