@@ -95,6 +95,8 @@ export const bound = Effect.fnUntraced(function* ({ endAll, isFlooded, root }: B
     return end(first.pid)
   })
   yield* look.pipe(
+    // Who cannot look now, because no more files are to be had, looks again: without him the browser has no bounds.
+    Effect.catchCause((cause) => Effect.logError("The browser could not be looked after", cause)),
     Effect.repeat(Schedule.spaced(every)),
     Effect.provideService(Clock.Clock, realTime),
     Effect.forkScoped
