@@ -1,12 +1,24 @@
-import { Config, Effect, Layer, Option, Predicate, Schema } from "effect"
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { Config, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
 import { EnvironmentWord } from "#domain/Credential.ts"
 import { AccountId, TenantTypeId, toTypeId } from "#domain/Ids.ts"
 import { Bootstrap, type Bootstrapped } from "#services/Bootstrap.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { newUuid } from "#services/NewId.ts"
+import { realTime } from "#services/RealTime.ts"
 import * as Unwritable from "./Unwritable.ts"
 
 /**
@@ -154,6 +166,7 @@ const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
   return yield* Effect.try({
     try: () => {
       try {
+        forgetDrafts(path)
         writeDurably(draft, `${text}\n`)
         renameSync(draft, path)
       } finally {
@@ -163,6 +176,22 @@ const write = Effect.fnUntraced(function* (path: string, contents: Contents) {
     catch: (cause) => failure(path, "written", cause)
   })
 })
+
+/** How the names of drafts end. */
+const ending = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+/** So old is no draft of a starter that lives. */
+const abandoned = Duration.toMillis("1 minute")
+
+/** What starters left behind who were killed while they wrote: keys that work, beside the file that whoever looks after them knows. */
+const forgetDrafts = (path: string) => {
+  const before = realTime.currentTimeMillisUnsafe() - abandoned
+  const [directory, name] = [dirname(path), basename(path)]
+  for (const entry of readdirSync(directory)) {
+    if (!entry.startsWith(`${name}.`) || !ending.test(entry.slice(name.length + 1))) continue
+    const draft = join(directory, entry)
+    if ((statSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) rmSync(draft, { force: true })
+  }
+}
 
 const writeDurably = (path: string, text: string) => {
   const file = openSync(path, "wx", 0o600)

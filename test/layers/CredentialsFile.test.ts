@@ -10,10 +10,11 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -22,6 +23,7 @@ import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { KeyId } from "#domain/Ids.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { newUuid } from "#services/NewId.ts"
 import { Tenants } from "#services/Tenants.ts"
 
 const at = (url: string) => Layer.succeed(Deployment, { environment: "sandbox", publicUrl: url, scannerUrl: url })
@@ -184,6 +186,19 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
         assert.strictEqual(readFileSync(path, "utf8"), damaged)
       }
       assert.strictEqual(yield* count("credentials"), before)
+    })
+  )
+
+  it.effect("leaves no draft of who was killed while writing it, but that of who may be at it", () =>
+    Effect.gen(function* () {
+      const data = yield* directory
+      const { path } = yield* start(data)
+      const [left, young] = [`${path}.${newUuid()}`, `${path}.${newUuid()}`]
+      for (const file of [left, young, `${path}.kept`]) writeFileSync(file, readFileSync(path))
+      const before = new Date(Date.now() - 3_600_000)
+      for (const file of [left, `${path}.kept`]) utimesSync(file, before, before)
+      yield* start(data)
+      assert.sameMembers(readdirSync(data), ["credentials.json", "credentials.json.kept", basename(young)])
     })
   )
 
