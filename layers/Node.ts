@@ -31,7 +31,7 @@ import * as Starting from "./Node/Starting.ts"
 import * as Stopping from "./Node/Stopping.ts"
 import * as Setting from "./Setting.ts"
 
-export { reasonOf } from "./Node/StopReason.ts"
+export { reasonOf, tellingWhy } from "./Node/StopReason.ts"
 
 const host = Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1"))
 const port = Setting.whole("PORT", 0, 65_535).pipe(Config.withDefault(4020))

@@ -1,4 +1,4 @@
-import { Cause, Console, Effect, Layer } from "effect"
+import { Layer } from "effect"
 import * as Http from "#http/Http.ts"
 import * as Arguments from "#layers/Arguments.ts"
 import * as Banner from "#layers/Banner.ts"
@@ -35,8 +35,6 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(Arguments.layer),
   Layer.provide(Telemetry.layer),
   Layer.launch,
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\nTurnpike cannot run: ${Node.reasonOf(cause)}`)
-  ),
+  Node.tellingWhy("Turnpike"),
   Node.runMain
 )

@@ -1,4 +1,4 @@
-import { Cause, Config, Predicate } from "effect"
+import { Cause, Config, Console, Effect, Predicate } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { innermost, sayingOf } from "#services/Database/Reasons.ts"
@@ -22,6 +22,14 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
     ? String(reason.error.message)
     : Cause.pretty(cause)
 }
+
+/** Says why `who` cannot run. Also of a process that was asked to stop, where what it stands on could not be put away. */
+export const tellingWhy =
+  (who: string) =>
+  <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.onError(running, (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\n${who} cannot run: ${reasonOf(cause)}`)
+    )
 
 const hasCode = (fault: unknown, code: string) => {
   const last = innermost(fault)

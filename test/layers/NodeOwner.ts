@@ -1,9 +1,11 @@
 import { Console, Effect } from "effect"
-import { runMain } from "#layers/Node.ts"
+import { runMain, tellingWhy } from "#layers/Node.ts"
 
-// A process that stands on something until it is asked to stop, and says when that is put away.
-Effect.acquireRelease(Console.log("ready"), () => Console.log("put away")).pipe(
+// A process that stands on something until it is asked to stop, and says when that is put away, or does not come to it.
+const putAway = process.argv[2] === "stuck" ? Effect.die(new Error("it is stuck")) : Console.log("put away")
+Effect.acquireRelease(Console.log("ready"), () => putAway).pipe(
   Effect.andThen(Effect.never),
   Effect.scoped,
+  tellingWhy("The owner"),
   runMain
 )
