@@ -2,6 +2,7 @@ import {
   Cause,
   Clock,
   Config,
+  Console,
   Duration,
   Effect,
   Layer,
@@ -96,12 +97,33 @@ const unwritten = Layer.effectDiscard(
   })
 )
 
+/** Deno throws at whoever writes what has no room: a loop that logs would end with it. */
+const outlived = Layer.effect(
+  Console.Console,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<never>()
+    const console = yield* Console.Console
+    const attempt = (write: (...line: ReadonlyArray<unknown>) => void) => {
+      return (...line: ReadonlyArray<unknown>): void => {
+        try {
+          write(...line)
+        } catch {
+          lost.updateUnsafe(1, context)
+        }
+      }
+    }
+    const written = { log: attempt(console.log), error: attempt(console.error) }
+    return Object.assign(Object.create(console), written) as Console.Console
+  })
+)
+
 const logs = Layer.unwrap(
   Effect.gen(function* () {
     const chosen = Option.getOrElse(yield* format, () => (process.stderr.isTTY ? "pretty" : "json"))
     const minimum = yield* level
     return Layer.mergeAll(
       unwritten,
+      outlived,
       Logger.layer([once(Logger.withConsoleError(chosen === "json" ? json : readable), minimum)]),
       Layer.succeed(References.MinimumLogLevel, minimum)
     )

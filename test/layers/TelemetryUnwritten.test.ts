@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url"
 const owner = fileURLToPath(new URL("./TelemetryOwner.ts", import.meta.url))
 
 /** What a process prints that logs to this, and how it ended. */
-const logging = async (stderr: number | "pipe") => {
-  const child = spawn(process.execPath, [owner], { stdio: ["ignore", "pipe", stderr] })
+const logging = async (stderr: number | "pipe", command = [process.execPath]) => {
+  const [program = "", ...args] = command
+  const child = spawn(program, [...args, owner], { stdio: ["ignore", "pipe", stderr] })
   child.stderr?.destroy()
   let printed = ""
   child.stdout?.on("data", (bytes) => {
@@ -19,19 +20,28 @@ const logging = async (stderr: number | "pipe") => {
   return { code, printed: printed.trim() }
 }
 
-it.live.skipIf(!existsSync("/dev/full"))(
-  "a process outlives a disk without room for its log, and counts what is lost",
-  () =>
-    Effect.gen(function* () {
-      const full = yield* Effect.acquireRelease(
-        Effect.sync(() => openSync("/dev/full", "w")),
-        (file) => Effect.sync(() => closeSync(file))
-      )
-      const { code, printed } = yield* Effect.promise(() => logging(full))
-      assert.strictEqual(code, 0)
-      assert.isAtLeast(Number(printed), 9)
-    })
-)
+const deno = ["@deno/linux-x64-glibc", "@deno/linux-arm64-glibc"]
+  .map((name) => fileURLToPath(new URL(`../../node_modules/${name}/deno`, import.meta.url)))
+  .find((path) => existsSync(path))
+
+for (const [runtime, command] of [
+  ["Node", [process.execPath]],
+  ["Deno", deno && [deno, "run", "-A"]]
+] as const) {
+  it.live.skipIf(command === undefined || !existsSync("/dev/full"))(
+    `a process outlives a disk without room for its log under ${runtime}, and counts what is lost`,
+    () =>
+      Effect.gen(function* () {
+        const full = yield* Effect.acquireRelease(
+          Effect.sync(() => openSync("/dev/full", "w")),
+          (file) => Effect.sync(() => closeSync(file))
+        )
+        const { code, printed } = yield* Effect.promise(() => logging(full, command && [...command]))
+        assert.strictEqual(code, 0)
+        assert.isAtLeast(Number(printed), 9)
+      })
+  )
+}
 
 it.live("a process outlives whoever read its log", () =>
   Effect.gen(function* () {

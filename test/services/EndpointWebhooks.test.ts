@@ -238,17 +238,20 @@ layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the 
   )
 })
 
-layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })("the first webhookUrl of a database", (it) => {
-  it.effect("leaves a key that every process has, though what asked for it first was undone", () =>
-    Effect.gen(function* () {
-      const { caller, register } = yield* selling
-      const { url } = yield* receiver()
-      const sql = yield* SqlClient.SqlClient
-      yield* Effect.flip(sql.withTransaction(Effect.andThen(register(url), Effect.fail("undone"))))
-      const [webhook] = yield* ofEndpoint(caller, (yield* register(url)).id)
-      assert.exists(webhook)
-      const another = yield* Layer.build(Layer.fresh(Secrets.layer))
-      assert.deepStrictEqual(yield* Effect.provideContext(signing(webhook.id), another), yield* signing(webhook.id))
-    })
-  )
-})
+layer(Test.layer.pipe(Layer.provide(outbound)), { timeout: "60 seconds" })(
+  "the first webhookUrl of a database",
+  (it) => {
+    it.effect("leaves a key that every process has, though what asked for it first was undone", () =>
+      Effect.gen(function* () {
+        const { caller, register } = yield* selling
+        const { url } = yield* receiver()
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(register(url), Effect.fail("undone"))))
+        const [webhook] = yield* ofEndpoint(caller, (yield* register(url)).id)
+        assert.exists(webhook)
+        const another = yield* Layer.build(Layer.fresh(Secrets.layer))
+        assert.deepStrictEqual(yield* Effect.provideContext(signing(webhook.id), another), yield* signing(webhook.id))
+      })
+    )
+  }
+)
