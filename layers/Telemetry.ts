@@ -102,7 +102,7 @@ const outlived = Layer.effect(
   Console.Console,
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
-    const console = yield* Console.Console
+    const usual = yield* Console.Console
     const attempt = (write: (...line: ReadonlyArray<unknown>) => void) => {
       return (...line: ReadonlyArray<unknown>): void => {
         try {
@@ -112,8 +112,8 @@ const outlived = Layer.effect(
         }
       }
     }
-    const written = { log: attempt(console.log), error: attempt(console.error) }
-    return Object.assign(Object.create(console), written) as Console.Console
+    const written = { log: attempt(usual.log), error: attempt(usual.error) }
+    return Object.assign(Object.create(usual), written) as Console.Console
   })
 )
 
