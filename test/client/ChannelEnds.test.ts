@@ -52,6 +52,34 @@ describe("the channel ends", () => {
     assert.strictEqual(server.asked.filter((what) => what.startsWith("connect")).length, 3)
   })
 
+  it("when it is refused again and again, whatever else goes wrong in between", async () => {
+    const server = await platform(() => undefined, {
+      challenge: (attempt, response) => {
+        json(response, attempt === 2 ? 503 : 401, { code: "TROUBLE", title: "No" })
+        return false
+      }
+    })
+    assert.strictEqual((await failure(channelOf(server))).status, 401)
+    assert.lengthOf(server.asked, 4)
+  })
+
+  it("not when it is refused now and then", async () => {
+    const refused = [1, 2, 4, 5, 7, 8]
+    const server = await platform(
+      (connection, attempt) => {
+        connection.say(`evt_${attempt}`, "task_assigned")
+        connection.end()
+      },
+      {
+        before: (attempt, response) => {
+          if (refused.includes(attempt)) json(response, 401, { code: "SESSION_EXPIRED", title: "Over" })
+          return !refused.includes(attempt)
+        }
+      }
+    )
+    assert.deepStrictEqual(await next(channelOf(server), 3), ["evt_3", "evt_6", "evt_9"])
+  })
+
   it("when what signs fails, with that error", async () => {
     const server = await platform(() => undefined)
     const broken = new Error("the key service is closed")
@@ -99,20 +127,42 @@ describe("the channel ends", () => {
     assert.deepStrictEqual(retries, [])
   })
 
-  it("when it is closed between two attempts", async () => {
-    const server = await platform(() => undefined, {
-      before: (_, response) => {
-        response.writeHead(503, { "retry-after": "60" }).end()
-        return false
-      }
+  const waits: Record<string, readonly [asked: string, delay: number]> = {
+    "between two attempts": ["60", 60_000],
+    "while a server wants it to wait for months, which it does not": ["9999999", 300_000]
+  }
+  for (const [name, [asked, delay]] of Object.entries(waits)) {
+    it(`when it is closed ${name}`, async () => {
+      const server = await platform(() => undefined, {
+        before: (_, response) => {
+          response.writeHead(503, { "retry-after": asked }).end()
+          return false
+        }
+      })
+      const delays: Array<number> = []
+      const onRetry = ({ delayMs }: { readonly delayMs: number }) => delays.push(delayMs)
+      const channel = channelOf(server, { onRetry })
+      const waiting = channel.next()
+      await until(() => delays.length > 0)
+      await channel.return()
+      assert.isTrue((await waiting).done)
+      assert.deepStrictEqual(delays, [delay])
     })
-    const delays: Array<number> = []
-    const onRetry = ({ delayMs }: { readonly delayMs: number }) => delays.push(delayMs)
-    const channel = channelOf(server, { onRetry })
-    const waiting = channel.next()
-    await until(() => delays.length > 0)
-    await channel.return()
-    assert.isTrue((await waiting).done)
-    assert.deepStrictEqual(delays, [60_000])
+  }
+})
+
+describe("a connection that ends after it asked for the next one", () => {
+  it("is followed by that one alone", async () => {
+    const server = await platform((connection, attempt) => {
+      if (attempt > 1) return connection.say("evt_2", "task_assigned")
+      connection.say("evt_1", "task_assigned")
+      connection.say(undefined, "reconnect_required")
+      connection.end()
+    })
+    const retries: Array<unknown> = []
+    const channel = channelOf(server, { onRetry: (retry: unknown) => retries.push(retry) })
+    assert.deepStrictEqual(await next(channel, 2), ["evt_1", "evt_2"])
+    assert.deepStrictEqual(retries, [])
+    assert.lengthOf(server.asked, 4)
   })
 })

@@ -77,6 +77,24 @@ describe("a network that cuts everywhere", () => {
   })
 })
 
+describe("what came", () => {
+  it("is no reason to keep to oneself that something is lost", async () => {
+    const server = await platform((connection) => {
+      connection.say("evt_1", "task_assigned")
+      connection.say("evt_1", "resync", { reason: "expired", from: "evt_1", to: "evt_1" })
+      connection.say("evt_2", "task_assigned")
+    })
+    assert.deepStrictEqual(await next(channelOf(server), 3), ["evt_1", "evt_1", "evt_2"])
+  })
+
+  it("is remembered for longer than a server replays, and not for ever", async () => {
+    const server = await platform((connection) => {
+      for (const id of [...ids(0, 1_000), "evt_0", ...ids(1_000, 1_001), "evt_0"]) connection.say(id, "task_assigned")
+    })
+    assert.deepStrictEqual(await next(channelOf(server), 1_002), [...ids(0, 1_001), "evt_0"])
+  })
+})
+
 describe("a server in trouble", () => {
   const delaysOf = async (
     answer: (attempt: number) => readonly [status: number, headers: Record<string, string>],
@@ -101,6 +119,14 @@ describe("a server in trouble", () => {
     assert.deepStrictEqual([error.status, error.code], [503, "TROUBLE"])
     assert.lengthOf(delays, 6)
     for (const delay of delays) assert.isTrue(delay >= 10 && delay <= 20)
+  })
+
+  it("that wants no pause between connections gets one", async () => {
+    const server = await platform((connection) => connection.end("retry: 0\n\n"))
+    const delays: Array<number> = []
+    const onRetry = ({ delayMs }: { readonly delayMs: number }) => delays.push(delayMs)
+    await failure(channelOf(server, { retries: 1, maxRetryDelayMs: 1_000, onRetry }))
+    assert.isAtLeast(delays[0] ?? 0, 50)
   })
 
   it("that says when it is back is not asked before", async () => {

@@ -21,6 +21,16 @@ describe("a redirect", () => {
     assert.strictEqual(await (await agentOf(bank)(`${shop.url}/old`)).text(), "served")
   })
 
+  it("of a request that does something is not paid, also within the host: it would be done in another place", async () => {
+    const bank = await bankThat()
+    const shop = await stranger(({ url }, response) =>
+      url === "/old" ? response.writeHead(307, { location: "/new" }).end() : json(response, 402, challenge(bank.url))
+    )
+    const order = agentOf(bank)(`${shop.url}/old`, { method: "POST", body: "a pizza" })
+    assert.strictEqual((await refusal(order)).code, "REDIRECTED")
+    assert.lengthOf(bank.seen, 0)
+  })
+
   it("within the host is paid by a request like the caller's, which may bring cookies to another site", async () => {
     const bank = await bankThat()
     const shop = await stranger(({ headers, url }, response) => {

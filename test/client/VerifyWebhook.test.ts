@@ -57,6 +57,7 @@ describe("a delivery", () => {
     "with the service's signature": { headers: service() },
     "with the headers of Standard Webhooks": { headers: standard() },
     "with both": { headers: { ...service(), ...standard() } },
+    "with both, one of them of long ago": { headers: { ...service(body, at - 1000), ...standard() } },
     "with both, one of them cut off": { headers: { ...service(), "webhook-signature": "v1,AAAA" } },
     "in bytes": { body: Buffer.from(body) },
     "in a part of a buffer": { body: Buffer.from(`__${body}__`).subarray(2, -2) },
@@ -132,6 +133,7 @@ describe("a delivery that is not to be believed", () => {
     "with a time in milliseconds": [{ headers: service(body, at * 1000) }, "malformed_signature"],
     "with no signature but the time": [{ headers: { "x-service-signature": `t=${at}` } }, "malformed_signature"],
     "with half a signature": [{ headers: { "x-service-signature": right.slice(0, -1) } }, "malformed_signature"],
+    "with a signature and a digit more": [{ headers: { "x-service-signature": `${right}0` } }, "malformed_signature"],
     "with a signature that is no hex": [
       { headers: { "x-service-signature": `t=${at},v1=${"z".repeat(64)}` } },
       "malformed_signature"
@@ -142,6 +144,14 @@ describe("a delivery that is not to be believed", () => {
     ],
     "with Standard Webhooks' signature and no id": [
       { headers: { ...standard(), "webhook-id": undefined } },
+      "malformed_signature"
+    ],
+    "with Standard Webhooks' signature and an empty id": [
+      { headers: { ...standard(), "webhook-id": "" } },
+      "malformed_signature"
+    ],
+    "with Standard Webhooks' signature and an id of 100 kB": [
+      { headers: { ...standard(), "webhook-id": "x".repeat(100_000) } },
       "malformed_signature"
     ],
     "with Standard Webhooks' signature and no time": [
@@ -190,12 +200,18 @@ describe("a delivery that is not to be believed", () => {
     "no event": "{}",
     "an event without data": JSON.stringify({ ...event, data: undefined }),
     "an event whose id is a number": JSON.stringify({ ...event, id: 7 }),
-    "no text": Buffer.from([0x7b, 0xff, 0x7d])
+    "no text": Buffer.from(body.replace("Zoë", "Zo\xeb"), "latin1")
   }
   for (const [name, text] of Object.entries(signedNonsense)) {
     it(`and is ${name}, though signed, is refused`, () =>
       refused({ body: text, headers: service(text) }, "malformed_body"))
   }
+
+  it("because its secret is no base64 is not signed by whoever knows that, with a key of nothing", async () => {
+    const mac = createHmac("sha256", "").update(`${event.id}.${at}.${body}`).digest("base64")
+    const headers = { ...standard(), "webhook-signature": `v1,${mac}` }
+    await refused({ headers, secret: "whsec_no-base64!" }, "no_match")
+  })
 
   it("as a Request that was read already is refused", async () => {
     const request = new Request("http://localhost", { method: "POST", body, headers: service() })

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "vitest"
+import { memoryStore } from "#client/client.ts"
+import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
+
+/** A server that serves whoever shows a proof, and asks for 0.01 first. */
+const shopOf = (bank: { readonly url: string }) =>
+  stranger(({ headers }, response) =>
+    headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+  )
+
+describe("a cap", () => {
+  it("is reached by a call that costs exactly so much, and not passed", async () => {
+    const bank = await bankThat()
+    const { url } = await shopOf(bank)
+    const fetch = agentOf(bank, { maxPerCall: "0.01", maxPerDay: "0.02" })
+    for (const _ of ["once", "twice"]) assert.strictEqual((await fetch(url)).status, 200)
+    assert.strictEqual((await refusal(fetch(url))).code, "ABOVE_MAX_PER_DAY")
+  })
+
+  it("of a day gets back what a call cost less than its price, and no more", async () => {
+    const bank = await bankThat({ ...paid, amount: "0.004" })
+    const { url } = await shopOf(bank)
+    const fetch = agentOf(bank, { maxPerDay: "0.014" })
+    for (const _ of ["0.004", "0.008"]) assert.strictEqual((await fetch(url)).status, 200)
+    assert.strictEqual((await refusal(fetch(url))).code, "ABOVE_MAX_PER_DAY")
+  })
+
+  it("of a day leaves no trace of days long gone", async () => {
+    const store = memoryStore()
+    const currencies = Array.from({ length: 40 }, (_, index) => `C${index + 10}`)
+    for (const currency of currencies) await store.reserve(`2026-01-01 ${currency}`, 1n, 1n)
+    await store.reserve("2026-01-02 USDC", 1n, 1n)
+    const kept = currencies.filter((currency) => store.spent(`2026-01-01 ${currency}`) > 0n)
+    assert.deepStrictEqual(kept, currencies.slice(-16))
+  })
+})
+
+describe("approval", () => {
+  for (const answer of [undefined, false, "yes", 1, {}]) {
+    it(`is true and nothing else: not ${JSON.stringify(answer)}`, async () => {
+      const bank = await bankThat()
+      const { url } = await shopOf(bank)
+      const approve = () => Promise.resolve(answer as boolean)
+      assert.strictEqual((await refusal(agentOf(bank, { approve })(url))).code, "NOT_APPROVED")
+      assert.lengthOf(bank.seen, 0)
+    })
+  }
+})
