@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { channelOf, failure, next, platform, until } from "./ChannelStranger.ts"
-import { json } from "./Strangers.ts"
+import { json, stranger } from "./Strangers.ts"
 
 describe("the channel ends", () => {
   it("when another connection of the session took over, after what came before", async () => {
@@ -80,6 +80,18 @@ describe("the channel ends", () => {
     assert.deepStrictEqual(await next(channelOf(server), 3), ["evt_3", "evt_6", "evt_9"])
   })
 
+  it("when it is sent elsewhere: nobody else is heard", async () => {
+    const other = await stranger((_, response) => response.end())
+    const server = await platform(() => undefined, {
+      before: (_, response) => {
+        response.writeHead(307, { location: other.url }).end()
+        return false
+      }
+    })
+    assert.strictEqual((await failure(channelOf(server, { retries: 0 }))).code, "NETWORK_ERROR")
+    assert.lengthOf(other.seen, 0)
+  })
+
   it("when what signs fails, with that error", async () => {
     const server = await platform(() => undefined)
     const broken = new Error("the key service is closed")
@@ -156,7 +168,7 @@ describe("a connection that ends after it asked for the next one", () => {
     const server = await platform((connection, attempt) => {
       if (attempt > 1) return connection.say("evt_2", "task_assigned")
       connection.say("evt_1", "task_assigned")
-      connection.say(undefined, "reconnect_required")
+      for (const _ of ["once", "twice"]) connection.say(undefined, "reconnect_required")
       connection.end()
     })
     const retries: Array<unknown> = []
