@@ -64,6 +64,13 @@ describe("RateLimiter", () => {
     }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
   )
 
+  it.effect("counts whoever stood before our proxies, and none whom that caller says he stands for", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* countedFor("198.51.100.7, 192.0.2.1, 10.0.0.1"), "192.0.2.1")
+      assert.strictEqual(yield* countedFor("198.51.100.7, 192.0.2.1,, "), "192.0.2.1")
+    }).pipe(Effect.provide(limiter(10, true, ["10.0.0.1"])))
+  )
+
   it.effect("takes no proxy's word that it does not know for who calls", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* countedFor("192.0.2.1"), "10.0.0.1")

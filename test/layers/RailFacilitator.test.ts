@@ -54,6 +54,11 @@ describe("a facilitator by its URL", () => {
         { body: { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" } }
       ])
       assert.deepStrictEqual(yield* used.rail.settle(settlement()), pending)
+      const regretted = yield* facilitator([
+        { body: waiting },
+        { body: { success: false, errorReason: "insufficient_funds", transaction: "" } }
+      ])
+      assert.deepStrictEqual(yield* regretted.rail.settle(settlement()), pending)
     })
   )
 
@@ -112,6 +117,16 @@ describe("a facilitator by its URL", () => {
       yield* saw(3)
       yield* TestClock.adjust("45 seconds")
       assert.deepStrictEqual(slow.pollUnsafe(), Exit.succeed(pending), "whoever settles waits for a minute")
+    })
+  )
+
+  it.effect("that sent, and has too many callers from then on, is given up before whoever settles gives up", () =>
+    Effect.gen(function* () {
+      const waiting = { success: false, errorReason: "settlement_pending", transaction, network: "eip155:84532" }
+      const busy = { status: 429, headers: { "retry-after": "10" }, body: {} }
+      const { questions, rail } = yield* facilitator([busy, busy, busy, { body: waiting }, busy])
+      assert.deepStrictEqual(yield* skipping("10 seconds")(rail.settle(settlement())), pending)
+      assert.strictEqual(questions.length, 7)
     })
   )
 
@@ -220,6 +235,20 @@ describe("a facilitator by its URL", () => {
       const no = yield* facilitator([{ body: { isValid: false, invalidReason: "insufficient_funds" }, status: 400 }])
       const refused = yield* Effect.flip(no.rail.verify(authorization()))
       assert.deepStrictEqual([refused._tag, refused.reason], ["AUTHORIZATION_REFUSED", "insufficient_funds"])
+    })
+  )
+
+  it.effect("has not verified what it says together with an error of its own", () =>
+    Effect.gen(function* () {
+      const refusal = { isValid: false, invalidReason: "insufficient_funds" }
+      for (const answer of [
+        { body: { isValid: true }, status: 400 },
+        { body: { isValid: true }, status: 503 },
+        { body: refusal, status: 500 }
+      ]) {
+        const { rail } = yield* facilitator([answer])
+        assert.strictEqual((yield* Effect.flip(rail.verify(authorization())))._tag, "RAIL_UNAVAILABLE")
+      }
     })
   )
 })
