@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Outcome } from "#domain/ChainSettlement.ts"
+import { judge } from "#layers/RailFacilitator.ts"
+import { authorization } from "../services/ChainSettlementsHarness.ts"
+import { settlement } from "./RailFacilitatorHarness.ts"
+
+const transaction = `0x${"ab".repeat(32)}`
+const settled = { success: true, transaction, network: "eip155:84532", payer: authorization().payer }
+const pending: Outcome = { _tag: "Pending", transaction }
+const unknown: Outcome = { _tag: "Pending", transaction: undefined }
+
+it("a facilitator's word counts by whichever published name it calls the network, and for no other", () => {
+  const real = settlement({ authorization: authorization({ network: "base-mainnet" }) })
+  const { network: _, ...unnamed } = settled
+  for (const network of ["eip155:8453", "base", "base-mainnet", null]) {
+    assert.deepStrictEqual(judge(real, 200, { ...unnamed, network }), { _tag: "Settled", transaction })
+  }
+  for (const network of ["eip155:84532", "base-sepolia", "solana", ""]) {
+    assert.deepStrictEqual(judge(real, 200, { ...unnamed, network }), unknown)
+  }
+})
+
+describe("a facilitator's success", () => {
+  it("is none with an error, of another amount, or without a transaction, and what is known of it is kept", () => {
+    assert.deepStrictEqual(judge(settlement(), 400, settled), pending)
+    assert.deepStrictEqual(judge(settlement(), 200, { ...settled, amount: "9999" }), pending)
+    assert.deepStrictEqual(judge(settlement({ transaction }), 200, { ...settled, transaction: "" }), pending)
+  })
+
+  it("on Solana names a signature, and no other text", () => {
+    const onSolana = settlement({ authorization: authorization({ network: "solana-devnet" }) })
+    const answer = { success: true, network: "solana-devnet" }
+    for (const length of [64, 88]) {
+      const signature = "5".repeat(length)
+      assert.strictEqual(judge(onSolana, 200, { ...answer, transaction: signature })._tag, "Settled")
+    }
+    for (const text of ["5", "5".repeat(63), "5".repeat(89), "0".repeat(64)]) {
+      assert.deepStrictEqual(judge(onSolana, 200, { ...answer, transaction: text }), unknown)
+    }
+  })
+})
+
+describe("a facilitator's refusal", () => {
+  const refusal = (errorReason: string, rest: object = {}) => ({
+    success: false,
+    errorReason,
+    transaction: "",
+    ...rest
+  })
+
+  for (const reason of [
+    "insufficient_funds",
+    "invalid_exact_evm_signature",
+    "invalid_exact_evm_insufficient_balance",
+    "invalid_exact_evm_transaction_simulation_failed",
+    "permit2_allowance_required",
+    "unsupported_scheme"
+  ]) {
+    it(`${reason} is final when nothing was asked before`, () => {
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason)), { _tag: "Refused", reason })
+    })
+    it(`${reason} says nothing about an earlier time, nor beside a transaction`, () => {
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason, { transaction: "0x1234" })), unknown)
+      assert.deepStrictEqual(judge(settlement({ askedBefore: true }), 200, refusal(reason)), unknown)
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason, { transaction })), pending)
+      assert.deepStrictEqual(judge(settlement({ askedBefore: true, transaction }), 200, refusal(reason)), pending)
+    })
+  }
+
+  for (const reason of [
+    "settlement_pending",
+    "unexpected_settle_error",
+    "invalid_transaction_state",
+    "invalid_exact_evm_transaction_failed",
+    "invalid_exact_evm_transfer_event_mismatch",
+    "duplicate_settlement",
+    "invalid_exact_evm_nonce_already_used",
+    "permit2_invalid_nonce",
+    "permit2_simulation_failed",
+    "invalid_exact_evm_failed_to_execute_transfer",
+    "invalid_exact_evm_failed_to_get_receipt",
+    "invalid_exact_solana_transaction_confirmation_failed",
+    "invalid_exact_svm_transaction_confirmation_timed_out",
+    "invalid_exact_svm_transaction_failed",
+    "erc20_approval_broadcast_failed",
+    "permit2_settlement_timeout",
+    "upto_failed_to_send_transaction",
+    "invalid_reason_of_tomorrow",
+    "a_reason_of_tomorrow"
+  ]) {
+    it(`${reason} may come after it was sent, so it is not final`, () => {
+      assert.deepStrictEqual(judge(settlement(), 200, refusal(reason)), unknown)
+    })
+  }
+})
