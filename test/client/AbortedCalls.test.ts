@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "vitest"
-import type { WalletPaying } from "#client/client.ts"
-import { agentOf, bankThat, challenge, json, paid, refusal, stranger } from "./Strangers.ts"
+import { payingFetch, type WalletPaying } from "#client/client.ts"
+import { agentOf, bankThat, challenge, json, paid, refusal, stranger, terms } from "./Strangers.ts"
 
 describe("an aborted call", () => {
   const reason = new Error("the user left")
@@ -82,6 +82,28 @@ describe("an aborted call", () => {
     }))
     reserved.resolve(true)
     assert.strictEqual(await back.promise, 10_000n)
+  })
+
+  it("ends while the signer thinks, and no signature is shown", async () => {
+    const accepts = {
+      scheme: "exact",
+      network: "eip155:84532",
+      amount: "10000",
+      asset: terms.asset,
+      payTo: terms.receiver,
+      maxTimeoutSeconds: 60
+    }
+    const required = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [accepts] })).toString("base64")
+    const shop = await stranger((_, response) => response.writeHead(402, { "payment-required": required }).end())
+    const controller = new AbortController()
+    const signTypedData = () => {
+      controller.abort(reason)
+      return hanging
+    }
+    const fetch = payingFetch({ signer: { address: "0x0000000000000000000000000000000000000001", signTypedData } })
+    const error = await fetch(shop.url, { signal: controller.signal }).catch((error) => error)
+    assert.strictEqual(error, reason)
+    assert.lengthOf(shop.seen, 1)
   })
 
   it("ends while the wallet pays, and the day's cap is free again", async () => {

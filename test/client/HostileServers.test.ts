@@ -12,6 +12,7 @@ describe("a 402 that cannot be trusted", () => {
     "no price": [{ price: undefined }, "INVALID_CHALLENGE"],
     "a price of 31 digits": [{ price: "1".repeat(31) }, "ABOVE_MAX_PER_CALL"],
     "a price just above the cap": [{ price: "1.000001" }, "ABOVE_MAX_PER_CALL"],
+    "a payment request beyond all measure": [{ payment_request_id: "x".repeat(4_097) }, "INVALID_CHALLENGE"],
     "a currency nobody knows": [{ currency: "DOGE" }, "NO_PAYABLE_OFFER"],
     "a network nobody knows": [{ network: "eip155:1" }, "NO_PAYABLE_OFFER"],
     "nobody who is paid": [{ receiver: undefined }, "INVALID_CHALLENGE"],
@@ -43,17 +44,18 @@ describe("a 402 that cannot be trusted", () => {
 
   it("without a body, whose header names an endpoint of another Turnpike, is not paid", async () => {
     const bank = await bankThat()
-    const required = {
-      x402Version: 2,
-      resource: { url: terms.gateway_url, description: terms.description },
-      accepts: [
-        { scheme: "exact", network: "eip155:84532", amount: "10000", asset: terms.asset, payTo: terms.receiver }
-      ]
+    for (const url of [terms.gateway_url, `${bank.url}.example/x402/0192`]) {
+      const required = {
+        x402Version: 2,
+        resource: { url, description: terms.description },
+        accepts: [
+          { scheme: "exact", network: "eip155:84532", amount: "10000", asset: terms.asset, payTo: terms.receiver }
+        ]
+      }
+      const header = Buffer.from(JSON.stringify(required)).toString("base64")
+      const shop = await stranger((_, response) => response.writeHead(402, { "payment-required": header }).end())
+      assert.strictEqual((await refusal(agentOf(bank)(shop.url, { method: "HEAD" }))).code, "FOREIGN_PAY_URL")
     }
-    const shop = await stranger((_, response) =>
-      response.writeHead(402, { "payment-required": Buffer.from(JSON.stringify(required)).toString("base64") }).end()
-    )
-    assert.strictEqual((await refusal(agentOf(bank)(shop.url, { method: "HEAD" }))).code, "FOREIGN_PAY_URL")
     assert.lengthOf(bank.seen, 0)
   })
 
@@ -252,6 +254,7 @@ describe("a bank that answers nonsense", () => {
     "another network": { ...paid, terms: { ...terms, network: "base-mainnet" } },
     "another asset": { ...paid, terms: { ...terms, asset: terms.receiver } },
     "another description": { ...paid, terms: { ...terms, description: "Gift cards" } },
+    "a proof beyond all measure": { ...paid, proof: "p".repeat(1_001) },
     "a proof that would break out of its header": { ...paid, proof: "pp_1\r\nx-evil: 1" }
   }
   for (const [name, answer] of Object.entries(answers)) {

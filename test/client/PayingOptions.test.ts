@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { agentOf, bankThat, challenge, json, stranger } from "./Strangers.ts"
+import { agentOf, bankThat, challenge, json, paid, stranger } from "./Strangers.ts"
 
 describe("headers that can be read once", () => {
   it("are sent with every attempt", async () => {
@@ -44,12 +44,29 @@ describe("a fetch that pays", () => {
 })
 
 describe("a caller who pays for itself", () => {
-  it("gets the 402 it is answered", async () => {
-    const bank = await bankThat()
-    const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
-    const answer = await agentOf(bank)(shop.url, { headers: { "X-Payment-Proof": "pp_own" } })
-    assert.strictEqual(answer.status, 402)
-    assert.lengthOf(bank.seen, 0)
+  for (const name of ["X-Payment-Proof", "PAYMENT-SIGNATURE", "X-PAYMENT"]) {
+    it(`gets the 402 it is answered: by ${name}`, async () => {
+      const bank = await bankThat()
+      const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
+      assert.strictEqual((await agentOf(bank)(shop.url, { headers: { [name]: "own" } })).status, 402)
+      assert.lengthOf(bank.seen, 0)
+    })
+  }
+})
+
+describe("a price of nothing", () => {
+  it("is paid with the least that can be the most", async () => {
+    const bank = await bankThat({ ...paid, amount: "0.00" })
+    const shop = await stranger(({ headers }, response) =>
+      headers["x-payment-proof"] === undefined
+        ? json(response, 402, challenge(bank.url, { price: "0.00" }))
+        : response.end("served")
+    )
+    const told: Array<unknown> = []
+    const fetch = agentOf(bank, { maxPerDay: "0.00", onPayment: (spent) => void told.push(spent) })
+    assert.strictEqual((await fetch(shop.url)).status, 200)
+    assert.strictEqual(JSON.parse(bank.seen[0]?.body ?? "").max_amount, "0.000001")
+    assert.deepStrictEqual(told, [])
   })
 })
 

@@ -133,7 +133,7 @@ describe("a fetch that pays with a key of the caller's own", () => {
     const eurc = { asset: assetOf("base-sepolia", "EURC").address, extra: { name: "EURC", version: "2" } }
     const dear = offer({ ...eurc, amount: "5000000" })
     const shop = await shopThat(required([dear, offer(), offer({ amount: "1" })]))
-    await agent({ maxPerCall: "0.50" })(shop.url)
+    await agent({ maxPerCall: "0.01" })(shop.url)
     assert.strictEqual(fromBase64(shop.seen[1]?.headers["payment-signature"]).accepted.amount, "10000")
     const error = await refused(required([dear, offer()]), { maxPerCall: "0.001" })
     assert.deepInclude(error, { code: "ABOVE_MAX_PER_CALL" })
@@ -171,13 +171,23 @@ describe("a fetch that pays with a key of the caller's own", () => {
     "a decimal amount": { amount: "0.01" },
     "an amount as a number": { amount: 10_000 },
     "a receiver that is no address": { payTo: "alice" },
-    "no time": { maxTimeoutSeconds: undefined }
+    "another flow than authorization": { extra: { ...offer().extra, paymentFlow: "escrow" } },
+    "no time": { maxTimeoutSeconds: undefined },
+    "less than a second": { maxTimeoutSeconds: 0.5 }
   }
   for (const [name, changed] of Object.entries(unpayable)) {
     it(`does not sign for ${name}`, async () => {
       assert.strictEqual((await refused(required([offer(changed)]))).code, "NO_PAYABLE_OFFER")
     })
   }
+
+  it("does not look through more offers than anybody makes", async () => {
+    const many = (count: number) =>
+      required([...Array.from({ length: count }, () => offer({ scheme: "new" })), offer()])
+    assert.strictEqual((await refused(many(32))).code, "NO_PAYABLE_OFFER")
+    const shop = await shopThat(many(31))
+    assert.strictEqual((await agent()(shop.url)).status, 200)
+  })
 
   it("does not sign above the caps", async () => {
     const dear = required([offer({ amount: "1000001" })])
@@ -234,7 +244,18 @@ describe("a fetch that pays with a key of the caller's own", () => {
       signTypedData: async () => signature as "0x"
     }
     const fetch = agent({ signer, maxPerDay: "0.01" })
-    for (signature of [undefined, 7, "", "0x", "0xabc", "0xzz", "ab", ["0xab"], "0xab\r\n"]) {
+    for (signature of [
+      undefined,
+      7,
+      "",
+      "0x",
+      "0xabc",
+      "0xzz",
+      "ab",
+      ["0xab"],
+      "0xab\r\n",
+      `0x${"ab".repeat(4_097)}`
+    ]) {
       assert.strictEqual((await refusal(fetch(shop.url))).code, "PAY_REFUSED")
     }
     signature = "0xab"
