@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { agentOf, bankThat, challenge, json, paid, stranger } from "./Strangers.ts"
+import { agentOf, bankThat, challenge, json, paid, stranger, terms } from "./Strangers.ts"
 
 describe("headers that can be read once", () => {
   it("are sent with every attempt", async () => {
@@ -97,6 +97,32 @@ describe("caps that are no decimals", () => {
     it(`are refused when the client is made: "${wrong}"`, () => {
       assert.throws(() => agentOf({ url: "http://localhost" }, { maxPerCall: wrong }), TypeError)
       assert.throws(() => agentOf({ url: "http://localhost" }, { maxPerDay: wrong }), TypeError)
+    })
+  }
+})
+
+describe("a place that is no plain address", () => {
+  for (const url of ["ftp://127.0.0.1", "http://user@127.0.0.1", "http://127.0.0.1/?a=b", "http://127.0.0.1/#a"]) {
+    it(`is refused when the client is made: ${url}`, () => {
+      assert.throws(() => agentOf({ url }), TypeError)
+    })
+  }
+})
+
+describe("networks that a caller allows", () => {
+  for (const [allowed, asked] of [
+    ["base", "base-mainnet"],
+    ["base-mainnet", "base"],
+    ["eip155:8453", "base-mainnet"]
+  ] as const) {
+    it(`are so under each of their names: ${allowed} for ${asked}`, async () => {
+      const bank = await bankThat({ ...paid, terms: { ...terms, network: "base-mainnet" } })
+      const shop = await stranger(({ headers }, response) =>
+        headers["x-payment-proof"] === undefined
+          ? json(response, 402, challenge(bank.url, { network: asked }))
+          : response.end("served")
+      )
+      assert.strictEqual((await agentOf(bank, { networks: [allowed] })(shop.url)).status, 200)
     })
   }
 })
