@@ -199,3 +199,11 @@ describe("a paid call that ends in an error without a receipt", () => {
     assert.strictEqual(await countedFor({ status: 404, headers, body: { code: "NOT_FOUND" } }), "0.01")
   })
 })
+
+describe("a receipt", () => {
+  it("for more than was paid counts for what was paid", async () => {
+    const settled = Buffer.from(JSON.stringify({ success: true, amount: "50000" })).toString("base64")
+    const headers = { "payment-response": settled, "x-payment-amount": "0.05" }
+    assert.strictEqual(await countedFor({ status: 200, headers }), "0.01")
+  })
+})

@@ -25,6 +25,27 @@ describe("a cap", () => {
     assert.strictEqual((await refusal(fetch(url))).code, "ABOVE_MAX_PER_DAY")
   })
 
+  const settled = Buffer.from(JSON.stringify({ success: true, amount: "1" })).toString("base64")
+  const words: Record<string, Record<string, string>> = {
+    "nothing was charged": { "x-payment-amount": "0.00" },
+    "it refused": { "x-service-error": "NOT_FOUND" },
+    "it asks for money": { "payment-required": "e30=" },
+    "it took less": { "payment-response": settled, "x-payment-amount": "0.000001" }
+  }
+  for (const [word, headers] of Object.entries(words)) {
+    it(`of a day is spent whatever a server says that is not the Turnpike: ${word}`, async () => {
+      const bank = await bankThat()
+      const shop = await stranger((request, response) =>
+        request.headers["x-payment-proof"] === undefined
+          ? json(response, 402, challenge(bank.url))
+          : json(response, 400, {}, headers)
+      )
+      const fetch = agentOf(bank, { maxPerDay: "0.01" })
+      assert.strictEqual((await fetch(shop.url)).status, 400)
+      assert.strictEqual((await refusal(fetch(shop.url))).code, "ABOVE_MAX_PER_DAY")
+    })
+  }
+
   it("of a day leaves no trace of days long gone", async () => {
     const store = memoryStore()
     const currencies = Array.from({ length: 40 }, (_, index) => `C${index + 10}`)
