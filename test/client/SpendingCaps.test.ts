@@ -40,7 +40,7 @@ describe("a cap", () => {
           ? json(response, 402, challenge(bank.url))
           : json(response, 400, {}, headers)
       )
-      const fetch = agentOf(bank, { maxPerDay: "0.01" })
+      const fetch = agentOf(bank, { maxPerDay: "0.015" })
       assert.strictEqual((await fetch(shop.url)).status, 400)
       assert.strictEqual((await refusal(fetch(shop.url))).code, "ABOVE_MAX_PER_DAY")
     })

@@ -64,6 +64,16 @@ layer(serverOf("sandbox"), options)("requests behind one another on a connection
     })
   )
 
+  it.effect("are a hundred at most that wait: a connection with more of them is cut", () =>
+    Effect.gen(function* () {
+      const { port } = yield* scene
+      const answered = (count: number) =>
+        Effect.map(raw(port, "GET /health/live HTTP/1.1\r\nhost: turnpike.test\r\n\r\n".repeat(count), count), statuses)
+      assert.lengthOf(yield* answered(101), 101)
+      assert.isBelow((yield* answered(102)).length, 102)
+    })
+  )
+
   it.effect("are answered in their order, as many as there are", () =>
     Effect.gen(function* () {
       const { arrived, port, transfer } = yield* scene
