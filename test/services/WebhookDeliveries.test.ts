@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import { createHmac } from "node:crypto"
 import type { TooManyReplays } from "#domain/Delivery.ts"
@@ -133,7 +132,7 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
     })
   )
 
-  it.effect("while a secret rotates both sign, in both families; after that the new one does", () =>
+  it.effect("while a secret rotates both sign, in both families", () =>
     Effect.gen(function* () {
       const { received, url } = yield* receiver()
       const { caller, id, secret: old } = yield* subscribe(url)
@@ -144,12 +143,6 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
       const hex = (key: string) => createHmac("sha256", key).update(`0.${body}`).digest("hex")
       assert.strictEqual(headers["x-service-signature"], `t=0,v1=${hex(secret)},v1=${hex(old)}`)
       assert.match(String(headers["webhook-signature"]), /^v1,\S{44} v1,\S{44}$/)
-      yield* TestClock.adjust("60 seconds")
-      yield* happen(caller)
-      yield* settle
-      const later = received[1]?.headers ?? {}
-      assert.match(String(later["x-service-signature"]), /^t=60,v1=[0-9a-f]{64}$/)
-      assert.match(String(later["webhook-signature"]), /^v1,\S{44}$/)
     })
   )
 
