@@ -173,6 +173,8 @@ describe("a paid call that the Turnpike refuses", () => {
 
   it("for an attempt after one whose answer was lost may have been charged", async () => {
     assert.strictEqual(await countedFor(lost, refusedBy(NotFound)), "0.01")
+    const free = refusedBy(Gateway.OriginTimeout)
+    assert.strictEqual(await countedFor(lost, free, refusedBy(NotFound)), "0.01")
     assert.strictEqual(await countedFor(refusedBy(ServiceUnavailable), refusedBy(Gateway.EndpointPaused)), "0.01")
   })
 

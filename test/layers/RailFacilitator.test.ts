@@ -145,6 +145,14 @@ describe("a facilitator by its URL", () => {
     })
   )
 
+  it.effect("that asks for an hour is asked again after ten seconds", () =>
+    Effect.gen(function* () {
+      const busy = { status: 429, headers: { "retry-after": "3600" }, body: {} }
+      const { rail } = yield* facilitator([busy, { body: settled }])
+      assert.strictEqual((yield* skipping("10 seconds")(rail.settle(settlement())))._tag, "Settled")
+    })
+  )
+
   it.effect("that had asked for patience refuses nothing for certain: somebody on the way may have sent it", () =>
     Effect.gen(function* () {
       const busy = { status: 429, body: {} }
