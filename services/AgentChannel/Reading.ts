@@ -117,9 +117,11 @@ export const make = Effect.fnUntraced(function* (node: string) {
   })
   const again = SqlSchema.findAll({
     Request: Schema.Struct({ agents: Ids, afters: Ids, upTo: Schema.BigInt, limit: Schema.Int }),
-    Result: Schema.Struct({ place: Schema.BigInt, ...Told.fields }),
+    Result: Schema.Struct({ place: Schema.BigInt, unbroken: Schema.Boolean, ...Told.fields }),
+    // What is forgotten is the oldest: where something from before is there, all that follows is.
     execute: ({ afters, agents, limit, upTo }) =>
-      sql`SELECT r.place, ${facts}
+      sql`SELECT r.place, ${facts},
+          EXISTS (SELECT FROM agent_events o WHERE o.agent_id = r.agent_id AND o.seq <= r.after) AS unbroken
         FROM unnest(${agents}::uuid[], ${afters}::int8[]) WITH ORDINALITY AS r (agent_id, after, place)
         CROSS JOIN LATERAL (
           SELECT * FROM agent_events o WHERE o.agent_id = r.agent_id AND o.seq > r.after AND o.seq <= ${upTo}
@@ -190,9 +192,14 @@ export const make = Effect.fnUntraced(function* (node: string) {
     return lines.map((line, index) => {
       const waiting = (windows.get(index) ?? []).filter(({ seq }) => seq > line.cursor)
       const oldest = waiting.at(-1)
+      const found = rows.get(index) ?? []
+      const first = found[0]
       const isLost =
-        waiting.length > replay.events || (oldest !== undefined && now - oldest.created_at.getTime() > replay.millis)
-      const tellings = (rows.get(index) ?? []).map(tellingOf)
+        oldest !== undefined &&
+        (waiting.length > replay.events
+          ? first?.unbroken !== true
+          : first?.seq !== oldest.seq || now - oldest.created_at.getTime() > replay.millis)
+      const tellings = found.map(tellingOf)
       return {
         line,
         isLost,

@@ -122,6 +122,9 @@ export const readLastEventId = (text: string | undefined): Result.Result<EventId
 /** What can be told again: the last 100 events of an agent, and of those the ones of the last 5 minutes. */
 export const replay = { events: 100, millis: 300_000 }
 
+/** For how long any event is kept, however many follow, in milliseconds: who is connected and reads may fall that far behind in a burst. */
+export const kept = 60_000
+
 /** The place before an agent's first event: nothing was told, and everything is to come. */
 export const beginning = EventId.make("00000000-0000-0000-0000-000000000000")
 

@@ -114,25 +114,6 @@ layer(Test, { timeout: "60 seconds" })("the life of a connection", (it) => {
       })
   )
 
-  it.effect("is over when its reader is more than a hundred events behind", () =>
-    Effect.gen(function* () {
-      const channel = yield* AgentChannel
-      const one = yield* resident
-      const { client } = yield* connect(channel, one)
-      const quick = yield* connect(channel, { ...one, session: yield* session(one) })
-      client.isReading = false
-      for (let turn = 0; turn < 6; turn++) yield* tell(one, "x".repeat(50_000))
-      yield* until(
-        "it waits",
-        Effect.sync(() => client.pending > 200_000)
-      )
-      yield* tell(one, ...Array.from({ length: 101 }, () => 1))
-      yield* told(quick.client, 107)
-      client.read()
-      yield* is(client, "destroyed")
-    })
-  )
-
   it.effect("is over within 95 seconds when nothing arrives at its peer, whatever the socket takes", () =>
     Effect.gen(function* () {
       const channel = yield* AgentChannel

@@ -189,13 +189,16 @@ layer(Test, { timeout: "60 seconds" })("resuming", (it) => {
 })
 
 layer(Test, { timeout: "60 seconds" })("what agents were told", (it) => {
-  it.effect("is kept for a hundred events or five minutes, and the latest for good", () =>
+  it.effect("is kept for a hundred events or five minutes, any for a minute, and the latest for good", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { prune } = yield* AgentChannel
       const kept = ({ id }: Resident) =>
         Effect.map(sql`SELECT count(*)::int AS n FROM agent_events WHERE agent_id = ${id}`, ([row]) => row?.["n"])
       const [busy, idle] = [yield* experienced(150), yield* experienced(3)]
+      yield* prune
+      assert.deepStrictEqual([yield* kept(busy.one), yield* kept(idle.one)], [150, 3])
+      yield* TestClock.adjust("61 seconds")
       yield* prune
       assert.deepStrictEqual([yield* kept(busy.one), yield* kept(idle.one)], [101, 3])
       yield* TestClock.adjust("301 seconds")
