@@ -1,0 +1,80 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { afterAll } from "vitest"
+import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
+import { Webhooks } from "#services/Webhooks.ts"
+import { closeAll } from "./PublicHttpHarness.ts"
+import {
+  type Answer,
+  answering,
+  attempts,
+  happen,
+  receiver,
+  settle,
+  subscribe,
+  testLayer,
+  times,
+  until
+} from "./WebhookDeliveriesHarness.ts"
+
+afterAll(closeAll)
+
+layer(testLayer(), { timeout: "60 seconds" })("a subscription", (it) => {
+  it.effect("is not gone by a 410 that broke off", () =>
+    Effect.gen(function* () {
+      const { url } = yield* receiver((_, response) => {
+        response.writeHead(410, { "content-length": "10" })
+        response.write("gone", () => response.destroy())
+      })
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* settle
+      const [attempt] = yield* attempts(caller, id)
+      assert.deepStrictEqual([attempt?.failure, attempt?.response?.status], ["reset", 410])
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { status: "active", failures: 1 })
+    })
+  )
+
+  it.effect("that is gone was so since its first 410, whatever was under way then", () =>
+    Effect.gen(function* () {
+      const held: Array<Parameters<Answer>[1]> = []
+      const { url } = yield* receiver((_, response) => held.push(response))
+      const { caller, id } = yield* subscribe(url)
+      const { get } = yield* Webhooks
+      yield* happen(caller, times(2))
+      const sending = yield* Effect.forkChild(settle)
+      yield* until(() => held.length === 2)
+      held[0]?.writeHead(410).end()
+      const gone = yield* Effect.repeat(get(caller, id), { until: ({ status }) => status === "disabled" })
+      yield* TestClock.adjust("1 second")
+      held[1]?.writeHead(410).end()
+      yield* Fiber.join(sending)
+      assert.deepStrictEqual(yield* get(caller, id), { ...gone, failures: 2 })
+    })
+  )
+
+  it.effect("that was paused on request is not said to be so for its failures, however long they go on", () =>
+    Effect.gen(function* () {
+      const { get, update } = yield* Webhooks
+      const { received, url } = yield* receiver(answering(500))
+      const { caller, id } = yield* subscribe(url)
+      for (const pause of ["24 hours", "24 hours", "23 hours"] as const) {
+        yield* happen(caller)
+        yield* settle
+        yield* TestClock.adjust(pause)
+      }
+      yield* happen(caller)
+      yield* settle
+      yield* update(caller, id, { status: "paused" })
+      yield* TestClock.adjust("2 hours")
+      const [first] = yield* attempts(caller, id)
+      if (first === undefined) return assert.fail("nothing was sent")
+      const before = received.length
+      yield* (yield* WebhookDeliveries).replay(caller, id, first.id)
+      yield* settle
+      assert.strictEqual(received.length, before + 1)
+      assert.deepInclude(yield* get(caller, id), { status: "paused", status_reason: "requested" })
+    })
+  )
+})
