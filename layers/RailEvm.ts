@@ -1,9 +1,10 @@
-import { Clock, Effect, Layer, Ref, Schema } from "effect"
+import { Effect, Layer, Ref, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import { Currency } from "#domain/Money.ts"
 import { assetOf, caip2, parseAddress } from "#domain/Network.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { AuthorizationRefused, type Kind, Rail, RailUnavailable } from "#services/Rail.ts"
+import { monotonicMillis } from "#services/RealTime.ts"
 import * as Chain from "./RailEvm/Chain.ts"
 import * as Contracts from "./RailEvm/Contracts.ts"
 import { chainIdOf, type EvmOptions } from "./RailEvm/Options.ts"
@@ -47,8 +48,7 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
   const told = yield* Ref.make(Number.NEGATIVE_INFINITY)
   /** Once a minute, however many payments are turned away. */
   const tell = Effect.fnUntraced(function* ({ alerts, facts, reason }: Relayer.Waits) {
-    const clock = yield* Clock.Clock
-    const now = clock.currentTimeMillisUnsafe()
+    const now = yield* monotonicMillis
     const last = yield* Ref.getAndUpdate(told, (before) => (now - before >= 60_000 ? now : before))
     if (now - last < 60_000) return
     const message = `Payments are turned away: ${reason}`

@@ -1,0 +1,75 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer, Logger, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { createServer } from "node:http"
+import * as Postgres from "#layers/Postgres.ts"
+import * as RailEvm from "#layers/RailEvm.ts"
+import { PublicHttp } from "#services/PublicHttp.ts"
+import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import { authorization } from "../services/ChainSettlementsHarness.ts"
+import { setClock } from "../services/SetClock.ts"
+import { listening } from "./Listening.ts"
+import { keyOf, options } from "./RailEvmHarness.ts"
+
+const block = { number: "0x64", hash: `0x${"aa".repeat(32)}`, timestamp: "0xc8", baseFeePerGas: "0xf4240" }
+const answers: { readonly [method: string]: unknown } = {
+  eth_chainId: "0x14a34",
+  eth_getBlockByNumber: block,
+  eth_estimateGas: "0x13880",
+  eth_maxPriorityFeePerGas: "0x3e8",
+  eth_getBalance: "0x0"
+}
+/** What the contracts say: no authorisation is used, and every payer has a million. */
+const said = (data: string) => `0x${(data.startsWith("0x70a08231") ? "f4240" : "0").padStart(64, "0")}`
+
+/** Our own rail, whose relayer has no gas. */
+const rail = Effect.gen(function* () {
+  const server = createServer((request, response) => {
+    let text = ""
+    request
+      .on("data", (chunk) => (text += chunk))
+      .on("end", () => {
+        const { method, params } = JSON.parse(text)
+        const result = method === "eth_call" ? said(params[0].data) : answers[method]
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+      })
+  })
+  const host = yield* listening(server)
+  const policy = Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowHosts: [host] }))
+  const http = PublicHttp.layer.pipe(Layer.provide(Layer.effect(PublicHttpPolicy, policy)))
+  return yield* Effect.provide(
+    RailEvm.make({ ...options, rpcUrl: Redacted.make(`http://${host}/`), key: keyOf("8") }),
+    yield* Layer.build(Layer.fresh(http))
+  )
+})
+
+layer(Postgres.layerTest, { timeout: "60 seconds" })("that payments are turned away", (it) => {
+  it.effect("is told once a minute, however many they are, and though the time is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const keep = Logger.layer([
+        Logger.make(({ message }) => {
+          const [first] = Array.isArray(message) ? message : [message]
+          if (String(first).includes("turned away")) told.push(String(first))
+        })
+      ])
+      const { clock, set } = yield* setClock
+      yield* Effect.gen(function* () {
+        const { verify } = yield* rail
+        const turnedAway = Effect.gen(function* () {
+          const { _tag } = yield* Effect.flip(verify(authorization()))
+          assert.strictEqual(_tag, "RAIL_UNAVAILABLE")
+          return told.length
+        })
+        assert.strictEqual(yield* turnedAway, 1)
+        assert.deepStrictEqual(told, ["ALERT: Payments are turned away: the relayer has no gas"])
+        yield* TestClock.adjust("59 seconds")
+        assert.strictEqual(yield* turnedAway, 1)
+        set.by = -3_600_000
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* turnedAway, 2)
+        assert.strictEqual(yield* turnedAway, 2)
+      }).pipe(Effect.provide(keep), Effect.provideService(Clock.Clock, clock))
+    })
+  )
+})
