@@ -267,8 +267,8 @@ export const raised = (
   wanted: Fees | undefined,
   cap: bigint
 ): Fees | undefined => {
-  const least = { maxFee: (max_fee * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n }
-  if (least.maxFee > cap || least.tip > cap) return undefined
+  // A tip is part of the fee: it is no more than that.
+  if ((max_fee * 9n) / 8n + 1n > cap) return undefined
   const quarter = { maxFee: (max_fee * 5n) / 4n + 1n, tip: (tip * 5n) / 4n + 1n }
   const highest = (...all: ReadonlyArray<bigint>) => all.reduce((most, one) => (one > most ? one : most))
   const capped = (fee: bigint) => (fee < cap ? fee : cap)
