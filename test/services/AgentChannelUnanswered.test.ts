@@ -36,8 +36,9 @@ it("what is sent again and again is read from the tables of the system, by eithe
 it("what a peer has no room for, and very much of what it takes slowly, is read from them as well", () => {
   const text = [
     head,
-    // No room, of which the system is told at times; much on its way; a little less; no room, and nothing to be told.
+    // No room, of which the system is told at times, or asks for; much on its way; a little less; no room, and nothing to be told.
     row("0200007F:D431", "04", "00000000"),
+    row("0600007F:D431", "04", "00000002"),
     row("0300007F:D431", "01", "00000000", undefined, "00040000"),
     row("0400007F:D431", "01", "00000000", undefined, "0003FFFF"),
     row("0500007F:D431", "04", "00000000", undefined, "00000000")
@@ -46,6 +47,7 @@ it("what a peer has no room for, and very much of what it takes slowly, is read 
     [...readTable(text, new Map())],
     [
       [peerOf(4020, "127.0.0.2", 0xd431), { bytes: 28, isVain: false }],
+      [peerOf(4020, "127.0.0.6", 0xd431), { bytes: 28, isVain: false }],
       [peerOf(4020, "127.0.0.3", 0xd431), { bytes: 262_144, isVain: false }]
     ]
   )

@@ -39,5 +39,21 @@ layer(Test, { timeout: "60 seconds" })(
         assert.deepStrictEqual(states(), ["destroyed", "open", "destroyed", "open"])
       })
     )
+
+    it.effect("is given its time from when much waits for it, although it was slow once before", () =>
+      Effect.gen(function* () {
+        const { client } = yield* connect(yield* AgentChannel, yield* resident)
+        client.peer = "192.0.2.9:1"
+        unanswered.set(client.peer, { bytes: 1000, isVain: true })
+        yield* TestClock.adjust("20 seconds")
+        unanswered.clear()
+        yield* TestClock.adjust("2 minutes")
+        client.taken += 300_000
+        unanswered.set(client.peer, { bytes: 300_000, isVain: false })
+        yield* TestClock.adjust("20 seconds")
+        unanswered.clear()
+        assert.strictEqual(client.state, "open")
+      })
+    )
   }
 )
