@@ -14,7 +14,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import * as BusMemory from "#layers/BusMemory.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
 import * as Postgres from "#layers/Postgres.ts"
@@ -191,13 +191,13 @@ layer(Test, { timeout: "60 seconds" })("credentials.json", (it) => {
 
   it.effect("leaves no draft of who was killed while writing it, but that of who may be at it", () =>
     Effect.gen(function* () {
-      const data = yield* directory
-      const { path } = yield* start(data)
+      const { path } = yield* start(yield* directory)
       const [left, young] = [`${path}.${newUuid()}`, `${path}.${newUuid()}`]
-      for (const file of [left, young, `${path}.kept`]) writeFileSync(file, readFileSync(path))
-      for (const file of [left, `${path}.kept`]) utimesSync(file, 1, 1)
-      yield* start(data)
-      assert.sameMembers(readdirSync(data), ["credentials.json", "credentials.json.kept", basename(young)])
+      const others = [`${path}.kept`, `${path.slice(0, -1)}m.${newUuid()}`]
+      for (const file of [left, young, ...others]) writeFileSync(file, readFileSync(path))
+      for (const file of [left, ...others]) utimesSync(file, 1, 1)
+      yield* start(dirname(path))
+      for (const file of [left, young, ...others]) assert.strictEqual(existsSync(file), file !== left, file)
     })
   )
 

@@ -241,10 +241,12 @@ describe("Postgres.layer", () => {
           Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-layer-"))),
           (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
         )
-        const environment = withEnvironment({ TURNPIKE_DATA_DIR: dataDir })
+        const environment = withEnvironment({ TURNPIKE_DATA_DIR: dataDir, TURNPIKE_DATABASE_CONNECTIONS: "45" })
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           assert.isTrue((yield* Database).embedded)
+          const others = 20
+          assert.deepStrictEqual(yield* sql`show max_connections`, [{ max_connections: String(45 + others) }])
           const count = sql`select count(*)::int as n from schema_migrations`
           const before = yield* count
           const killed = postmasterOf(dataDir)

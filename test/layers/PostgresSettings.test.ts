@@ -95,3 +95,35 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that a newer ve
     })
   )
 })
+
+layer(Postgres.layerTest, { timeout: "60 seconds" })("an empty database", (it) => {
+  it.effect("is given as much time for each step of its migrations as that takes", () =>
+    Effect.gen(function* () {
+      yield* empty
+      const { config } = yield* Database
+      const startupParameters = { ...config.startupParameters, statement_timeout: "1ms" }
+      assert.isNotEmpty(yield* Postgres.prepare({ ...config, startupParameters }))
+    })
+  )
+})
+
+layer(Postgres.layerTest, { timeout: "60 seconds" })("a database of another encoding", (it) => {
+  it.effect("is refused before anything is made in it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { config } = yield* Database
+      const name = `turnpike_ascii_${process.pid}`
+      yield* Effect.acquireRelease(
+        sql`CREATE DATABASE ${sql(name)} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`,
+        () => Effect.orDie(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
+      )
+      const refused = yield* Effect.flip(Postgres.prepare({ ...config, database: name }))
+      assert.deepInclude(refused, { _tag: "PostgresUnusable", reason: "Encoding" })
+      const made = yield* Effect.map(
+        connect({ database: name }),
+        (other) => other`SELECT to_regclass('tenants') AS made`
+      )
+      assert.deepStrictEqual(yield* made, [{ made: null }])
+    })
+  )
+})

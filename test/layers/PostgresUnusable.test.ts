@@ -3,7 +3,7 @@ import { Cause, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { connect, createServer } from "node:net"
 import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
-import { partsOf } from "#layers/Postgres/Unusable.ts"
+import { addressOf, partsOf } from "#layers/Postgres/Unusable.ts"
 import { Database } from "#services/Database.ts"
 
 /** What an operator reads when this is the DATABASE_URL. */
@@ -142,4 +142,11 @@ describe("a DATABASE_URL that cannot be used", () => {
   ]) {
     it(`is not: ${url}`, () => assert.isDefined(partsOf(Redacted.make(url))))
   }
+
+  it("says where the database is as the driver reads it: the last of several, and an address of IPv6 without brackets", () => {
+    const at = (url: string) => addressOf(Redacted.make(url))
+    assert.deepStrictEqual(at("postgres://turnpike@[::1]:5433/turnpike"), { host: "::1", port: 5433 })
+    assert.deepStrictEqual(at("postgres:///turnpike?host=/one&host=/other&port=1&port=2"), { host: "/other", port: 2 })
+    assert.deepStrictEqual(at("postgres:///turnpike"), { host: "localhost", port: 5432 })
+  })
 })

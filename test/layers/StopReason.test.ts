@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Console, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { reasonOf } from "#layers/Node/StopReason.ts"
+import { reasonOf, tellingWhy } from "#layers/Node/StopReason.ts"
 import * as Postgres from "#layers/Postgres.ts"
 
 layer(Postgres.layerTest)("a start on a database", (it) => {
@@ -14,3 +14,17 @@ layer(Postgres.layerTest)("a start on a database", (it) => {
     })
   )
 })
+
+it.effect("a stop that was asked for needs no reason, and any other is told", () =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const console = { ...(yield* Console.Console), error: (line: string) => void said.push(line) }
+    const ends = (running: Effect.Effect<never, string>) =>
+      Effect.exit(Effect.provideService(tellingWhy("Turnpike")(running), Console.Console, console))
+    yield* ends(Effect.interrupt)
+    assert.deepStrictEqual(said, [])
+    yield* ends(Effect.die(new Error("the disk is gone")))
+    assert.lengthOf(said, 1)
+    assert.match(said[0] ?? "", /Turnpike cannot run: .*the disk is gone/)
+  })
+)

@@ -33,21 +33,23 @@ layer(Test, { timeout: "60 seconds" })("a connection that a burst leaves behind"
     })
   )
 
-  it.effect("is cut when it takes a little all the time and is five minutes behind: what it missed may be forgotten", () =>
-    Effect.gen(function* () {
-      const { slow } = yield* outrun(20)
-      for (let turn = 0; turn < 18; turn++) {
-        slow.taken += 1
-        yield* TestClock.adjust("20 seconds")
-      }
-      assert.strictEqual(slow.state, "open")
-      yield* (yield* AgentChannel).prune
-      slow.read()
-      yield* until(
-        "it is cut",
-        Effect.sync(() => slow.state === "destroyed")
-      )
-    })
+  it.effect(
+    "is cut when it takes a little all the time and is five minutes behind: what it missed may be forgotten",
+    () =>
+      Effect.gen(function* () {
+        const { slow } = yield* outrun(20)
+        for (let turn = 0; turn < 18; turn++) {
+          slow.taken += 1
+          yield* TestClock.adjust("20 seconds")
+        }
+        assert.strictEqual(slow.state, "open")
+        yield* (yield* AgentChannel).prune
+        slow.read()
+        yield* until(
+          "it is cut",
+          Effect.sync(() => slow.state === "destroyed")
+        )
+      })
   )
 
   it.effect("is cut when it is more than a hundred events and a minute behind", () =>

@@ -31,8 +31,9 @@ layer(testLayer(), { timeout: "60 seconds" })("deliveries", (it) => {
       yield* happen(caller)
       assert.strictEqual(yield* settle, 1)
       assert.strictEqual(yield* settle, 0)
-      const [{ body, headers } = { body: "", headers: {} }, ...more] = received
+      const [{ body, headers, path } = { body: "", headers: {}, path: "" }, ...more] = received
       assert.deepStrictEqual(more, [])
+      assert.strictEqual(path, "/hooks?a=b")
       const [delivery] = yield* attempts(caller, id)
       const event = JSON.parse(body)
       assert.deepStrictEqual(Object.keys(event), ["id", "type", "created_at", "data", "tenant_id", "environment"])

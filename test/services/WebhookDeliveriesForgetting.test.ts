@@ -40,6 +40,22 @@ layer(testLayer(), { timeout: "60 seconds" })("who forgets old attempts", (it) =
     })
   )
 
+  it.effect("takes no chain that failed to its end for one that arrived", () =>
+    Effect.gen(function* () {
+      const { state, url } = yield* receiver(answering(500, { "retry-after": "259200" }))
+      const { caller, id } = yield* subscribe(url)
+      const { deliverDue, replayAll } = yield* WebhookDeliveries
+      yield* happen(caller)
+      yield* settle
+      yield* TestClock.adjust("49 hours")
+      yield* deliverDue
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual([all.length, all.at(-1)?.next_retry_at], [2, null])
+      state.answer = answering(200)
+      assert.deepInclude(yield* replayAll(caller, id, { since: new Date(0), only_failed: true }), { queued: 1 })
+    })
+  )
+
   it.effect("keeps in mind that an event arrived by a replay before its own attempts were given up", () =>
     Effect.gen(function* () {
       const { state, url } = yield* receiver(answering(500))

@@ -64,6 +64,7 @@ export const otherProcess = Effect.fnUntraced(function* (policy?: Partial<Delive
 })
 
 export interface Received {
+  readonly path: string | undefined
   readonly headers: IncomingMessage["headers"]
   readonly body: string
 }
@@ -79,7 +80,7 @@ export const receiver = Effect.fnUntraced(function* (answer: Answer = (_, respon
       request.on("error", () => {})
       request.on("data", (chunk: Buffer) => chunks.push(chunk))
       request.on("end", () => {
-        const one = { headers: request.headers, body: Buffer.concat(chunks).toString() }
+        const one = { path: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() }
         received.push(one)
         state.answer(one, response)
       })

@@ -56,6 +56,18 @@ layer(testLayer({ batch: 4 }), { timeout: "60 seconds" })("repeats", (it) => {
   )
 })
 
+layer(testLayer({ inFlight: 1 }), { timeout: "60 seconds" })("a process with one place", (it) => {
+  it.effect("makes one call after the other", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver()
+      const { caller } = yield* subscribe(url)
+      yield* happen(caller, times(3))
+      yield* settle
+      assert.strictEqual(received.length, 3)
+    })
+  )
+})
+
 layer(testLayer(), { timeout: "60 seconds" })("the lanes of a subscription", (it) => {
   it.effect("have places of their own: a repeat does not wait for first attempts that hang", () =>
     Effect.gen(function* () {
