@@ -51,9 +51,12 @@ export class Line {
   /** It is told again from its cursor on, as fast as it reads. */
   isBehind = false
   isTold = false
-  /** What the peer is known to have, since when it has no more; see `isSilent`. */
-  arrived = 0
+  /** What the peer is known to have, and since when it has no more; see `isSilent`. */
+  private arrived = 0
   silentSince = 0
+  /** What it had when very much began to be kept for it, or when it had last taken as much, and since when. */
+  private paced = 0
+  private slowSince = 0
   state: "opening" | "open" | "closed" = "opening"
 
   constructor(visitor: Visitor, outlet: Outlet) {
@@ -88,12 +91,20 @@ export class Line {
   isSilent(kept: Kept | undefined, now: number): boolean {
     const bytes = kept?.bytes ?? 0
     const arrived = this.outlet.taken - bytes
-    const isMoving = arrived - this.arrived >= (bytes > life.pending ? life.pending : 1)
-    if (kept === undefined || bytes === 0 || isMoving || this.silentSince === 0) {
-      this.arrived = arrived
-      this.silentSince = bytes === 0 ? 0 : now
-      return false
+    if (kept === undefined || bytes === 0) this.silentSince = 0
+    else if (this.silentSince === 0 || arrived > this.arrived) this.silentSince = now
+    if (bytes <= life.pending) this.slowSince = 0
+    else if (this.slowSince === 0 || arrived - this.paced >= life.pending) {
+      this.slowSince = now
+      this.paced = arrived
     }
-    return now - this.silentSince >= (kept.isVain ? life.silence : life.missed * life.heartbeat)
+    this.arrived = arrived
+    const unread = life.missed * life.heartbeat
+    // A line that loses much sends much again and moves all the same.
+    const patience = kept?.isVain === true ? life.silence : unread
+    return (
+      (this.silentSince > 0 && now - this.silentSince >= patience) ||
+      (this.slowSince > 0 && now - this.slowSince >= unread)
+    )
   }
 }
