@@ -18,12 +18,13 @@ const ordering = any(
   "afrekenen|betaal|\\bbetalen\\b|bestelling|^\\W*(?:nu\\s+)?bestel(?:len)?\\b|\\bkopen\\b|^\\W*(?:boeken|reserveren)\\W*$",
   "(?<!\\p{L})(?:slutför|genomför|gennemfør|fullfør|bekräfta|bekræft|bekreft|beställ|bestil|bestill|betala|betal|boka|vahvista|tilaa|maksa|varaa)(?!\\p{L})|lägg\\s+(?:beställning|order)|afgiv\\s+(?:ordre|bestilling)|legg\\s+inn\\s+(?:ordre|bestilling)|(?:lähetä|tee)\\s+tilau",
   "zamawiam|zamów|zamówieni[ea]|zapłać|kupuj|objednat|zaplatit|odeslat\\s+objednávku|rezerwuj|rezervovat|megrendel",
-  "sipariş|satın\\s+al|hemen\\s+al|(?<!\\p{L})öde(?!\\p{L})",
-  "заказать|оплатить|забронировать|(?:оформить|подтвердить|отправить)\\s+заказ|замовити",
-  "注文(?:を確定|する|確定)|購入(?:する|手続)|支払|予約する",
+  "sipariş|satın\\s+al|hemen\\s+al|(?<!\\p{L})öde(?!\\p{L})|alışverişi\\s+(?:tamamla|bitir)",
+  "заказать|оплатить|забронировать|(?:оформить|подтвердить|отправить|завершить)\\s+(?:заказ|покупку)",
+  "замовити|(?:о|с)платити|(?:оформити|підтвердити|надіслати|відправити|завершити)\\s+(?:замовлення|покупку)",
+  "注文(?:を確定|する|確定)|(?:注文|購入)(?:手続き?)?を?完了|購入(?:する|手続)|支払|予約する",
   "购买并支付|提交订单|提交訂單|立即(?:支付|付款|下单)|去支付|确认(?:订单|支付)|付款",
   "결제|주문|예약하기",
-  "(?:تأكيد|تاكيد|أكد|إرسال|ارسال|إتمام|اتمام|إنهاء|تقديم)\\s+(?:ال)?(?:طلب|شراء|دفع|حجز)|(?:اطلب|ادفع|اشتر(?:ي)?|احجز)(?:\\s+الآن)?(?!\\p{L})|ثبت\\s+(?:نهایی\\s+)?سفارش|پرداخت|خرید\\s+نهایی|نهایی\\s+کردن",
+  "(?:تأكيد|تاكيد|أكد|إرسال|ارسال|إتمام|اتمام|إنهاء|تقديم|إكمال|اكمال)\\s+(?:عملية\\s+)?(?:ال)?(?:طلب|شراء|دفع|حجز)|(?:اطلب|ادفع|اشتر(?:ي)?|احجز)(?:\\s+الآن)?(?!\\p{L})|ثبت\\s+(?:نهایی\\s+)?سفارش|پرداخت|خرید\\s+نهایی|تکمیل\\s+(?:فر[اآ]یند\\s+)?(?:خرید|سفارش)|نهایی\\s+کردن",
   "(?:בצע|ביצוע|אישור|אשר|שלח|סיום|השלמת)\\s+(?:ה)?(?:הזמנה|רכישה|קנייה|תשלום)|(?<!\\p{L})(?:הזמן|שלם|קנה)(?:\\s+עכשיו)?(?!\\p{L})|לתשלום",
   "đặt\\s+(?:hàng|mua|chỗ|lịch)|mua\\s+ngay|thanh\\s+toán|xác\\s+nhận\\s+(?:đơn|mua|đặt|thanh)|hoàn\\s+tất\\s+(?:đơn|đặt|mua)|(?:สั่งซื้อ|ชำระ|จอง|ยืนยัน(?:การ)?(?:สั่ง|คำสั่ง|ชำระ))|ऑर्डर|भुगतान\\s+करें|अभी\\s+खरीदें"
 )
@@ -48,7 +49,7 @@ export const mayOrder = (label: string): boolean => alwaysOrders(label) || buysA
 
 /** What a way on may not lead to. A button that adds to the cart may say most of it. */
 const orderingOn =
-  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|koup|(?<!\p{L})osta(?!\p{L})|tilaa|tilau|objedn|заказ|оформ|купить|注文|購入|订单|訂單|购买|購買|下单|下單|구매/iu
+  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|koup|(?<!\p{L})osta(?!\p{L})|tilaa|tilau|objedn|заказ|оформ|купить|注文|購入|订单|訂單|购买|購買|下单|下單|구매|sipariş|alışveriş|satın|rendel|vásárl|замовл|купити|طلب|شراء|سفارش|خرید|הזמנה|רכישה|קני?יה|(?<!\p{L})(?:đặt|mua)(?!\p{L})|đơn\s+hàng|ซื้อ|खरीद|ऑर्डर/iu
 
 /** Whether a button that should only go on has anything to do with orders. */
 export const leadsToOrder = (label: string): boolean => orderingOn.test(label)

@@ -182,13 +182,22 @@ describe("a form", () => {
       "אישור הזמנה",
       "Đặt hàng",
       "ยืนยันคำสั่งซื้อ",
-      "ऑर्डर करें"
+      "ऑर्डर करें",
+      "Завершить покупку",
+      "Оформити замовлення",
+      "Сплатити",
+      "Alışverişi tamamla",
+      "إتمام عملية الشراء",
+      "إكمال الطلب",
+      "تکمیل خرید",
+      "注文手続きを完了する"
     ]
     for (const button of buttons) {
       assert.isTrue(mayOrder(button), button)
       for (const purpose of ["add_to_cart", "guest", "go_on", "empty_cart"] as const) {
         assert.isFalse(submits(purpose, button, "", "/cart/add"), `${button} for ${purpose}`)
       }
+      assert.isFalse(mayPress([button], "toCheckout"), button)
     }
   })
 
