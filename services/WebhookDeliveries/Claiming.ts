@@ -1,5 +1,5 @@
 import { DateTime, Effect, Metric } from "effect"
-import { failuresToSlow } from "#domain/DeliverySchedule.ts"
+import { crowding, failuresToSlow, fullnessOf } from "#domain/DeliverySchedule.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { begin, commit, type Connection } from "./Connection.ts"
@@ -36,6 +36,7 @@ interface Lane extends Receiving.Sealed {
   readonly again: boolean
   readonly status: string | null
   readonly failures: number
+  readonly tenant_id: string
 }
 
 const peek = Pipeline.statement(
@@ -53,7 +54,7 @@ const locking = (wanted: string): string =>
     ORDER BY ready_at LIMIT greatest($2 - (SELECT count(*) FROM first), ($2 + 3) / 4) FOR NO KEY UPDATE SKIP LOCKED
   )
   SELECT l.webhook_id, l.again, w.status, coalesce(w.url, ''), coalesce(w.secret, ''), w.previous_secret,
-    w.previous_secret_until, coalesce(w.failures, 0)
+    w.previous_secret_until, coalesce(w.failures, 0), coalesce(w.tenant_id::text, '')
   FROM (SELECT * FROM first UNION ALL SELECT * FROM other) l LEFT JOIN webhooks w ON w.id = l.webhook_id`
 const lock = Pipeline.statement([OID.timestamptz, OID.int4], locking(""))
 /** The same, without the lanes of some tenants. */
@@ -69,7 +70,8 @@ const laneOf = (row: Pipeline.Row): Lane => ({
   secret: bytes(row[4]),
   previous_secret: Pipeline.nullable(bytes)(row[5]),
   previous_until: Pipeline.nullable(Pipeline.date)(row[6]),
-  failures: Pipeline.int(row[7])
+  failures: Pipeline.int(row[7]),
+  tenant_id: Pipeline.text(row[8])
 })
 const bytes = (value: unknown): Uint8Array => {
   if (value instanceof Uint8Array) return value
@@ -174,8 +176,8 @@ const attemptOf = (
 const lanesAtOnce = 128
 
 /**
- * Of a lane's places, how many there are while the process is so full: hundreds of receivers that hang fill it to where each has
- * one place, and a healthy one always finds that. Of thousands, those of one tenant leave places to the others: see `crowding`.
+ * Of a lane's places, how many there are while the process, or what its tenant may have of it, is so full: hundreds of receivers that
+ * hang fill it to where each has one place, and a healthy one always finds that. Thousands of one tenant leave places to the others.
  */
 const share = (places: number, fullness: number): number =>
   fullness < 0.25 ? places : fullness < 0.5 ? Math.ceil(places / 2) : fullness < 0.75 ? Math.ceil(places / 4) : 1
@@ -215,7 +217,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
   })
 
   /** Of `left` places at most half, so that some are left for others; and how many lanes were looked at. */
-  const claim = Effect.fnUntraced(function* (left: number, inFlight: number, crowding: ReadonlyArray<string>) {
+  const claim = Effect.fnUntraced(function* (left: number, inFlight: number, calls: ReadonlyMap<string, number>) {
     const now = yield* DateTime.now
     const at = DateTime.toDate(now)
     const lease_until = DateTime.toDate(DateTime.addDuration(now, policy.lease))
@@ -224,11 +226,12 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     const [due = []] = isIdle ? yield* fly([{ statement: peek, values: [at] }]) : [[true]]
     isIdle = due.length === 0
     if (isIdle) return { attempts: [], lanes: 0 }
+    const tooMany = crowding(calls, left)
     const [, rows = []] = yield* fly([
       begin,
-      crowding.length === 0
+      tooMany.length === 0
         ? { statement: lock, values: [at, Math.min(most, lanesAtOnce)] }
-        : { statement: lockOfOthers, values: [at, Math.min(most, lanesAtOnce), crowding] }
+        : { statement: lockOfOthers, values: [at, Math.min(most, lanesAtOnce), tooMany] }
     ])
     const all = rows.map(laneOf)
     isIdle = all.length === 0
@@ -252,10 +255,11 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
       return { attempts: [], lanes: all.length }
     }
     const each = Math.max(1, Math.floor(most / lanes.length))
-    const places = ({ again, failures }: Lane) =>
-      failures >= failuresToSlow
-        ? 1
-        : Math.min(each, share(again ? policy.again : policy.first, inFlight / policy.inFlight))
+    const places = ({ again, failures, tenant_id }: Lane) => {
+      if (failures >= failuresToSlow) return 1
+      const fullness = Math.max(inFlight / policy.inFlight, fullnessOf(calls.get(tenant_id) ?? 0, left))
+      return Math.min(each, share(again ? policy.again : policy.first, fullness))
+    }
     const values = [
       lanes.map(({ webhook_id }) => webhook_id),
       lanes.map(({ again }) => again),
@@ -268,7 +272,7 @@ export const make = Effect.fnUntraced(function* ({ fly, transaction }: Connectio
     const attempts = taken.map((row) => attemptOf(row, { sent_at: at, lease_until }, receivers))
     return { attempts, lanes: all.length }
   })
-  /** Attempts that are due, but for those of tenants who are `crowding`. */
-  return (left: number, inFlight: number, crowding: ReadonlyArray<string>) =>
-    transaction(claim(left, inFlight, crowding))
+  /** Attempts that are due, but for those of tenants who are `crowding`; `calls` is how many each has under way. */
+  return (left: number, inFlight: number, calls: ReadonlyMap<string, number>) =>
+    transaction(claim(left, inFlight, calls))
 })

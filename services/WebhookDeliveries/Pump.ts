@@ -1,5 +1,4 @@
 import { Cause, DateTime, Duration, Effect, Latch, Metric, Result, Semaphore } from "effect"
-import { crowding } from "#domain/DeliverySchedule.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { Deployment } from "../Deployment.ts"
@@ -102,11 +101,11 @@ export const make = Effect.gen(function* () {
       const busy = inFlight.size + ended.length
       const left = policy.inFlight - busy
       if (left <= 0) return { attempts: [], lanes: 0 }
-      const tenants = function* () {
-        for (const { tenant_id } of inFlight) yield tenant_id
-        for (const { attempt } of ended) yield attempt.tenant_id
-      }
-      const claimed = yield* claim(left, busy, busy < left ? [] : crowding(tenants(), left))
+      const calls = new Map<string, number>()
+      const count = ({ tenant_id }: Claiming.Attempt) => calls.set(tenant_id, (calls.get(tenant_id) ?? 0) + 1)
+      inFlight.forEach(count)
+      for (const { attempt } of ended) count(attempt)
+      const claimed = yield* claim(left, busy, calls)
       for (const attempt of claimed.attempts) inFlight.add(attempt)
       yield* Effect.onError(send(claimed.attempts), () =>
         Effect.sync(() => {

@@ -71,14 +71,14 @@ const leftAlone = Math.max(...retrySchedule.map((_, place) => gapBefore(place)))
 export const failuresToSlow = 3
 
 /**
- * Who gets no more places for now, where each call under way is told by whose it is: nobody has more of them than are free for all. So
- * one alone leaves half of them to others, two leave a third, and there is always room for who has none.
+ * How much of the places that somebody may have are taken by the calls that he has under way: nobody has more of them than are free for
+ * all. So one alone leaves half of them to others, two leave a third, and there is always room for who has none.
  */
-export const crowding = (calls: Iterable<string>, free: number): ReadonlyArray<string> => {
-  const counts = new Map<string, number>()
-  for (const whose of calls) counts.set(whose, (counts.get(whose) ?? 0) + 1)
-  return [...counts].filter(([, count]) => count >= free).map(([whose]) => whose)
-}
+export const fullnessOf = (own: number, free: number): number => (own === 0 ? 0 : (2 * own) / (own + free))
+
+/** Who gets no more places for now. `calls` is how many everybody has under way. */
+export const crowding = (calls: ReadonlyMap<string, number>, free: number): ReadonlyArray<string> =>
+  [...calls].filter(([, own]) => fullnessOf(own, free) >= 1).map(([whose]) => whose)
 
 /** A streak of failures: none when something arrived last. */
 export interface Streak {

@@ -184,8 +184,7 @@ describe("what one call replays", () => {
 })
 
 describe("the places for calls", () => {
-  const calls = (counts: { readonly [tenant: string]: number }) =>
-    Object.entries(counts).flatMap(([tenant, count]) => Array.from({ length: count }, () => tenant))
+  const calls = (counts: { readonly [tenant: string]: number }) => new Map(Object.entries(counts))
 
   it("are for those who have fewer calls under way than there are places left", () => {
     assert.deepStrictEqual(crowding(calls({ a: 5, b: 1 }), 6), [])

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http"
 import { afterAll } from "vitest"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
+import { tenant } from "./WebhooksHarness.ts"
 import {
   answering,
   expandAll,
@@ -12,6 +13,7 @@ import {
   receiver,
   subscribe,
   testLayer,
+  times,
   until
 } from "./WebhookDeliveriesHarness.ts"
 
@@ -37,6 +39,37 @@ layer(testLayer({ inFlight: 12 }), { timeout: "60 seconds" })("a tenant with ver
       yield* wake
       yield* until(() => received.length === 3)
       assert.deepStrictEqual([received.length, waiting.length], [3, 6])
+      hanging.state.answer = answering(200)
+      for (const response of waiting) response.end()
+      yield* drain
+    })
+  )
+})
+
+layer(testLayer({ inFlight: 48 }), { timeout: "60 seconds" })("a tenant with receivers that hang", (it) => {
+  it.effect("finds a place for another of its own, however many calls each of them would get", () =>
+    Effect.gen(function* () {
+      const waiting: Array<ServerResponse> = []
+      const hanging = yield* receiver((_, response) => void waiting.push(response))
+      const caller = yield* tenant
+      const { deliver, drain, wake } = yield* WebhookDeliveries
+      yield* Effect.forkScoped(deliver)
+      for (const upTo of [2, 4, 6]) {
+        const before = waiting.length
+        for (const _ of ["one", "another"]) yield* subscribe(hanging.url, { by: caller })
+        yield* happen(caller, times(6))
+        yield* expandAll
+        yield* wake
+        yield* until(() => waiting.length >= before + 2)
+        assert.isAtLeast(waiting.length, upTo)
+      }
+      const { received, url } = yield* receiver()
+      yield* subscribe(url, { by: caller })
+      yield* happen(caller)
+      yield* expandAll
+      yield* wake
+      yield* until(() => received.length === 1)
+      assert.lengthOf(received, 1)
       hanging.state.answer = answering(200)
       for (const response of waiting) response.end()
       yield* drain
