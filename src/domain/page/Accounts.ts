@@ -36,7 +36,9 @@ export const guestMarks = (
   const labels = [...facts.controls, ...facts.forms.flatMap((form) => form.controls)].map(
     (control) => control.label ?? ""
   )
-  const texts = [facts.visibleText, ...labels].flatMap((text) => guestPhraseIn(text) ?? [])
+  // What a link says counts by itself as well: in the text of the page another follows it, such as one to what was ordered before.
+  const said = [facts.visibleText, ...labels, ...facts.links.map(({ text }) => text)]
+  const texts = said.flatMap((text) => guestPhraseIn(text) ?? [])
   const addresses = [...facts.links.map((link) => link.href), ...facts.forms.map((form) => form.action)]
   return [...new Set([...texts, ...addresses.filter((address) => guestPaths.test(address))])].slice(0, 10)
 }

@@ -103,6 +103,17 @@ describe("accounts", () => {
     ])
   })
 
+  it("are no wall where guests buy, and not where they only look for their orders", () => {
+    for (const text of ["Track order as guest", "Guest order status", "Find my guest order"])
+      assert.deepStrictEqual(guestMarks(page(`<a href="/go">${text}</a>`)), [], text)
+    for (const html of [
+      "<p>Track order as guest, or check out as guest</p>",
+      '<a href="/go">check out as guest</a> <a href="/orders">Order status</a>',
+      '<p>Free return</p><a href="/go">check out as guest</a>'
+    ])
+      assert.deepStrictEqual(guestMarks(page(html)), ["check out as guest"], html)
+  })
+
   it("are a wall where one is led to sign in", () => {
     assert.strictEqual(wall(login, "/account/login"), "/account/login")
     assert.strictEqual(wall(login, "/en/customer/account/login/"), "/en/customer/account/login/")
