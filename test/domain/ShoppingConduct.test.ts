@@ -139,6 +139,7 @@ describe("a form", () => {
   it("takes a line out of a cart at an address that says so, and nothing else at such", () => {
     assert.isTrue(submits("empty_cart", "Entfernen", "", "/checkout/line-item/delete/abc"))
     assert.isFalse(submits("go_on", "Continue", "", "/checkout/line-item/delete/abc"))
+    assert.isFalse(submits("empty_cart", "Entfernen", '<input name="email">', "/checkout/line-item/delete/abc"))
     for (const action of ["/account/delete/abc", "/checkout/line-item/delete/abc/place-order", "/checkout/delete"])
       assert.isFalse(submits("empty_cart", "Entfernen", "", action), action)
   })

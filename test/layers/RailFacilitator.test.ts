@@ -199,6 +199,20 @@ describe("a facilitator by its URL", () => {
     })
   )
 
+  it.effect("that sent is asked once more, though the time is set meanwhile", () =>
+    Effect.gen(function* () {
+      const { clock, set } = yield* setClock
+      const first = { success: false, errorReason: "settlement_pending", transaction, network: "eip155:84532" }
+      yield* Effect.gen(function* () {
+        const { asked, rail } = yield* facilitator([{ body: first }, { body: settled }])
+        const outcome = yield* Effect.forkChild(rail.settle(settlement()), { startImmediately: true })
+        set.by = 3_600_000
+        yield* asked
+        assert.deepStrictEqual(yield* Fiber.join(outcome), { _tag: "Settled", transaction })
+      }).pipe(Effect.provideService(Clock.Clock, clock))
+    })
+  )
+
   it.effect("is asked again in ten minutes, though the time is set back meanwhile", () =>
     Effect.gen(function* () {
       const { clock, set } = yield* setClock
