@@ -49,7 +49,7 @@ export const mayOrder = (label: string): boolean => alwaysOrders(label) || buysA
 
 /** What a way on may not lead to. A button that adds to the cart may say most of it. */
 const orderingOn =
-  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|koup|(?<!\p{L})osta(?!\p{L})|tilaa|tilau|objedn|заказ|оформ|купить|注文|購入|订单|訂單|购买|購買|下单|下單|구매|sipariş|alışveriş|satın|rendel|vásárl|замовл|купити|طلب|شراء|سفارش|خرید|הזמנה|רכישה|קני?יה|(?<!\p{L})(?:đặt|mua)(?!\p{L})|đơn\s+hàng|ซื้อ|खरीद|ऑर्डर/iu
+  /\b(?:orders?|purchase|buy|place|confirm|complete|submit)\b|bestell|kauf|abschlie(?:ß|ss)|abschluss|pedido|compra|finaliz|commande|acheter|achat|passer|(?<!\p{L})ordin[eai]|acquist|bestel|kopen|köp|køb|kjøp|zam[oó]w|(?<!\p{L})kup|koup|(?<!\p{L})osta(?!\p{L})|tilaa|tilau|objedn|заказ|оформ|купить|注文|購入|订单|訂單|购买|購買|下单|下單|구매|sipariş|satın|rendel|замовл|купити|طلب|شراء|سفارش|خرید|הזמנה|רכישה|קני?יה|(?<!\p{L})(?:đặt|mua)(?!\p{L})|đơn\s+hàng|ซื้อ|खरीद|ऑर्डर/iu
 
 /** Whether a button that should only go on has anything to do with orders. */
 export const leadsToOrder = (label: string): boolean => orderingOn.test(label)
