@@ -54,14 +54,14 @@ layer(testLayer({ inFlight: 48 }), { timeout: "60 seconds" })("a tenant with rec
       const caller = yield* tenant
       const { deliver, drain, wake } = yield* WebhookDeliveries
       yield* Effect.forkScoped(deliver)
-      for (const upTo of [2, 4, 6]) {
+      for (let wave = 0; wave < 3; wave++) {
         const before = waiting.length
         for (const _ of ["one", "another"]) yield* subscribe(hanging.url, { by: caller })
         yield* happen(caller, times(6))
         yield* expandAll
         yield* wake
         yield* until(() => waiting.length >= before + 2)
-        assert.isAtLeast(waiting.length, upTo)
+        assert.isAtLeast(waiting.length, before + 2)
       }
       const { received, url } = yield* receiver()
       yield* subscribe(url, { by: caller })
