@@ -54,7 +54,7 @@ const reasons: ReadonlyMap<string, OutboundReason> = new Map([
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "")
 
 /** An informational answer that undici takes for the end of the connection: `100 Continue` and `101 Switching Protocols`. */
-const isUnasked = (error: Error): boolean =>
+export const isUnasked = (error: Error): boolean =>
   error instanceof errors.SocketError && (error.message === "bad response" || error.message === "bad upgrade")
 
 /** Whether an answer whose headers were in order ended before its body did. */

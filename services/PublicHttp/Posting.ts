@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "./Collector.ts"
-import { outsideUndici, reasonOf } from "./Failure.ts"
+import { isUnasked, outsideUndici, reasonOf } from "./Failure.ts"
 import { keep } from "./Pieces.ts"
 
 /** One message. `timeoutMillis` covers everything from lookup to the last byte. */
@@ -151,6 +151,7 @@ const failureOf = (error: Error): PostFailure => {
   // Several addresses were tried; the first tells what is wrong.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   const code = first instanceof Error && "code" in first && typeof first.code === "string" ? first.code : ""
+  if (isUnasked(error)) return "bad_response"
   const known = failures.get(code)
   if (known !== undefined) return known
   if (code.startsWith("ERR_TLS") || code.startsWith("ERR_SSL")) return "tls"

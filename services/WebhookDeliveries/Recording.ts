@@ -111,10 +111,8 @@ const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Dat
     // A test is what is not in the log, also when it is sent again.
     ended.map(({ at, attempt, failure }) => ({ delivered: failure === null, isTest: attempt.event_seq === null, at }))
   )
-  // What another address said is no word of this receiver's.
-  const isGone = ended.some(
-    ({ attempt, failure, status }) => failure === "status" && status === 410 && attempt.receiver.url === webhook.url
-  )
+  // It has said so, whether the body of that ever ends. What another address said is no word of this receiver's.
+  const isGone = ended.some(({ attempt, status }) => status === 410 && attempt.receiver.url === webhook.url)
   const isFailing = webhook.status === "active" && streak.tooLong
   const after: Webhook = {
     ...webhook,

@@ -52,13 +52,18 @@ export const nextAttempt = ({ attempt, chance, firstAt, notBefore, now }: Failed
   return Math.max(firstAt + offset + chance * Math.min(gapBefore(place) * spread, widest), now + leastApart)
 }
 
-/** The moment that `Retry-After` names, as seconds or as a date; undefined when it names none. */
+/** How the three forms of dates in HTTP begin, and of these the one of C's `asctime`, which is in UTC without saying so. */
+const dated = /^[A-Za-z]{3,9}, |^[A-Za-z]{3} [A-Za-z]{3} [ \d]\d /
+const unzoned = /^[A-Za-z]{3} /
+
+/** The moment that `Retry-After` names, as seconds or as a date in any form of HTTP; undefined when it names none. */
 export const retryAfterOf = (value: string | undefined, now: number): number | undefined => {
   if (value === undefined) return undefined
   const text = value.trim()
   if (/^\d{1,10}$/.test(text)) return now + Number(text) * second
-  if (!/^[A-Za-z]{3,9},/.test(text)) return undefined
-  return Option.getOrUndefined(Option.map(DateTime.make(text), DateTime.toEpochMillis))
+  if (!dated.test(text)) return undefined
+  const date = DateTime.make(unzoned.test(text) ? `${text} GMT` : text)
+  return Option.getOrUndefined(Option.map(date, DateTime.toEpochMillis))
 }
 
 /** Failures in a row after which other subscriptions of the tenant are told, once per streak. */

@@ -78,8 +78,26 @@ describe("the next attempt", () => {
 
   it("is asked for in seconds or by a date, and by nothing else", () => {
     assert.strictEqual(retryAfterOf(" 120 ", 5), 120_005)
-    assert.strictEqual(retryAfterOf("Thu, 01 Jan 1970 00:02:00 GMT", 5), 120_000)
-    for (const nonsense of [undefined, "", "-1", "1.5", "soon", "1e9", "99999999999", "2026-01-01", "Thu, never"]) {
+    for (const date of [
+      "Thu, 01 Jan 1970 00:02:00 GMT",
+      "Thursday, 01-Jan-70 00:02:00 GMT",
+      "Thu Jan  1 00:02:00 1970",
+      "Thu Jan 01 00:02:00 1970"
+    ]) {
+      assert.strictEqual(retryAfterOf(date, 5), 120_000, date)
+    }
+    for (const nonsense of [
+      undefined,
+      "",
+      "-1",
+      "1.5",
+      "soon",
+      "1e9",
+      "99999999999",
+      "2026-01-01",
+      "Thu, never",
+      "Thu Jan 99 never"
+    ]) {
       assert.isUndefined(retryAfterOf(nonsense, 5), nonsense)
     }
   })

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
@@ -9,7 +9,9 @@ import {
   answering,
   attempts,
   broken,
+  expandAll,
   happen,
+  otherProcess,
   receiver,
   settle,
   subscribe,
@@ -56,6 +58,23 @@ layer(testLayer(), { timeout: "60 seconds" })("failures of a subscription", (it)
       yield* settle
       yield* settle
       assert.strictEqual(told().length, 2)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("end with a 410, also where the body of that answer never ends", () =>
+    Effect.gen(function* () {
+      const { url } = yield* receiver((_, response) => void response.writeHead(410).write("Gone, and "))
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller)
+      yield* expandAll
+      yield* (yield* otherProcess({ timeout: Duration.seconds(1.5) })).deliverDue
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { status: "disabled", status_reason: "gone" })
+      const all = yield* attempts(caller, id)
+      assert.deepStrictEqual(
+        all.map(({ failure, response }) => [failure, response?.status]),
+        [["timeout", 410]]
+      )
       assert.deepStrictEqual(yield* broken, [])
     })
   )

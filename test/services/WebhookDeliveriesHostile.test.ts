@@ -90,6 +90,11 @@ const hostile: ReadonlyArray<readonly [name: string, url: Effect.Effect<string>,
   ["closes before it answers", bytes((socket) => void socket.destroy()), ["failed", "reset", null]],
   ["speaks no HTTP", says("SSH-2.0-OpenSSH_9.2\r\n"), ["failed", "bad_response", null]],
   [
+    "permits what nobody asked for",
+    says("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ["failed", "bad_response", null]
+  ],
+  [
     "has signed its certificate itself",
     Effect.map(
       Effect.promise(() => tlsOrigin((_, response) => void response.end())),
