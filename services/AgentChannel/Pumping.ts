@@ -22,7 +22,7 @@ const interval = "500 millis"
 const soon = "20 millis"
 /** How many connections begin at a time. */
 const batch = 50
-/** How long a connection that is to end waits for what it is still to be told. */
+/** How long a connection that is to end waits for what it is still to be told, and for its reader to take that. */
 const patience = 2_000
 
 /** A connection that ends when everything up to this place of the log was told. */
@@ -139,7 +139,8 @@ export const make = Effect.fnUntraced(function* (
   const dismiss = Effect.fnUntraced(function* () {
     const now = monotonic(clock)
     endings = endings.filter(({ line, until, upTo }) => {
-      if (cursor.seq < upTo && now < until) return true
+      const told = lines().behind.has(line) ? line.cursor : cursor.seq
+      if (told < upTo && now < until) return true
       lines().end(line, reconnectRequired("session_ended"))
       return false
     })
