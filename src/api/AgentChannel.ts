@@ -59,8 +59,8 @@ export const connectAgent = HttpApiEndpoint.get("connect", "/agents/:id/connect"
         "`evt_00000000000000000000000000` is the place before the agent's first.\n\n" +
         "**Life**: one connection per session token, on whatever process: a later one closes the earlier. A connection lives " +
         "24 hours at most and outlives the hour of its token, but not its revocation, nor the suspension of the agent; " +
-        "reconnecting takes a token that is valid then. A reader that takes nothing for three heartbeats, or leaves more than " +
-        "256 KB unread, is cut off, and resumes where it was. `retry` says how soon to come back.",
+        "reconnecting takes a token that is valid then. A reader that takes nothing for three heartbeats, or is more than 100 " +
+        "events and a minute behind, is cut off. `retry` says how soon to come back.",
       toldInWords: ["last_event_id"],
       stream
     })

@@ -53,10 +53,13 @@ const methods = ["GET", "OPTIONS"]
 
 const bodyless = new InvalidRequest({ errors: [{ path: "", message: "this request has no body" }] })
 
-/** Where the client wants to go on: the header, which a reconnecting browser sends, counts more than the address it has from before. */
+/**
+ * Where the client wants to go on: the header, which a reconnecting browser sends, counts more than the address it has from before, unless
+ * it is empty and says nothing.
+ */
 const wantedOf = (request: IncomingMessage, query: string | undefined) =>
   readLastEventId(
-    request.headers["last-event-id"]?.toString() ?? new URLSearchParams(query).get("last_event_id") ?? undefined
+    request.headers["last-event-id"]?.toString() || (new URLSearchParams(query).get("last_event_id") ?? undefined)
   )
 
 /** The channel itself: `GET /v1/agents/{id}/connect`. */

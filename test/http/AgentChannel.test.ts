@@ -58,12 +58,10 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
       const resumed = yield* connect({ "last-event-id": event?.id ?? "" })
       yield* told(resumed, "transfer_completed")
       assert.deepStrictEqual([resumed.names[0], memos(resumed)], ["connected", ["while away"]])
-      yield* told(yield* connect({}, `${path}?last_event_id=${event?.id}`), "transfer_completed")
+      const address = `${path}?last_event_id=${event?.id}`
+      for (const none of [{}, { "last-event-id": "" }]) yield* told(yield* connect(none, address), "transfer_completed")
       // The header is what a browser sends when it comes back, and the address what it first came with.
-      const both = yield* connect(
-        { "last-event-id": resumed.messages[1]?.id ?? "" },
-        `${path}?last_event_id=${event?.id}`
-      )
+      const both = yield* connect({ "last-event-id": resumed.messages[1]?.id ?? "" }, address)
       assert.deepStrictEqual([both.messages[0]?.data.resumed, memos(both)], [true, []])
     })
   )
