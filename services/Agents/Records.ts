@@ -43,7 +43,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ...visible(search),
       ...(search.account_id === undefined ? [] : [sql`g.account_id = ${search.account_id}`]),
       ...(search.status === undefined ? [] : [sql`g.status = ${search.status}`]),
-      ...(search.connected === undefined ? [] : [sql`${connected(search.now)} = ${search.connected === "true"}`])
+      // As a condition of its own, which Postgres joins by; compared with a truth it is looked up agent by agent.
+      ...(search.connected === undefined
+        ? []
+        : [search.connected === "true" ? connected(search.now) : sql`NOT ${connected(search.now)}`])
     ])
 
   const byId = SqlSchema.findOneOption({
@@ -54,14 +57,17 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const search = SqlSchema.findAll({
     Request: Search,
     Result: Row,
+    // What comes before the page is passed by in the index of agents: keys and connections are looked up of the page only. Planned
+    // for what it asks, because a plan for any tenant sorts all that a large one has.
     execute: (request) =>
-      sql`${agents(request.now)} WHERE ${matching(request)}
-        ORDER BY g.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
+      sql`${agents(request.now)} WHERE g.id IN (
+          SELECT g.id FROM agents g WHERE ${matching(request)} ORDER BY g.id DESC LIMIT ${request.limit} OFFSET ${request.offset}
+        ) ORDER BY g.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,
     Result: Schema.Struct({ total: Schema.Int }),
-    execute: (request) => sql`SELECT count(*)::int AS total FROM agents g WHERE ${matching(request)}`
+    execute: (request) => sql`SELECT count(*)::int AS total FROM agents g WHERE ${matching(request)}`.unprepared
   })
 
   /** The agent, if the caller may see it. */

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AccountId } from "#domain/Ids.ts"
 import type { PortalScope } from "#domain/PortalToken.ts"
@@ -20,6 +21,23 @@ const shop = Effect.fnUntraced(function* (scopes: ReadonlyArray<string> = ["*:*"
 const page = { page: 1, limit: 10 }
 
 layer(Test, { timeout: "60 seconds" })("PortalTokens", (it) => {
+  it.effect("those of one customer are found without reading those of the others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { by, customer, order, tenant_id } = yield* shop()
+      const other = yield* (yield* Accounts).create(tenant_id, { name: "Another customer" })
+      yield* (yield* PortalTokens).create(by, order)
+      yield* sql`INSERT INTO credentials (id, tenant_id, kind, name, scopes, hash, prefix, last_four, created_at, account_id, expires_at)
+        SELECT gen_random_uuid(), ${tenant_id}, 'portal_token', 'token', '{}', sha256(convert_to(${tenant_id} || ' ' || i, 'UTF8')),
+          'portal_test_', 'abcd', now(), ${other.id}, now() FROM generate_series(1, 5000) i`
+      yield* sql`ANALYZE credentials`
+      const plan =
+        yield* sql`EXPLAIN SELECT id FROM credentials WHERE tenant_id = ${tenant_id} AND kind = 'portal_token'
+        AND account_id = ${customer.id} ORDER BY id DESC LIMIT 50`
+      assert.include(plan.map((row) => String(row["QUERY PLAN"])).join("\n"), "credentials_account")
+    })
+  )
+
   it.effect("a token is one customer's, with its scopes, until its time is over", () =>
     Effect.gen(function* () {
       const { authenticate } = yield* Credentials
