@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccountId, TransferId } from "#domain/Ids.ts"
+import { AccountId, BatchId, TransferId } from "#domain/Ids.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import type { TransferFilter } from "#domain/Transfer.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { newId } from "#services/NewId.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { tenant } from "./WalletsHarness.ts"
@@ -115,6 +116,13 @@ layer(server, { timeout: "120 seconds" })("lists of transfers", (it) => {
           return touched
         })
         assert.isAtMost(yield* page, few)
+        // Of a batch it reads the batch, and asks none of the wallets.
+        const batch_id = yield* newId(BatchId)
+        yield* sql`UPDATE transfers SET batch_id = ${batch_id}, batch_index = 0 WHERE id IN (
+          SELECT id FROM transfers WHERE from_account_id = ${account_id} ORDER BY id LIMIT 1)`
+        const [batch, touched] = yield* reads(list(caller, { account_id, batch_id }, { limit: 51 }))
+        assert.strictEqual(batch.length, 1)
+        assert.isAtMost(touched, few)
         // Others have made more since than are looked through.
         yield* fill(3_000, 2_000_000, null)
         assert.isAtMost(yield* page, 2_000 + 2 * crowd + 2 * 51 * 51 + few)
