@@ -187,8 +187,11 @@ export class Endpoints extends Context.Service<
       const listPage = SqlSchema.findAll({
         Request: Schema.Struct({ tenant_id: Schema.String, limit: Schema.Int, offset: Schema.Int }),
         Result: Row,
+        // What comes before the page is passed by in an index; rows are read of the page only.
         execute: ({ tenant_id, limit, offset }) =>
-          sql`${endpoints} WHERE e.tenant_id = ${tenant_id} ORDER BY e.id DESC LIMIT ${limit} OFFSET ${offset}`
+          sql`${endpoints} WHERE e.id IN (
+              SELECT id FROM endpoints WHERE tenant_id = ${tenant_id} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
+            ) ORDER BY e.id DESC`
       })
       const countAll = SqlSchema.findOne({
         Request: Schema.String,

@@ -150,13 +150,17 @@ export const reader = Effect.map(SqlClient.SqlClient, (sql) => {
   const search = SqlSchema.findAll({
     Request: Search,
     Result: StreamState,
+    // What comes before the page is passed by in an index; rows are read of the page only. Planned for what it asks: a plan for any
+    // value reads all that a large tenant has to find the few of one account or wallet.
     execute: (request) =>
-      sql`${streams} WHERE ${matching(request)} ORDER BY s.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
+      sql`${streams} WHERE s.id IN (
+          SELECT s.id FROM streams s WHERE ${matching(request)} ORDER BY s.id DESC LIMIT ${request.limit} OFFSET ${request.offset}
+        ) ORDER BY s.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,
     Result: Schema.Struct({ total: Schema.Int }),
-    execute: (request) => sql`SELECT count(*)::int AS total FROM streams s WHERE ${matching(request)}`
+    execute: (request) => sql`SELECT count(*)::int AS total FROM streams s WHERE ${matching(request)}`.unprepared
   })
 
   const due = SqlSchema.findAll({

@@ -157,13 +157,19 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const search = SqlSchema.findAll({
     Request: Search,
     Result: ScheduleRow,
+    // What comes before the page is passed by in an index; rows are read of the page only. Planned for what it asks: a plan for any
+    // value reads all that a large tenant has to find the few of one account or wallet.
     execute: (request) =>
-      sql`${schedules} WHERE ${matching(request)} ORDER BY s.id DESC LIMIT ${request.limit} OFFSET ${request.offset}`
+      sql`${schedules} WHERE s.id IN (
+          SELECT s.id FROM scheduled_transfers s WHERE ${matching(request)} ORDER BY s.id DESC
+          LIMIT ${request.limit} OFFSET ${request.offset}
+        ) ORDER BY s.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,
     Result: Schema.Struct({ total: Schema.Int }),
-    execute: (request) => sql`SELECT count(*)::int AS total FROM scheduled_transfers s WHERE ${matching(request)}`
+    execute: (request) =>
+      sql`SELECT count(*)::int AS total FROM scheduled_transfers s WHERE ${matching(request)}`.unprepared
   })
 
   const executions = SqlSchema.findAll({

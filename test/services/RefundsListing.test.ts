@@ -82,6 +82,18 @@ layer(platform, { timeout: "120 seconds", excludeTestServices: true })("of very 
     })
   )
 
+  it.effect("disputes a list is planned for what it asks as well", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { list } = yield* Disputes
+      const caller = yield* tenant()
+      const prepared = sql`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%FROM disputes d WHERE (d.tenant_id%'
+        AND statement NOT LIKE '%pg_prepared%'`
+      const asked = list(caller, { status: "open" }, { limit: 50, offset: 0 })
+      assert.deepStrictEqual(yield* sql.withTransaction(Effect.andThen(asked, prepared)), [])
+    })
+  )
+
   it.effect("disputes those that are not resolved are found without reading the rest, or those of others", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -46,6 +46,20 @@ layer(platform, { timeout: "60 seconds" })("a tenant with very many schedules", 
 })
 
 layer(platform, { timeout: "60 seconds" })("a list of the schedules of an account", (it) => {
+  // What the database plans for any value reads all of a large tenant for an account with none.
+  it.effect("is planned for what it asks, however often it was asked", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { list } = yield* Schedules
+      const caller = yield* tenant()
+      const { account_id } = caller
+      const prepared = sql`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%FROM scheduled_transfers s%'
+        AND statement NOT LIKE '%pg_prepared%'`
+      const asked = list(caller, { account_id }, { limit: 10, offset: 0 })
+      assert.deepStrictEqual(yield* sql.withTransaction(Effect.andThen(asked, prepared)), [])
+    })
+  )
+
   it.effect("has those that pay it as well as those that it pays", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
