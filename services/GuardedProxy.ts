@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { Effect, type Scope } from "effect"
+import { Data, Effect, type Scope } from "effect"
 import { guardedConnector } from "./PublicHttp/GuardedConnector.ts"
 import type { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
 import { failureOf } from "./SiteVisits/Failure.ts"
@@ -38,6 +38,9 @@ export interface GuardedProxy {
   readonly bytes: () => number
 }
 
+/** There is no place to listen at, such as for want of files to open. */
+export class ProxyUnopened extends Data.TaggedError("ProxyUnopened")<{ readonly cause: Error }> {}
+
 /** Longest answer head of a request in the clear. */
 const headerBytes = 32_768
 
@@ -45,11 +48,14 @@ const headerBytes = 32_768
 const hopByHop = /^(?:connection|proxy-.*|keep-alive|te|trailer|transfer-encoding|upgrade|host)$/i
 
 /** Opens a proxy for the length of the scope. `rules` are those of visits: `visitRules` of SiteVisits/Rules.ts. */
-export const open = (limits: ProxyLimits, rules: PublicHttpPolicy): Effect.Effect<GuardedProxy, never, Scope.Scope> =>
+export const open = (
+  limits: ProxyLimits,
+  rules: PublicHttpPolicy
+): Effect.Effect<GuardedProxy, ProxyUnopened, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.callback<Proxying>((resume) => {
+    Effect.callback<Proxying, ProxyUnopened>((resume) => {
       const proxying = new Proxying(rules, limits)
-      proxying.server.on("error", (error) => resume(Effect.die(error)))
+      proxying.server.on("error", (cause) => resume(new ProxyUnopened({ cause })))
       proxying.server.listen(0, "127.0.0.1", () => resume(Effect.succeed(proxying)))
     }),
     (proxying) => Effect.sync(() => proxying.close())
@@ -119,6 +125,8 @@ class Proxying implements GuardedProxy {
         note(failure)
         return void response.writeHead(502).end()
       }
+      // Whoever asked has left meanwhile, and nobody would ever close it.
+      if (request.socket.destroyed) return void site.destroy()
       const onward = httpRequest({
         method: request.method ?? "GET",
         path: url.pathname + url.search,

@@ -58,6 +58,13 @@ const kill = (marker: string) =>
     for (const pid of marked(marker)()) signal(-pid, "SIGKILL")
   })
 
+/** What keeps the browser from starting is for the log, not for everybody. */
+export const doesNotStart = ({ cause }: { readonly cause?: unknown }) =>
+  Effect.andThen(
+    Effect.logWarning("The browser does not start", cause),
+    new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
+  )
+
 const sentence = (cause: unknown): BrowserFailed => {
   const text = cause instanceof Error ? cause.message : String(cause)
   const net = /net::(ERR_[A-Z_]+)/.exec(text)?.[1]
@@ -96,7 +103,11 @@ const close = (browser: Browser, marker: string, home: string) =>
 
 const start = Effect.fnUntraced(function* (path: string) {
   const home = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-browser-"))),
+    Effect.catchTag(
+      Effect.try(() => mkdtempSync(join(tmpdir(), "turnpike-browser-"))),
+      "UnknownError",
+      doesNotStart
+    ),
     (home) => Effect.sync(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
   )
   const marker = `--turnpike-home=${home}`
@@ -118,12 +129,7 @@ const start = Effect.fnUntraced(function* (path: string) {
         handleSIGHUP: false
       })
     )
-  ).pipe(
-    Effect.tapError(({ cause }) => Effect.logWarning("The browser does not start", cause)),
-    Effect.mapError(
-      () => new BrowserFailed({ reason: "NotStarted", message: "The browser of this server does not start." })
-    )
-  )
+  ).pipe(Effect.catchTag("UnknownError", doesNotStart))
   const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home))
   yield* ask(() => watchDetours(browser))
   const running: Running = { browser, served: 0, asked: new Map() }

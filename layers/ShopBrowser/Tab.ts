@@ -5,7 +5,7 @@ import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
 import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { realTime } from "#services/RealTime.ts"
-import { ask, type BrowserFailed } from "./Chromium.ts"
+import { ask, type BrowserFailed, doesNotStart } from "./Chromium.ts"
 import { isAside, isOrder, mayHideOrder } from "./OrderLock.ts"
 import { sentText } from "./SentText.ts"
 import { isBeacon, isTracker } from "./Trackers.ts"
@@ -159,7 +159,7 @@ export const open = Effect.fnUntraced(function* (
   userAgent: string,
   pages: PageReading["Service"]
 ) {
-  const proxy = yield* GuardedProxy.open(proxyLimits, rules)
+  const proxy = yield* Effect.catchTag(GuardedProxy.open(proxyLimits, rules), "ProxyUnopened", doesNotStart)
   const context = yield* newContext(settings(userAgent, proxy.port))
   const { made, route, seen, writes } = watch(context, userAgent)
   context.setDefaultTimeout(patience.action)

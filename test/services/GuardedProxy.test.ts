@@ -1,5 +1,6 @@
+import { once } from "node:events"
 import { request as httpRequest } from "node:http"
-import { connect } from "node:net"
+import { connect, createServer } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
@@ -70,6 +71,22 @@ describe("a browser's proxy", () => {
       assert.strictEqual(await get(proxy.port, `http://127.0.0.1:${site.port}/`), "502 ", answer)
       assert.isDefined(proxy.asked()[0]?.failure, answer)
     }
+  })
+
+  it("leaves no connection to a site behind that is made when it has ended", async () => {
+    const site = createServer().listen(0, "127.0.0.1")
+    await once(site, "listening")
+    const address = site.address()
+    const host = `localhost:${typeof address === "object" ? address?.port : ""}`
+    const proxy = await opened({ allowHosts: [host] })
+    const reached = once(site, "connection")
+    const answer = get(proxy.port, `http://${host}/`)
+    while (proxy.asked().length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await closeProxies()
+    assert.strictEqual(await answer, "gone")
+    const [socket] = await reached
+    await once(socket.resume(), "close")
+    site.close()
   })
 
   it("carries requests and tunnels to what is listed, and says what was asked", async () => {
