@@ -1,9 +1,10 @@
-import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Listing } from "#domain/Discovery.ts"
 import { gatewayPrefix } from "#domain/GatewayPath.ts"
 import { Deployment } from "./Deployment.ts"
 import { Endpoints } from "./Endpoints.ts"
+import * as RecentAnswers from "./RecentAnswers.ts"
 
 /** A stretch of the list, by how many come before it. */
 export interface Stretch {
@@ -50,22 +51,24 @@ export class Discovery extends Context.Service<
           sql`SELECT count(*)::int AS total FROM endpoints WHERE status = 'active' AND origin_url IS NOT NULL`
       })
 
-      const remember = <Key, A>(capacity: number, lookup: (key: Key) => Effect.Effect<A>) =>
-        Cache.makeWith(lookup, {
-          capacity,
-          timeToLive: (exit) => (Exit.isSuccess(exit) ? discoveryPolicy.fresh : Duration.zero)
-        })
       // Under how many changes were known when it was read: whoever made one is not shown what was before it.
-      const totals = yield* remember(1, (_known: number) => Effect.orDie(countAll()))
-      const pages = yield* remember(
-        discoveryPolicy.remembered,
-        ({ limit, offset }: Stretch & { readonly known: number }) => Effect.orDie(page({ limit, offset }))
+      const { fresh, remembered } = discoveryPolicy
+      const totals = yield* RecentAnswers.make((_known: string) => Effect.orDie(countAll()), {
+        capacity: 1,
+        longest: fresh
+      })
+      const pages = yield* RecentAnswers.make(
+        (name: string) => {
+          const [limit = 0, offset = 0] = name.split(" ").map(Number)
+          return Effect.orDie(page({ limit, offset }))
+        },
+        { capacity: remembered, longest: fresh }
       )
 
       const list = Effect.fn("Discovery.list")(function* ({ limit, offset }: Stretch) {
         const known = directory.forgotten()
-        const { total } = yield* Cache.get(totals, known)
-        const listings = offset < total ? yield* Cache.get(pages, { limit, offset, known }) : []
+        const { total } = yield* totals.get(String(known))
+        const listings = offset < total ? yield* pages.get(`${limit} ${offset} ${known}`) : []
         return { listings, total }
       })
       return Discovery.of({ list })
