@@ -20,9 +20,8 @@ export const Attention = Context.Reference("turnpike/layers/BusPostgres/Attentio
 class Deaf extends Schema.TaggedError<Deaf>()("Deaf", { message: Schema.String }) {}
 
 /** How soon a lost connection is tried again: quickly at first, then every two seconds. */
-export const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("2 seconds")]).pipe(
-  Schedule.jittered
-)
+const soon = Duration.millis(50)
+const reconnect = Schedule.min([Schedule.exponential(soon), Schedule.spaced("2 seconds")]).pipe(Schedule.jittered)
 
 /**
  * The bus over LISTEN and NOTIFY, on one connection of its own. What is published inside a transaction goes out when it
@@ -38,6 +37,7 @@ export const layer = Layer.effect(
     const { deliver, resync, subscribe } = yield* Subjects.make
     const listening = yield* Latch.make(false)
     let connectedBefore = false
+    let isThere = false
 
     const receive = (payload: string) => {
       const end = payload.indexOf(" ")
@@ -48,6 +48,7 @@ export const layer = Layer.effect(
       const notifications = yield* client.listen(channel)
       if (connectedBefore) yield* resync
       connectedBefore = true
+      isThere = true
       yield* listening.open
       const hearing = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => receive(payload)))
       return yield* Effect.raceFirst(hearing, deaf)
@@ -82,11 +83,15 @@ export const layer = Layer.effect(
       Effect.repeat({ until: (isDeaf) => isDeaf }),
       Effect.andThen(new Deaf({ message: "What is said is not heard any more" }))
     )
-    yield* listen.pipe(
-      Effect.tapError((error) => Effect.logWarning("The bus lost its database connection", error)),
-      Effect.retry(reconnect),
-      Effect.forkScoped
-    )
+    const untilLost = Effect.suspend(() => {
+      isThere = false
+      return listen.pipe(
+        Effect.tapCause((cause) => Effect.logWarning("The bus lost its database connection", cause)),
+        // Each loss begins anew: the tenth is no reason to be deaf for longer than the first.
+        Effect.retry({ schedule: reconnect, while: () => !isThere })
+      )
+    })
+    yield* untilLost.pipe(Effect.ignoreCause, Effect.andThen(Effect.sleep(soon)), Effect.forever, Effect.forkScoped)
 
     // A reader that subscribes once the layer is built misses nothing that is published after that.
     yield* listening.await
