@@ -56,6 +56,8 @@ const onContinue = (response: ServerResponse, told: () => void) => {
  */
 export const make = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
   const lines = new Map<Socket, Line>()
+  /** Those whose last answer was given: until they are closed Node goes on handing out what arrives on them. */
+  const over = new WeakSet<Socket>()
   let isEnding = false
   /** The line of a connection, for as long as that is open. */
   const lineOf = (socket: Socket): Line => {
@@ -85,13 +87,16 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       line.answer = undefined
       line.waiting.length = 0
       line.since = undefined
+      if (!isLast) return
+      over.add(socket)
       // Who took the connection away from us may have taken away as well what would tell us that it closes.
-      if (isLast) lines.delete(socket)
+      lines.delete(socket)
     })
     line.hasOwnRules = dispatch(event, request, response)
   }
 
   const take = (event: string, request: IncomingMessage, response: ServerResponse): true => {
+    if (over.has(request.socket)) return true
     const line = lineOf(request.socket)
     if (line.answer === undefined) begin(event, request, response, line)
     else if (line.waiting.length >= pipelined) request.socket.destroy()
