@@ -189,9 +189,9 @@ export class Endpoints extends Context.Service<
         Result: Row,
         // What comes before the page is passed by in an index; rows are read of the page only.
         execute: ({ tenant_id, limit, offset }) =>
-          sql`${endpoints} WHERE e.id IN (
+          sql`WITH page AS MATERIALIZED (
               SELECT id FROM endpoints WHERE tenant_id = ${tenant_id} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
-            ) ORDER BY e.id DESC`
+            ) ${endpoints} WHERE e.id IN (SELECT id FROM page) ORDER BY e.id DESC`
       })
       const countAll = SqlSchema.findOne({
         Request: Schema.String,

@@ -60,9 +60,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     // What comes before the page is passed by in the index of agents: keys and connections are looked up of the page only. Planned
     // for what it asks, because a plan for any tenant sorts all that a large one has.
     execute: (request) =>
-      sql`${agents(request.now)} WHERE g.id IN (
+      sql`WITH page AS MATERIALIZED (
           SELECT g.id FROM agents g WHERE ${matching(request)} ORDER BY g.id DESC LIMIT ${request.limit} OFFSET ${request.offset}
-        ) ORDER BY g.id DESC`.unprepared
+        ) ${agents(request.now)} WHERE g.id IN (SELECT id FROM page) ORDER BY g.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,

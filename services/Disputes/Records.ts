@@ -101,9 +101,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     Result: DisputeRow,
     execute: (request) =>
       // What comes before the page is passed by in an index; rows are read of the page only. Planned for what it asks.
-      sql`SELECT ${sql.literal(disputeColumns)} FROM disputes d WHERE d.id IN (
+      sql`WITH page AS MATERIALIZED (
           SELECT d.id FROM disputes d WHERE ${matching(request)} ORDER BY d.id DESC LIMIT ${request.limit} OFFSET ${request.offset}
-        ) ORDER BY d.id DESC`.unprepared
+        )
+        SELECT ${sql.literal(disputeColumns)} FROM disputes d WHERE d.id IN (SELECT id FROM page) ORDER BY d.id DESC`
+        .unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,

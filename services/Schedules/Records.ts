@@ -160,10 +160,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     // What comes before the page is passed by in an index; rows are read of the page only. Planned for what it asks: a plan for any
     // value reads all that a large tenant has to find the few of one account or wallet.
     execute: (request) =>
-      sql`${schedules} WHERE s.id IN (
+      sql`WITH page AS MATERIALIZED (
           SELECT s.id FROM scheduled_transfers s WHERE ${matching(request)} ORDER BY s.id DESC
           LIMIT ${request.limit} OFFSET ${request.offset}
-        ) ORDER BY s.id DESC`.unprepared
+        ) ${schedules} WHERE s.id IN (SELECT id FROM page) ORDER BY s.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,

@@ -49,9 +49,9 @@ export const make = (sql: SqlClient.SqlClient, wallets: Statement.Fragment) => {
     Result: WalletRow,
     // Planned for what it asks: a plan for any tenant sorts all that a large one has.
     execute: (request) =>
-      sql`${wallets} WHERE w.id IN (
+      sql`WITH page AS MATERIALIZED (
           SELECT w.id FROM wallets w WHERE ${matching(request)} ORDER BY w.id DESC LIMIT ${request.limit} OFFSET ${request.offset}
-        ) ORDER BY w.id DESC`.unprepared
+        ) ${wallets} WHERE w.id IN (SELECT id FROM page) ORDER BY w.id DESC`.unprepared
   })
   const count = SqlSchema.findOne({
     Request: Search,
