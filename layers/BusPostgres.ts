@@ -19,8 +19,8 @@ export const Attention = Context.Reference("turnpike/layers/BusPostgres/Attentio
 /** The connection is there, and nothing comes over it. */
 class Deaf extends Schema.TaggedError<Deaf>()("Deaf", { message: Schema.String }) {}
 
-/** How soon a lost connection is tried again: quickly at first, then every two seconds. */
 const soon = Duration.millis(50)
+/** How soon a lost connection is tried again: quickly at first, then every two seconds. */
 const reconnect = Schedule.min([Schedule.exponential(soon), Schedule.spaced("2 seconds")]).pipe(Schedule.jittered)
 
 /**

@@ -81,7 +81,7 @@ export const failuresToSlow = 3
  */
 export const fullnessOf = (own: number, free: number): number => (own === 0 ? 0 : (2 * own) / (own + free))
 
-/** Who gets no more places for now. `calls` is how many everybody has under way. */
+/** Whose calls under way, of those of everybody, take all the places that he may have. */
 export const crowding = (calls: ReadonlyMap<string, number>, free: number): ReadonlyArray<string> =>
   [...calls].filter(([, own]) => fullnessOf(own, free) >= 1).map(([whose]) => whose)
 
