@@ -112,25 +112,34 @@ const start = Effect.fnUntraced(function* (path: string) {
   )
   const marker = `--turnpike-home=${home}`
   // The library takes tens of megabytes, which a server that tests nothing need not have.
-  const launch = Effect.tryPromise(() =>
-    import("playwright-core").then(({ chromium }) =>
-      chromium.launch({
-        executablePath: path,
-        headless: true,
-        args: switches(marker),
-        proxy: { server: nowhere },
-        // Root may not have the sandbox; everybody else keeps it.
-        chromiumSandbox: process.getuid?.() !== 0,
-        // What we know is not for a browser that runs strangers' scripts.
-        env: { PATH: "/usr/bin:/bin", HOME: home, LANG: "C.UTF-8" },
-        timeout: patience.start,
-        handleSIGINT: false,
-        handleSIGTERM: false,
-        handleSIGHUP: false
-      })
+  const launch = Effect.gen(function* () {
+    const { chromium } = yield* Effect.tryPromise(() => import("playwright-core"))
+    const options = {
+      executablePath: path,
+      headless: true,
+      args: switches(marker),
+      proxy: { server: nowhere },
+      // Root may not have the sandbox; everybody else keeps it.
+      chromiumSandbox: process.getuid?.() !== 0,
+      // What we know is not for a browser that runs strangers' scripts.
+      env: { PATH: "/usr/bin:/bin", HOME: home, LANG: "C.UTF-8" },
+      timeout: patience.start,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false
+    }
+    return yield* Effect.tryPromise((waiting) =>
+      // One that stands when nobody waits for it any more is closed.
+      chromium.launch(options).then((browser) => (waiting.aborted ? browser.close().then(() => browser) : browser))
     )
-  ).pipe(Effect.catchTag("UnknownError", doesNotStart))
-  const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home))
+  }).pipe(
+    Effect.catchTag("UnknownError", doesNotStart),
+    // A program that does not come up would hold a server that stops for as long as it may take.
+    Effect.onInterrupt(() => kill(marker))
+  )
+  const browser = yield* Effect.acquireRelease(launch, (browser) => close(browser, marker, home), {
+    interruptible: true
+  })
   yield* ask(() => watchDetours(browser))
   const running: Running = { browser, served: 0, asked: new Map() }
   const isFlooded = () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Logger } from "effect"
+import { ConfigProvider, Duration, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { FlowTime } from "#layers/ShopBrowser/BrowserRail.ts"
 import { startedAt } from "#layers/EmbeddedPostgres/Processes.ts"
@@ -14,6 +14,17 @@ import { browserOf, chromiums, gone, missing, mugOf, open, shopOf, userAgent } f
 
 const set = (path: string) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ TURNPIKE_CHROMIUM: path }))
+
+/** The path of a program that is no browser. */
+const programOf = Effect.fnUntraced(function* (script: string) {
+  const home = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-no-browser-"))),
+    (home) => Effect.sync(() => rmSync(home, { recursive: true }))
+  )
+  const path = join(home, "chromium")
+  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return path
+})
 
 describe("a server without a browser", () => {
   it.effect("that was meant to have one says so when it starts", () =>
@@ -29,12 +40,7 @@ describe("a server without a browser", () => {
 
   it.live("whose browser ends at its start writes down what it said, and tells strangers no more than that", () =>
     Effect.gen(function* () {
-      const home = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-no-browser-"))),
-        (home) => Effect.sync(() => rmSync(home, { recursive: true }))
-      )
-      const path = join(home, "chromium")
-      writeFileSync(path, "#!/bin/sh\necho No usable sandbox >&2\nexit 1\n", { mode: 0o755 })
+      const path = yield* programOf("echo No usable sandbox >&2\nexit 1")
       const lines: Array<string> = []
       const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
       const browser = yield* set(path)(Effect.provide(browserOf({}), logger))
@@ -43,6 +49,22 @@ describe("a server without a browser", () => {
       assert.deepStrictEqual(shown, { failure: "The browser of this server does not start." })
       assert.match(lines.join("\n"), /The browser does not start.*No usable sandbox/)
     })
+  )
+
+  it.live("whose browser does not come up stops without waiting for it, and leaves nothing running", () =>
+    Effect.gen(function* () {
+      const path = yield* programOf("while :; do sleep 1; done")
+      const visit = yield* Effect.gen(function* () {
+        yield* open(yield* set(path)(browserOf({})), "http://shop.example/")
+      }).pipe(Effect.scoped, Effect.forkChild)
+      yield* gone(() => chromiums().length === 1)
+      // It would be given up after fifteen.
+      const stopped = Effect.andThen(
+        Fiber.interrupt(visit),
+        gone(() => chromiums().length === 0)
+      )
+      yield* Effect.timeout(stopped, "10 seconds")
+    }).pipe(Effect.scoped)
   )
 
   const settings: ReadonlyArray<readonly [setting: string, reason: RegExp]> = [
