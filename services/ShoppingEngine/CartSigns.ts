@@ -24,7 +24,7 @@ export const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): 
     })
   // A heading such as "Product", or a SKU such as "12", stands in carts for other reasons.
   const isHeading = heading !== undefined && wordsOf(heading).some((word) => wordsOf(name).includes(word))
-  const isSku = sku !== null && (/\p{L}.*\d|\d.*\p{L}/u.test(sku) || sku.length >= 6)
+  const isSku = sku !== null && ((/\p{L}/u.test(sku) && /\d/.test(sku)) || sku.length >= 6)
   const texts = [name, ...(isHeading ? [heading] : []), ...(isSku ? [sku] : [])]
   return [
     ...texts.map((text): Sign => ({ count: (cart) => occurrences(cart, text), calling: () => text })),

@@ -18,6 +18,12 @@ const words = (value: unknown): string =>
       ? value
       : ""
 
+/** A shop's own word may have any length, and is looked for in its pages: longer than this it names nothing. */
+const longestSku = 200
+
+const skuOf = (said: string | null | undefined): string | null =>
+  said === undefined || said === "" || said === null || said.length > longestSku ? null : said
+
 const ShopifyProducts = Schema.Struct({
   products: Schema.Array(
     Schema.Struct({
@@ -54,7 +60,7 @@ const shopify = Effect.fnUntraced(function* (errand: Errand, base: URL) {
         candidate: {
           name: product.title.slice(0, 300),
           url: new URL(`/products/${encodeURIComponent(product.handle)}`, base),
-          sku: best.sku ?? null,
+          sku: skuOf(best.sku),
           platformId: String(best.id),
           variant: variants.length > 1 ? best.title.slice(0, 300) : null,
           price: best.price,
@@ -132,7 +138,7 @@ const woo = Effect.fnUntraced(function* (errand: Errand, base: URL) {
       candidate: {
         name: product.name.slice(0, 300),
         url: page !== null && page.host === base.host ? page : undefined,
-        sku: product.sku === undefined || product.sku === "" ? null : product.sku,
+        sku: skuOf(product.sku),
         platformId: String(first),
         otherIds: variations.slice(1, maxVariations).map(({ id }) => String(id)),
         variant: nameOf(product, first),
@@ -187,7 +193,7 @@ const vendure = Effect.fnUntraced(function* (errand: Errand) {
         candidate: {
           name: product.name.slice(0, 300),
           url: undefined,
-          sku: best.sku,
+          sku: skuOf(best.sku),
           platformId: best.id,
           variant: product.variants.length > 1 ? best.name.slice(0, 300) : null,
           price: best.price,
@@ -228,7 +234,7 @@ export const searched = (client: UcpClient, base: URL, query: string): Effect.Ef
               candidate: {
                 name: product.title,
                 url: page !== null && page.host === base.host ? page : undefined,
-                sku: best?.sku ?? null,
+                sku: skuOf(best?.sku),
                 platformId: best?.id ?? product.id,
                 variant: variants.length > 1 ? (best?.title ?? null) : null,
                 price: best === undefined || best.price === "" ? null : best.price,

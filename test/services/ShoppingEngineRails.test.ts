@@ -3,6 +3,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { shoppers } from "#domain/TestShopper.ts"
 import { PageReading } from "#services/PageReading.ts"
 import * as Errand from "#services/ShoppingEngine/Errand.ts"
+import * as Catalogue from "#services/ShoppingEngine/Catalogue.ts"
 import * as BigCommerce from "#services/ShoppingEngine/BigCommerceRail.ts"
 import * as EverShop from "#services/ShoppingEngine/EverShopRail.ts"
 import * as Magento from "#services/ShoppingEngine/MagentoRail.ts"
@@ -139,5 +140,30 @@ describe("an EverShop's cart that is read back", () => {
   it("is not known where its page does not answer, and no fault of the shop", async () => {
     const unread = await readBack(503)
     assert.deepStrictEqual([unread.status, unread.blockers], ["unknown", []], unread.detail)
+  })
+})
+
+describe("what a platform's interface lists", () => {
+  it("has no SKU that is longer than a name of a thing, which every page would be searched for", async () => {
+    const skuOf = async (platform: string, call: string, answer: object) => {
+      const { book, errand } = await errandAt({ [call]: answer })
+      const [offered] = await Effect.runPromise(Catalogue.listed(errand, platform, book.url ?? new URL("https://a.b")))
+      assert.isDefined(offered, platform)
+      return offered.candidate.sku
+    }
+    const shops = (sku: string) => {
+      const variant = { id: 1, title: "Default", sku, price: "5.00" }
+      const shopify = { products: [{ title: "A book", handle: "book", variants: [variant] }] }
+      const woo = [{ id: 1, name: "A book", sku, permalink: "https://a.b", prices: { price: "500" } }]
+      const sold = { id: "1", name: "A book", sku, priceWithTax: 500, currencyCode: "USD", stockLevel: "IN_STOCK" }
+      const vendure = { data: { products: { items: [{ name: "A book", slug: "book", variants: [sold] }] } } }
+      return Promise.all([
+        skuOf("shopify", "GET /products.json", shopify),
+        skuOf("woocommerce", "GET /wp-json/wc/store/v1/products", woo),
+        skuOf("vendure", "POST /shop-api", vendure)
+      ])
+    }
+    assert.deepStrictEqual(await shops("BOOK-1"), ["BOOK-1", "BOOK-1", "BOOK-1"])
+    assert.deepStrictEqual(await shops("B".repeat(201)), [null, null, null])
   })
 })
