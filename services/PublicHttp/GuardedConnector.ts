@@ -15,7 +15,10 @@ export class ForbiddenTarget extends Data.TaggedError("ForbiddenTarget")<{ reado
  */
 export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.connector => {
   const timeout = Duration.toMillis(policy.connectTimeout)
-  const resolver = new Resolver({ timeout, tries: 1 })
+  // However long it may wait, c-ares gives up on a server that was quick before after about a second, when one that has to ask far away
+  // itself is not done yet; and a datagram may be lost. So servers are asked again, until the time for a name is over.
+  const asking = Math.ceil((timeout * lookupShare) / askings)
+  const resolver = new Resolver({ timeout: asking, maxTimeout: asking, tries: askings })
   if (policy.nameServers.length > 0) resolver.setServers(policy.nameServers)
   const mayReach = (address: string) => {
     const kind = addressKind(address)
@@ -57,6 +60,9 @@ export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.conne
 
 /** How much of the time for a connection its name may take, so that a name server that hangs is told from an address that does. */
 const lookupShare = 0.75
+
+/** How often a name server is asked within that time. */
+const askings = 4
 
 /** What name servers say of a name without an address. */
 const noAddress = new Set(["ENOTFOUND", "ENODATA"])

@@ -1,12 +1,14 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 
-/** A name server: A and AAAA records by name, the latter as their whole eight groups; a name without one is NXDOMAIN, and one that is null is never answered. */
+/** A name server: A and AAAA records by name, the latter as their whole eight groups; a name without one is NXDOMAIN, and one that is null is never answered. Of each question the first `lost` go unanswered. */
 export const nameServer = async (
   records: Record<string, ReadonlyArray<string> | null>,
-  use: (address: string) => Promise<void>
+  use: (address: string) => Promise<void>,
+  lost = 0
 ) => {
   const asked: Array<string> = []
+  const unanswered = new Map<string, number>()
   const server = createSocket("udp4")
   server.on("message", (query, { address, port }) => {
     const labels: Array<string> = []
@@ -19,7 +21,9 @@ export const nameServer = async (
     const ipv4 = query.readUInt16BE(at + 1) === 1
     asked.push(name)
     const known = records[name]
-    if (known === null) return
+    const before = unanswered.get(`${name} ${ipv4}`) ?? 0
+    unanswered.set(`${name} ${ipv4}`, before + 1)
+    if (known === null || before < lost) return
     const addresses = (known ?? []).filter((ip) => ip.includes(":") !== ipv4)
     const head = Buffer.from(query.subarray(0, 12))
     head.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)

@@ -82,6 +82,15 @@ describe("the address guard at the socket", () => {
     })
   })
 
+  it("asks for a name again when its server gave no answer", async () => {
+    const records = { "far.example": ["127.0.0.1"] }
+    const servers = async (address: string) => {
+      const http = await publicHttp({ nameServers: [address], connectTimeout: Duration.seconds(4) })
+      assert.strictEqual(await outcomeOf(http, "http://far.example/"), "ForbiddenAddress: AddressNotPublic")
+    }
+    await nameServer(records, servers, 1)
+  })
+
   it("never calls our own host, whatever else is allowed", async () => {
     const own = await httpOrigin((_, response) => response.end())
     const hosts = [`127.0.0.1:${own}`, `localhost:${own}`]
