@@ -36,6 +36,8 @@ const ambiguity = (request: IncomingMessage, addressed: Addressed | undefined): 
   const coding = headers["transfer-encoding"]
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return malformed("the only transfer coding is chunked")
+  // Servers of that version know none: whoever stands before us may see the body end elsewhere (RFC 9112, 6.1).
+  if (coding !== undefined && httpVersion === "1.0") return malformed("a transfer coding needs HTTP/1.1")
   // Joined by a proxy or by Node, two keys would be a third.
   for (const name of keyHeaders) {
     const repeated = headers[name]?.includes(", ") === true && (request.headersDistinct[name]?.length ?? 0) > 1

@@ -88,7 +88,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     })
   )
 
-  it.effect("other versions and other transfer codings than chunked are INVALID_REQUEST", () =>
+  it.effect("other versions, other transfer codings than chunked, and any in HTTP/1.0 are INVALID_REQUEST", () =>
     Effect.gen(function* () {
       const chunked = "2\r\n{}\r\n0\r\n\r\n"
       for (const [head, body] of [
@@ -96,7 +96,9 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
         ["GET /v1/wallets", "\r\n"],
         ["POST /v1/wallets HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`],
         ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: gzip, chunked\r\n\r\n${chunked}`],
-        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: xchunked\r\n\r\n${chunked}`]
+        ["POST /x402/nothing HTTP/1.1", `${json}Transfer-Encoding: xchunked\r\n\r\n${chunked}`],
+        ["POST /v1/wallets HTTP/1.0", `${json}Transfer-Encoding: chunked\r\n\r\n${chunked}`],
+        ["POST /x402/nothing HTTP/1.0", `${json}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}`]
       ] as const) {
         const text = yield* raw(head, body)
         assert.deepStrictEqual(code(text), ["400", "INVALID_REQUEST"], head + body)
