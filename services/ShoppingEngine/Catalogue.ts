@@ -9,6 +9,8 @@ import type { Errand } from "./Errand.ts"
 const maxProducts = 50
 /** And how many variations of one, where the list does not say which are in stock. */
 const maxVariations = 5
+/** And of how many attributes a variation is called: each is looked for in the whole list of them. */
+const maxAttributes = 20
 
 /** Tags, a line each: words of two of them are not read as one. */
 const words = (value: unknown): string =>
@@ -117,7 +119,7 @@ type WooProduct = (typeof WooProducts.Type)[number]
 /** What a buyer calls a variation: the words of its attributes, as `Small / Red`. Its id says nothing to anybody; null where it has no words. */
 const nameOf = ({ attributes = [], variations = [] }: WooProduct, id: number): string | null => {
   const said = variations.find((one) => one.id === id)?.attributes ?? []
-  const words = said.flatMap(({ name, value }) => {
+  const words = said.slice(0, maxAttributes).flatMap(({ name, value }) => {
     if (value === null || value === "") return []
     const terms = attributes.find((one) => one.name === name)?.terms ?? []
     return [terms.find(({ slug }) => slug === value)?.name ?? value]

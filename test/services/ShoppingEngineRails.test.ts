@@ -166,4 +166,14 @@ describe("what a platform's interface lists", () => {
     assert.deepStrictEqual(await shops("BOOK-1"), ["BOOK-1", "BOOK-1", "BOOK-1"])
     assert.deepStrictEqual(await shops("B".repeat(201)), [null, null, null])
   })
+
+  it("calls a variation by twenty attributes at most, each of which is looked for among all of the product's", async () => {
+    const attributes = Array.from({ length: 30 }, (_, index) => ({ name: `n${index}`, value: `v${index}` }))
+    const prices = { price: "500" }
+    const variations = [{ id: 2, attributes }]
+    const woo = [{ id: 1, name: "A book", permalink: "https://a.b", prices, variations }]
+    const { errand } = await errandAt({ "GET /wp-json/wc/store/v1/products": woo })
+    const [offered] = await Effect.runPromise(Catalogue.listed(errand, "woocommerce", new URL("https://a.b")))
+    assert.strictEqual(offered?.candidate.variant?.split(" / ").length, 20)
+  })
 })
