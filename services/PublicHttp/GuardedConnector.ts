@@ -88,21 +88,30 @@ const judgedLookup =
     }
     let waiting = 2
     let answers = 0
+    const over = () => {
+      waiting = 0
+      clearTimeout(half)
+      clearTimeout(late)
+      answer()
+    }
     // The resolver's own limit is for each of its servers, and these may be many. Real time, because it is a matter of sockets.
     // @effect-diagnostics-next-line globalTimers:off
     const late = setTimeout(() => {
-      waiting = 0
-      callback(Object.assign(new Error(`No answer about ${hostname}`), { code: "ETIMEOUT", syscall: "query" }), [])
+      failure = Object.assign(new Error(`No answer about ${hostname}`), { code: "ETIMEOUT", syscall: "query" })
+      over()
     }, timeout)
+    // Some servers never say that a name has no address of the other family. What they said will do then: nothing else is called.
+    // @effect-diagnostics-next-line globalTimers:off
+    const half = setTimeout(() => {
+      if (found.length > 0) over()
+    }, timeout / 2)
     const collect = (family: number) => (error: NodeJS.ErrnoException | null, addresses?: ReadonlyArray<string>) => {
       if (waiting === 0) return
       // One that gave no answer says more than one that knows of no address: the name may have one after all.
       if (error !== null && (answers === 0 || !noAddress.has(error.code ?? ""))) failure = error
       answers++
       for (const address of addresses ?? []) found.push({ address, family })
-      if (--waiting > 0) return
-      clearTimeout(late)
-      answer()
+      if (--waiting === 0) over()
     }
     // c-ares, not `dns.lookup`: a name server that hangs would hold the process's few threads for files and lookups.
     resolver.resolve4(hostname, collect(4))

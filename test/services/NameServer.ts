@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 
-/** A name server: A and AAAA records by name, the latter as their whole eight groups; a name without one is NXDOMAIN, and one that is null is never answered. Of each question the first `lost` go unanswered. */
+/** A name server: A and AAAA records by name, the latter as their whole eight groups; a name without one is NXDOMAIN, and one that is null is never answered. One that `isLost` is not answered: `asking` counts those before it of its name and type. */
 export const nameServer = async (
   records: Record<string, ReadonlyArray<string> | null>,
   use: (address: string) => Promise<void>,
-  lost = 0
+  isLost: (asking: number, family: 4 | 6) => boolean = () => false
 ) => {
   const asked: Array<string> = []
   const unanswered = new Map<string, number>()
@@ -23,7 +23,7 @@ export const nameServer = async (
     const known = records[name]
     const before = unanswered.get(`${name} ${ipv4}`) ?? 0
     unanswered.set(`${name} ${ipv4}`, before + 1)
-    if (known === null || before < lost) return
+    if (known === null || isLost(before, ipv4 ? 4 : 6)) return
     const addresses = (known ?? []).filter((ip) => ip.includes(":") !== ipv4)
     const head = Buffer.from(query.subarray(0, 12))
     head.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
