@@ -3,8 +3,8 @@ import { isObject } from "./Encoding.ts"
 
 type Input = Parameters<typeof fetch>[0]
 
-/** The headers by which a payment is shown. */
-const paymentHeaders = ["x-payment-proof", "payment-signature", "x-payment"]
+/** A header, as name and value, that shows a payment: a proof, that of x402, or that of MPP, which may stand in `Authorization`. */
+const shown = /^(x-payment(-proof)?,|payment-signature|(payment-)?authorization,payment )/i
 
 /** One call of `fetch`, that can be made again with other headers. */
 export interface Attempts {
@@ -48,7 +48,7 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
     method: plain.method,
     url: plain.url,
     signal: signal ?? undefined,
-    isPaidAlready: paymentHeaders.some((name) => headers.has(name)),
+    isPaidAlready: [...headers].some((header) => shown.test(String(header))),
     isOnce: isStream(init.body),
     send: () => fetch(copy(), init),
     sendPaid: (url, added) => {

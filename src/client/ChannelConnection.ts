@@ -40,7 +40,7 @@ export const connect = async (about: Connecting): Promise<Connection> => {
     controller.abort(reason)
   }
   const stop = () => abort(signal.reason)
-  signal.addEventListener("abort", stop, { once: true })
+  signal.addEventListener("abort", stop)
   if (signal.aborted) stop()
   const close = () => {
     signal.removeEventListener("abort", stop)

@@ -30,7 +30,7 @@ export const timed = async <A>(
   const stop = () => controller.abort(signal?.reason)
   // @effect-diagnostics-next-line globalTimers:off
   const timer = setTimeout(() => controller.abort(new DOMException("It took too long", "TimeoutError")), millis)
-  signal?.addEventListener("abort", stop, { once: true })
+  signal?.addEventListener("abort", stop)
   if (signal?.aborted) stop()
   try {
     return await orAborted(work(controller.signal), controller.signal)
@@ -50,11 +50,12 @@ export const pause = (millis: number, signal: AbortSignal | undefined): Promise<
   return orAborted(waiting, signal).finally(() => clearTimeout(timer))
 }
 
-/** Milliseconds that `Retry-After` asks for, in seconds or as a date; undefined when it says nothing sensible. */
+/** Milliseconds that `Retry-After` asks for, in seconds or as a date of any form; undefined when it says nothing sensible. */
 export const retryAfter = (response: Response): number | undefined => {
-  const text = response.headers.get("retry-after")?.trim() ?? ""
+  const text = response.headers.get("retry-after") ?? ""
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  const until = text === "" ? Number.NaN : Date.parse(text)
+  // Almost anything is parsed as some date: one of HTTP has a time, and ends in the year where it does not say that this is in UTC.
+  const until = Date.parse(/:/.test(text) ? text.replace(/ \d{4}$/, "$& GMT") : "")
   return Number.isNaN(until) ? undefined : Math.max(0, until - now())
 }
 

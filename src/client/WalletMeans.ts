@@ -36,7 +36,7 @@ export const walletMeans = (options: WalletOptions): Means => {
       throw new PaymentError("NO_PAYABLE_OFFER", `The network is not allowed: ${quoted(network)}`)
     }
     const asked = body["pay_url"]
-    if (!isText(asked) || !URL.canParse(asked) || new URL(asked).href !== new URL(payUrl).href) {
+    if (!isText(asked) || !URL.canParse(asked) || new URL(asked).href !== payUrl) {
       throw new PaymentError("FOREIGN_PAY_URL", `The 402 wants to be paid at ${quoted(asked)}, not at ${payUrl}`)
     }
     const { asset, description, resource } = firstOf(body["accepts"])

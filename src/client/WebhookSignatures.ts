@@ -34,7 +34,7 @@ const isListed = (headers: WebhookHeaders): headers is Iterable<readonly [string
 
 /** The bytes behind hex; none when it is not that of 32. */
 const bytesOfHex = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(/^[\da-f]{64}$/i.test(text) ? (text.match(/../g) ?? []) : [], (pair) => Number.parseInt(pair, 16))
+  Uint8Array.from(/^[\da-f]{64}$/i.test(text) ? (text.match(/../g) ?? []) : [], (pair) => Number(`0x${pair}`))
 
 const seconds = (text: string | undefined): number | undefined =>
   /^\d{1,11}$/.test(text ?? "") ? Number(text) : undefined

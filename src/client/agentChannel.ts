@@ -61,7 +61,7 @@ export const agentChannel = (options: AgentChannelOptions): AgentChannel => {
     stopping.abort()
     queue.drop()
   }
-  signal?.addEventListener("abort", stop, { once: true })
+  signal?.addEventListener("abort", stop)
   if (signal?.aborted) stop()
 
   const run = async () => {

@@ -55,7 +55,7 @@ const secretsIn = (secret: string | ReadonlyArray<string>): ReadonlyArray<string
 const isRequest = (body: unknown): body is Request => isObject(body) && "bodyUsed" in body
 
 /** By its name: one of another realm, as test runners and workers have them, is no instance of this one's class. */
-const isBuffer = (body: unknown): body is ArrayBuffer => Object.prototype.toString.call(body) === "[object ArrayBuffer]"
+const isBuffer = (body: unknown): body is ArrayBuffer => Object(body)[Symbol.toStringTag] === "ArrayBuffer"
 
 const headersOf = (body: unknown): WebhookHeaders => (isRequest(body) ? body.headers : {})
 

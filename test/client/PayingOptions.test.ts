@@ -44,12 +44,35 @@ describe("a fetch that pays", () => {
 })
 
 describe("a caller who pays for itself", () => {
-  for (const name of ["X-Payment-Proof", "PAYMENT-SIGNATURE", "X-PAYMENT"]) {
-    it(`gets the 402 it is answered: by ${name}`, async () => {
+  for (const [name, value] of [
+    ["X-Payment-Proof", "own"],
+    ["PAYMENT-SIGNATURE", "own"],
+    ["X-PAYMENT", "own"],
+    ["Payment-Authorization", "Payment own"],
+    ["Authorization", "Payment own"],
+    ["Authorization", "payment own"]
+  ] as const) {
+    it(`gets the 402 it is answered: by ${name}, ${value}`, async () => {
       const bank = await bankThat()
       const shop = await stranger((_, response) => json(response, 402, challenge(bank.url)))
-      assert.strictEqual((await agentOf(bank)(shop.url, { headers: { [name]: "own" } })).status, 402)
+      assert.strictEqual((await agentOf(bank)(shop.url, { headers: { [name]: value } })).status, 402)
       assert.lengthOf(bank.seen, 0)
+    })
+  }
+})
+
+describe("a caller who shows no payment", () => {
+  for (const [name, value] of [
+    ["Authorization", "Bearer own"],
+    ["Accept-Payment", "own"],
+    ["X-Payment-Id", "own"]
+  ] as const) {
+    it(`has it paid: with ${name}`, async () => {
+      const bank = await bankThat()
+      const shop = await stranger(({ headers }, response) =>
+        headers["x-payment-proof"] === undefined ? json(response, 402, challenge(bank.url)) : response.end("served")
+      )
+      assert.strictEqual((await agentOf(bank)(shop.url, { headers: { [name]: value } })).status, 200)
     })
   }
 })
