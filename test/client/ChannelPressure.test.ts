@@ -134,6 +134,20 @@ describe("a server in trouble", () => {
     assert.deepStrictEqual(delays, [1_000])
   })
 
+  for (const status of [408, 425, 429, 500, 502, 503, 504]) {
+    it(`that answers ${status} is tried again`, async () => {
+      const { delays } = await delaysOf(() => [status, {}], { retries: 1, maxRetryDelayMs: 5 })
+      assert.lengthOf(delays, 1)
+    })
+  }
+
+  for (const status of [400, 403, 404, 409, 410]) {
+    it(`that answers ${status} is not`, async () => {
+      const { delays, error } = await delaysOf(() => [status, {}], { retries: 1, maxRetryDelayMs: 5 })
+      assert.deepStrictEqual([delays, error.status], [[], status])
+    })
+  }
+
   it("that sends an event without an end is left", async () => {
     const server = await platform(async (connection) => {
       connection.write("id: evt_1\ndata: ")

@@ -18,7 +18,11 @@ describe("what a server asks to wait", () => {
     assert.deepStrictEqual([asked("0"), asked(" 120 ")], [0, 120_000])
   })
 
-  for (const text of ["Thu, 01 Jan 2099 00:00:00 GMT", "Thursday, 01-Jan-2099 00:00:00 GMT", "Thu Jan  1 00:00:00 2099"]) {
+  for (const text of [
+    "Thu, 01 Jan 2099 00:00:00 GMT",
+    "Thursday, 01-Jan-2099 00:00:00 GMT",
+    "Thu Jan  1 00:00:00 2099"
+  ]) {
     it(`is until a date, in UTC whatever the clock here: ${text}`, () => {
       const before = now()
       const wait = asked(text)
