@@ -159,6 +159,46 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
     })
   )
 
+  it.effect("is told of 50 wrong places at most", () =>
+    Effect.gen(function* () {
+      const { call } = yield* withWallet
+      for (const [wrong, told] of [
+        [50, 50],
+        [51, 50]
+      ] as const) {
+        const transfers = Array.from({ length: wrong }, () => "x")
+        const { body } = yield* call("POST", "/v1/transfers/batch", { transfers })
+        assert.lengthOf(body.details.errors, told)
+      }
+    })
+  )
+
+  it.effect("by an amount and by something else is told of both, under no code of amounts", () =>
+    Effect.gen(function* () {
+      const { call, id } = yield* withWallet
+      const { body } = yield* call("POST", `/v1/wallets/${id}/fund`, { amount: "0", currency: "USD" })
+      assert.strictEqual(body.code, "INVALID_REQUEST")
+      assert.sameMembers(
+        body.details.errors.map(({ path }: { readonly path: string }) => path),
+        ["amount", "currency"]
+      )
+    })
+  )
+
+  it.effect("for an id that cannot be one is told of what nothing has it, in the singular", () =>
+    Effect.gen(function* () {
+      const { call } = yield* withWallet
+      for (const [path, resource] of [
+        ["wallets", "wallet"],
+        ["transfers/batch", "batch"],
+        ["disputes", "dispute"]
+      ] as const) {
+        const { body, status } = yield* call("GET", `/v1/${path}/nope`)
+        assert.deepStrictEqual([status, body.details], [404, { resource, id: "nope" }])
+      }
+    })
+  )
+
   it.effect("by an amount that is none is told which one", () =>
     Effect.gen(function* () {
       const { call, id } = yield* withWallet
