@@ -1,0 +1,79 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { promises } from "#services/Doctor/Webhooks.ts"
+import { broken, expandAll, happen, multiply, subscribe, testLayer, times } from "./WebhookDeliveriesHarness.ts"
+
+const url = "https://example.com/hooks"
+const coming =
+  "every fact after a subscription's beginning that it asks for is on its way to it or was sent, in one chain"
+const failing = "a subscription that failed has failures, and one whose last attempts arrived has none"
+
+/** The rows that break a promise. */
+const against = (promise: string) =>
+  Effect.map(broken, (findings) => findings.find((finding) => finding.promise === promise)?.rows ?? [])
+
+/** How many rows, and pairs of rows, a step of the question what breaks a promise looks at, at most. */
+const looksOf = Effect.fnUntraced(function* (promise: string) {
+  const sql = yield* SqlClient.SqlClient
+  const { query } = promises(sql, yield* DateTime.nowAsDate).find((one) => one.promise === promise) ?? {}
+  if (query === undefined) return yield* Effect.die(`nobody promises that ${promise}`)
+  const plan = (yield* sql`EXPLAIN (ANALYZE, TIMING OFF) ${query}`).map((row) => String(row["QUERY PLAN"])).join("\n")
+  const steps = plan.split(/\n *-> /).map((step) => {
+    const [, rows = 0, loops = 0] = /actual rows=([\d.]+) loops=(\d+)/.exec(step) ?? []
+    const removed = [...step.matchAll(/Rows Removed by (?:Join )?Filter: (\d+)/g)].map(([, many]) => Number(many))
+    return Number(loops) * Math.max(Number(rows), ...removed)
+  })
+  return Math.max(...steps)
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
+  for (const asked of ["*", "transfer.*", "transfer.completed"]) {
+    it.effect(`sees a fact that is not on its way to a subscription to ${asked}`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { caller, id } = yield* subscribe(url, { events: ["dispute.*", asked] })
+        yield* TestClock.adjust("1 second")
+        yield* happen(caller, ["transfer.completed", "refund.created", "dispute.opened"])
+        yield* expandAll
+        assert.deepStrictEqual(yield* against(coming), [])
+        const [lost] = yield* sql`DELETE FROM webhook_deliveries
+          WHERE webhook_id = ${id} AND event_type = 'transfer.completed' RETURNING webhook_id AS webhook, event_seq AS seq`
+        assert.deepStrictEqual(yield* against(coming), [{ ...lost, chains: 0n }])
+        yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+      })
+    )
+  }
+
+  it.effect("sees a failing subscription of which nobody was told", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, id } = yield* subscribe(url, { events: ["batch.completed"] })
+      yield* sql`UPDATE webhooks SET failures = 10, failing_since = now() - interval '1 minute' WHERE id = ${id}`
+      assert.deepStrictEqual(
+        (yield* against(failing)).map((row) => Object(row).id),
+        [id]
+      )
+      yield* sql`WITH head AS (UPDATE ledger_head SET event_seq = event_seq + 1 RETURNING event_seq)
+        INSERT INTO events (seq, id, tenant_id, type, data, created_at) SELECT event_seq, gen_random_uuid(), ${caller.tenant_id},
+          'webhook.failing', json_build_object('webhook', json_build_object('id', type_id('wh', ${id}::uuid))), now() FROM head`
+      assert.deepStrictEqual(yield* against(failing), [])
+      yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+    })
+  )
+
+  it.effect("does not look at every fact for every one of many subscriptions, failing ones or not", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, id } = yield* subscribe(url, { events: ["batch.completed"] })
+      yield* multiply(id, 200)
+      yield* sql`UPDATE webhooks SET failures = 10, failing_since = now() - interval '1 minute' WHERE tenant_id = ${caller.tenant_id}`
+      yield* TestClock.adjust("1 second")
+      yield* happen(caller, times(3000))
+      yield* expandAll
+      yield* sql`ANALYZE`
+      for (const promise of [coming, failing]) assert.isBelow(yield* looksOf(promise), 5000)
+    })
+  )
+})
