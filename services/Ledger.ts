@@ -8,6 +8,7 @@ import { NotFound } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
 import { Appended } from "./EventLog/Appended.ts"
 import { notForLong } from "./EventLog/Head.ts"
+import { keepForgetting } from "./Forgetting.ts"
 import { type LedgerCommand, misremembered } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { refusing } from "./Ledger/Presence.ts"
@@ -55,7 +56,7 @@ export class Ledger extends Context.Service<
     Effect.gen(function* () {
       const { expireDue, forgetKeys } = yield* Ledger
       yield* upkeep("Expiring holds failed", expireDue, "1 second")
-      yield* upkeep("Forgetting idempotency keys failed", forgetKeys, "1 minute")
+      yield* keepForgetting("Idempotency keys", forgetKeys, "1 minute")
     })
   )
 
@@ -178,6 +179,7 @@ export class Ledger extends Context.Service<
         return released.reduce((sum, one) => sum + one, 0)
       }).pipe(Effect.withSpan("Ledger.expireDue"))
 
+      // The oldest first, which an index has in its order: any of them would be looked for among all that are over, by each step.
       // Judged twice: before 18.1 and its like, Postgres deletes a row by its place although it was written anew meanwhile.
       const dropKeys = SqlSchema.findOne({
         Request: Schema.Date,
@@ -185,7 +187,7 @@ export class Ledger extends Context.Service<
         execute: (now) =>
           sql`WITH old AS (
               DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-                SELECT ctid FROM idempotency_keys WHERE expires_at < ${now} LIMIT 5000
+                SELECT ctid FROM idempotency_keys WHERE expires_at < ${now} ORDER BY expires_at LIMIT 5000
               )) AND expires_at < ${now} RETURNING 1
             ) SELECT count(*)::int AS dropped FROM old`
       })

@@ -102,10 +102,11 @@ export class Quotes extends Context.Service<
       const dropUnused = SqlSchema.findOne({
         Request: Schema.Date,
         Result: Schema.Struct({ dropped: Schema.Int }),
+        // The oldest first, which an index has in its order: any of them would be looked for among all that are over, by each step.
         execute: (before) =>
           sql`WITH old AS (
               DELETE FROM quotes WHERE ctid = ANY(ARRAY(
-                SELECT ctid FROM quotes WHERE transfer_id IS NULL AND expires_at < ${before} LIMIT 5000
+                SELECT ctid FROM quotes WHERE transfer_id IS NULL AND expires_at < ${before} ORDER BY expires_at LIMIT 5000
               )) AND transfer_id IS NULL RETURNING 1
             ) SELECT count(*)::int AS dropped FROM old`
       })

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Exit, Metric, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { retrySchedule } from "#domain/DeliverySchedule.ts"
 import * as Receiving from "./Receiving.ts"
 
@@ -135,17 +135,6 @@ export const make = Effect.gen(function* () {
     if (left.length > 0) yield* remain(left)
     return forgotten.length
   })
-  // As much as there is: a subscription that is busy for hours must not leave more behind than goes.
-  const pruneAll = Effect.gen(function* () {
-    let all = 0
-    for (let turn = 0; turn < most; turn++) {
-      const forgotten = yield* prune
-      if (forgotten === 0) break
-      all += forgotten
-    }
-    return all
-  })
-
   const forgetFailures = Effect.gen(function* () {
     const before = DateTime.toDate(DateTime.subtract(yield* DateTime.now, keptFailures))
     // With the end goes what is left of its chain, which would say that it goes on.
@@ -162,6 +151,17 @@ export const make = Effect.gen(function* () {
         SELECT webhook_id, id FROM ends UNION ALL SELECT webhook_id, id FROM earlier
       ) RETURNING id`
     return forgotten.length
+  })
+
+  // As much as there is: a subscription that is busy for hours, or fails for days, must not leave more behind than goes.
+  const asMuch = Effect.fnUntraced(function* (step: Effect.Effect<number, SqlError.SqlError | Schema.SchemaError>) {
+    let all = 0
+    for (let turn = 0; turn < most; turn++) {
+      const forgotten = yield* step
+      if (forgotten === 0) break
+      all += forgotten
+    }
+    return all
   })
 
   const beginning = { webhook_id: "00000000-0000-0000-0000-000000000000", again: false }
@@ -235,8 +235,8 @@ export const make = Effect.gen(function* () {
   return {
     measure: Effect.orDie(measure),
     sendLost: Effect.orDie(sendAllLost),
-    prune: Effect.orDie(pruneAll),
-    forgetFailures: Effect.orDie(forgetFailures),
+    prune: Effect.orDie(asMuch(prune)),
+    forgetFailures: Effect.orDie(asMuch(forgetFailures)),
     shutDeserted: Effect.orDie(shutDeserted)
   }
 })

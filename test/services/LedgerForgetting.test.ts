@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ledger } from "#services/Ledger.ts"
@@ -35,6 +35,34 @@ layer(Test, { timeout: "60 seconds" })("forgetting idempotency keys", (it) => {
       assert.strictEqual(yield* Fiber.join(forgetting), 0)
       assert.deepInclude(yield* pay, { replayed: true, result: "paid" })
       assert.deepStrictEqual(yield* balance(payee), { posted: 1n, held: 0n })
+    })
+  )
+
+  /** So many keys that are over, of which those that were written later were over sooner. */
+  const ended = Effect.fnUntraced(function* (count: number) {
+    const sql = yield* SqlClient.SqlClient
+    const operation = newUuid()
+    yield* sql`INSERT INTO idempotency_keys (tenant_id, operation, key, fingerprint, command_id, result, expires_at)
+      SELECT gen_random_uuid(), ${operation}, n::text, 'f', gen_random_uuid(), '{}', '1969-01-01'::timestamptz - make_interval(mins => n)
+      FROM generate_series(1, ${count}::int) AS n`
+    return sql<{ key: string }>`SELECT key FROM idempotency_keys WHERE operation = ${operation}`
+  })
+
+  it.effect("begins with those that were over first, wherever they are", () =>
+    Effect.gen(function* () {
+      const left = yield* ended(5001)
+      assert.strictEqual(yield* (yield* Ledger).forgetKeys, 5000)
+      assert.deepStrictEqual(yield* left, [{ key: "1" }])
+      assert.strictEqual(yield* (yield* Ledger).forgetKeys, 1)
+    })
+  )
+
+  it.effect("goes on while there are any: more are used in a minute than go at once", () =>
+    Effect.gen(function* () {
+      const left = yield* ended(10_001)
+      yield* Layer.build(Ledger.layerWorker)
+      const remaining = yield* Effect.repeat(left, { until: (rows) => rows.length === 0, times: 2000 })
+      assert.deepStrictEqual(remaining, [])
     })
   )
 })

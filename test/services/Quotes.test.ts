@@ -167,16 +167,17 @@ layer(platform)("quotes nobody used", (it) => {
     })
   )
 
-  it.effect("are forgotten 5,000 at a time", () =>
+  it.effect("are forgotten 5,000 at a time, those first that ended first", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const quotes = yield* Quotes
       const { id } = yield* quotes.create(yield* tenant(), dollars)
       yield* sql`INSERT INTO quotes SELECT gen_random_uuid(), tenant_id, from_currency, to_currency, rate, mid_rate,
-          spread_basis_points, amount_side, send_amount, receive_amount, fee, expires_at, NULL, NULL, created_at
+          spread_basis_points, amount_side, send_amount, receive_amount, fee, expires_at - interval '1 second', NULL, NULL, created_at
         FROM quotes, generate_series(1, 5000) WHERE id = ${id}`
       yield* TestClock.adjust("25 hours")
       assert.strictEqual(yield* quotes.forgetExpired, 5000)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM quotes WHERE transfer_id IS NULL`, [{ id }])
       assert.strictEqual(yield* quotes.forgetExpired, 1)
       assert.strictEqual(yield* quotes.forgetExpired, 0)
     })

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
@@ -79,6 +80,23 @@ layer(testLayer(), { timeout: "60 seconds" })("who forgets old attempts", (it) =
       yield* settle
       yield* tidy
       assert.deepInclude(yield* replayAll(caller, id, missed), { queued: 0 })
+    })
+  )
+
+  it.effect("forgets all that failed long ago at one time, however many that are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      yield* sql`INSERT INTO webhook_deliveries (webhook_id, id, chain_id, tenant_id, cause, event_id, event_type, event_seq, attempt,
+          again, due_at, status, failure, created_at)
+        SELECT ${id}, one, one, ${caller.tenant_id}, 'event', one, 'transfer.created', n, 1, false, '1969-01-01', 'failed', 'timeout',
+          '1969-01-01' FROM generate_series(1, 1001) AS n, LATERAL (SELECT new_uuid() AS one OFFSET 0 * n) AS made`
+      yield* (yield* WebhookDeliveries).tidy
+      assert.deepStrictEqual(
+        yield* sql`SELECT count(*)::int AS left FROM webhook_deliveries WHERE webhook_id = ${id}`,
+        [{ left: 0 }]
+      )
     })
   )
 })
