@@ -9,7 +9,8 @@ import { dirname, join } from "node:path"
 import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
-import { addressOf, partsOf, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
+import { warnOfLoss } from "./Postgres/Durability.ts"
+import { addressOf, partsOf, hurried, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
 import { keepAlive, watched } from "./Postgres/Watched.ts"
 import * as Setting from "./Setting.ts"
@@ -106,6 +107,9 @@ export const layerPoolWatched = poolOver(watched)
 /** Long enough for anything, and by no server's own setting: it shows whether the settings of a session arrive. */
 const unhurried = "25h"
 
+/** For how long one statement of ours may run, so a transaction of several must not be cut off sooner. */
+const shortest = 10_000
+
 /** A connection of one's own to a server that Turnpike can work on. */
 const connect = Effect.fnUntraced(
   function* (config: PgClient.PgClientConfig) {
@@ -142,7 +146,8 @@ const checkServer = Effect.fnUntraced(
     const [row] = yield* Effect.flatMap(
       sql`select current_setting('server_version') as version, current_setting('server_version_num') as number,
                current_setting('server_encoding') as encoding,
-               current_setting('idle_in_transaction_session_timeout') as patience`,
+               current_setting('idle_in_transaction_session_timeout') as patience,
+               (select setting::int from pg_settings where name = 'transaction_timeout') as transaction_millis`,
       Schema.decodeUnknownEffect(ServerFacts)
     )
     if (Number(row.number) < 150_000) {
@@ -158,15 +163,33 @@ const checkServer = Effect.fnUntraced(
       })
     }
     if (row.patience !== unhurried) return yield* pooled(config)
+    if (row.transaction_millis !== null && row.transaction_millis > 0 && row.transaction_millis < shortest) {
+      return yield* hurried(row.transaction_millis)
+    }
+    // A migration and the wait for another starter's are one transaction. Postgres 17 is the first that counts its time.
+    yield* sql`SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`
   },
   Effect.catchTag("SchemaError", Effect.die)
 )
 
 const ServerFacts = Schema.Tuple([
-  Schema.Struct({ version: Schema.String, number: Schema.String, encoding: Schema.String, patience: Schema.String })
+  Schema.Struct({
+    version: Schema.String,
+    number: Schema.String,
+    encoding: Schema.String,
+    patience: Schema.String,
+    transaction_millis: Schema.NullOr(Schema.Int)
+  })
 ])
 
-const prepared = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => prepare(config)))
+/** What an operator should know of a server, beyond whether it can be used. */
+export const look = Effect.fn("Postgres.look")(function* (config: PgClient.PgClientConfig) {
+  yield* warnOfLoss(yield* connect(config))
+}, Effect.scoped)
+
+const prepared = Layer.effectDiscard(
+  Effect.flatMap(Database, ({ config }) => Effect.andThen(prepare(config), look(config)))
+)
 const inspected = Layer.effectDiscard(Effect.flatMap(Database, ({ config }) => inspect(config)))
 
 /** A migrated database: `DATABASE_URL` (Postgres 15 or newer), or else an embedded server in `TURNPIKE_DATA_DIR`. */

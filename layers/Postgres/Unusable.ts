@@ -4,7 +4,17 @@ import type { SqlError } from "effect/sql/SqlError"
 
 /** Why the database cannot be used. `message` is a sentence for the operator, and never shows a password. */
 export class PostgresUnusable extends Schema.TaggedError<PostgresUnusable>()("PostgresUnusable", {
-  reason: Schema.Literals(["Unreadable", "Unreachable", "Pooled", "TooOld", "Encoding", "Foreign", "Older", "Newer"]),
+  reason: Schema.Literals([
+    "Unreadable",
+    "Unreachable",
+    "Pooled",
+    "TooOld",
+    "Encoding",
+    "Hurried",
+    "Foreign",
+    "Older",
+    "Newer"
+  ]),
   message: Schema.String
 }) {}
 
@@ -65,6 +75,15 @@ export const pooled = (config: PgClient.PgClientConfig) =>
     message:
       `What answers at ${placeOf(config)} is a pooler that does not take the settings of a session. ` +
       "Turnpike keeps connections of its own and needs Postgres itself: name its address."
+  })
+
+/** Its setting cannot be asked for as others are when a session begins, because older servers know none of that name. */
+export const hurried = (millis: number) =>
+  new PostgresUnusable({
+    reason: "Hurried",
+    message:
+      `The database cuts every transaction off after ${millis} ms (transaction_timeout), which is less than ours may take: ` +
+      "set it to 0, or to 10 seconds at least, for this database or for its user."
   })
 
 /** Where it is, without who logs in there. */

@@ -55,6 +55,40 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("what is set for all sessio
   )
 })
 
+layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that cuts transactions off", (it) => {
+  it.effect(
+    "is refused by name when that is before ours may end, and else leaves migrations and the doctor alone",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [server] = yield* sql`SELECT current_setting('transaction_timeout', true) AS known`
+        if (server?.["known"] === null) return
+        yield* setForAll("transaction_timeout", "'100ms'")
+        assert.match(yield* refusal, /^The database cuts every transaction off after 100 ms \(transaction_timeout\)/)
+        yield* setForAll("transaction_timeout", "'10s'")
+        const { config } = yield* Database
+        assert.deepStrictEqual(yield* Postgres.prepare(config), [])
+      })
+  )
+})
+
+layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that does not wait for its disk", (it) => {
+  it.effect("is served, and the log says that money may be lost with it", () =>
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      const said: Array<string> = []
+      const keep = Logger.layer([Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${message}`))])
+      const look = Effect.provide(Postgres.look(config), keep)
+      yield* setForAll("synchronous_commit", "off")
+      yield* look
+      assert.match(
+        said.join(),
+        /^Warn The database has .*synchronous_commit set to off: when it crashes, money that was/
+      )
+    })
+  )
+})
+
 layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that can take no first table", (it) => {
   it.effect("says so when it has somebody else's table of migrations", () =>
     Effect.gen(function* () {
