@@ -20,6 +20,7 @@ import * as StatisticsPromises from "./Doctor/Statistics.ts"
 import * as StreamPromises from "./Doctor/Streams.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
 import * as UserPromises from "./Doctor/Users.ts"
+import * as WalletPromises from "./Doctor/Wallets.ts"
 import * as WebhookPromises from "./Doctor/Webhooks.ts"
 import { monotonicMillis, within } from "./RealTime.ts"
 
@@ -43,6 +44,7 @@ export const DoctorPatience = Context.Reference("turnpike/services/Doctor/Doctor
 const areas = [
   LedgerPromises,
   EventLogPromises,
+  WalletPromises,
   AgentPromises,
   PaymentPromises,
   StatisticsPromises,
@@ -120,6 +122,8 @@ const examination = (sql: SqlClient.SqlClient) => {
     Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check))
   )
   return sql`SET LOCAL statement_timeout = 0`.pipe(
+    // Postgres 17 is the first that knows it.
+    Effect.andThen(sql`SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'`),
     Effect.andThen(sql`SET LOCAL work_mem = '64MB'`),
     // Everything is read once, in order; whoever plans to look rows up one by one has wrong statistics.
     Effect.andThen(sql`SET LOCAL enable_nestloop = off`),

@@ -43,25 +43,42 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE r.amount > d.amount_disputed LIMIT 10`
   },
   {
-    promise: "refunds and disputes have as many events as they had changes",
+    promise:
+      "a refund, and a dispute, is about a transfer of its tenant, in its currency, between its payer and its payee",
+    query: sql`SELECT r.kind, r.id, t.id AS transfer, r.amount, t.amount AS of FROM (
+        SELECT 'refund' AS kind, id, tenant_id, transfer_id, currency, payer_account_id AS payer,
+          receiver_account_id AS payee, amount FROM refunds
+        UNION ALL
+        SELECT 'dispute', id, tenant_id, transfer_id, currency, filer_account_id, respondent_account_id, amount_disputed FROM disputes
+      ) r LEFT JOIN transfers t ON t.id = r.transfer_id
+      WHERE (r.tenant_id, r.currency, r.payer, r.payee)
+        IS DISTINCT FROM (t.tenant_id, t.currency, t.from_account_id, t.to_account_id) OR r.amount > t.amount LIMIT 10`
+  },
+  {
+    promise: "refunds and disputes have as many events as they had changes, told to their tenant",
     query: sql`SELECT * FROM (
-        SELECT count(*) AS refunds, count(*) FILTER (WHERE status = 'completed') AS completed,
-          count(*) FILTER (WHERE status = 'failed') AS failed FROM refunds
-      ) r, (
-        SELECT count(*) AS disputes, count(*) FILTER (WHERE status = 'resolved') AS ended,
-          coalesce(sum(version), 0) AS changes FROM disputes
-      ) d, (
-        SELECT count(*) FILTER (WHERE type = 'refund.created') AS refund_created,
+        SELECT tenant_id, count(*) AS refunds, count(*) FILTER (WHERE status = 'completed') AS completed,
+          count(*) FILTER (WHERE status = 'failed') AS failed FROM refunds GROUP BY tenant_id
+      ) r FULL JOIN (
+        SELECT tenant_id, count(*) AS disputes, count(*) FILTER (WHERE status = 'resolved') AS ended,
+          sum(version) AS changes FROM disputes GROUP BY tenant_id
+      ) d USING (tenant_id) FULL JOIN (
+        SELECT tenant_id, count(*) FILTER (WHERE type = 'refund.created') AS refund_created,
           count(*) FILTER (WHERE type = 'refund.completed') AS refund_completed,
           count(*) FILTER (WHERE type = 'transfer.refunded') AS transfer_refunded,
           count(*) FILTER (WHERE type = 'refund.failed') AS refund_failed,
+          count(DISTINCT data #>> '{refund,id}') FILTER (WHERE type LIKE 'refund.%') AS told_refunds,
           count(*) FILTER (WHERE type = 'dispute.opened') AS opened,
           count(*) FILTER (WHERE type = 'dispute.resolved') AS resolved,
-          count(*) FILTER (WHERE type IN ('dispute.updated', 'dispute.resolved')) AS changed
-        FROM events
-      ) e
-      WHERE (refunds, completed, completed, failed) <> (refund_created, refund_completed, transfer_refunded, refund_failed)
-        OR (disputes, ended, changes) <> (opened, resolved, changed)`
+          count(*) FILTER (WHERE type IN ('dispute.updated', 'dispute.resolved')) AS changed,
+          count(DISTINCT data #>> '{dispute,id}') FILTER (WHERE type LIKE 'dispute.%') AS told_disputes
+        FROM events WHERE type LIKE 'refund.%' OR type LIKE 'dispute.%' OR type = 'transfer.refunded' GROUP BY tenant_id
+      ) e USING (tenant_id)
+      WHERE e.tenant_id IS NULL
+        OR (coalesce(refunds, 0), coalesce(completed, 0), coalesce(completed, 0), coalesce(failed, 0), coalesce(refunds, 0))
+          <> (refund_created, refund_completed, transfer_refunded, refund_failed, told_refunds)
+        OR (coalesce(disputes, 0), coalesce(ended, 0), coalesce(changes, 0), coalesce(disputes, 0))
+          <> (opened, resolved, changed, told_disputes) LIMIT 10`
   },
   {
     promise: "a dispute, and the refunds of a transfer, stand at the versions that their fences count",

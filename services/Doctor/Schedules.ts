@@ -11,6 +11,15 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE s.version <> coalesce(f.count, 0) LIMIT 10`
   },
   {
+    promise: "a schedule moves money of its tenant between two wallets of its currency, and so did its transfers",
+    query: sql`SELECT s.id, s.from_wallet_id, s.to_wallet_id, x.transfer_id AS transfer FROM scheduled_transfers s
+      LEFT JOIN wallets f ON f.id = s.from_wallet_id LEFT JOIN wallets w ON w.id = s.to_wallet_id
+      LEFT JOIN scheduled_executions x ON x.schedule_id = s.id LEFT JOIN transfers t ON t.id = x.transfer_id
+      WHERE (f.tenant_id, f.currency, w.currency) IS DISTINCT FROM (s.tenant_id, s.currency, s.currency)
+        OR t.id IS NOT NULL AND (t.tenant_id, t.from_wallet_id, t.to_wallet_id)
+          IS DISTINCT FROM (s.tenant_id, s.from_wallet_id, s.to_wallet_id) LIMIT 10`
+  },
+  {
     promise: "a schedule moved its money as often as it says, and once at most for each occurrence",
     query: sql`SELECT s.id, s.status, s.occurrences, s.executions_completed, e.* FROM scheduled_transfers s
       FULL JOIN (

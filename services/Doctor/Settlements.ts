@@ -13,6 +13,13 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE q.id IS NULL OR t.id IS NULL LIMIT 10`
   },
   {
+    promise: "a quote promises what its rate makes of what is sent, less the fee, rounded down",
+    // By less than the smallest coin of any currency that is quoted, a hundredth.
+    query: sql`SELECT id, rate, send_amount, fee, receive_amount FROM quotes
+      WHERE (CASE WHEN rate ~ '^[0-9]+[.][0-9]+$'
+        THEN (send_amount - fee) * rate::numeric - receive_amount BETWEEN 0 AND 9999.999999999 END) IS NOT TRUE LIMIT 10`
+  },
+  {
     promise: "a quote is used when its fence has moved, and only then",
     query: sql`SELECT q.id, q.transfer_id, f.count AS fence FROM quotes q
       LEFT JOIN tallies f ON f.log = 1 AND f.scope = q.id AND f.subject = ${version}
@@ -22,10 +29,11 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
     promise:
       "a cross_border transfer that is under way has its open hold, and no other open hold is for foreign exchange",
     query: sql`SELECT t.id AS transfer, t.status, h.id AS hold FROM (
-        SELECT id, status FROM transfers WHERE type = 'cross_border' AND status IN ('pending', 'processing')
+        SELECT id, status, amount, from_wallet_id FROM transfers WHERE type = 'cross_border' AND status IN ('pending', 'processing')
       ) t FULL JOIN (
-        SELECT h.id FROM holds h JOIN ledger_accounts c ON c.key = h.credit WHERE h.state = 'open' AND c.purpose = 'fx'
-      ) h ON h.id = t.id
+        SELECT h.id, h.amount, d.id AS payer FROM holds h JOIN ledger_accounts d ON d.key = h.debit
+        JOIN ledger_accounts c ON c.key = h.credit WHERE h.state = 'open' AND c.purpose = 'fx'
+      ) h ON h.id = t.id AND h.amount = t.amount AND h.payer = t.from_wallet_id
       WHERE t.id IS NULL OR h.id IS NULL LIMIT 10`
   },
   {
@@ -48,7 +56,8 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       LEFT JOIN (
         SELECT m.command_id, array_agg(
             format('%s %s %s>%s %s %s', m.kind, m.code, d.purpose, c.purpose, c.currency, m.amount) ORDER BY m.step
-          ) AS legs
+          ) AS legs, min(d.id::text) FILTER (WHERE m.kind = 'capture') AS payer,
+          min(c.id::text) FILTER (WHERE c.purpose = 'wallet') AS payee
         FROM movements m JOIN ledger_accounts d ON d.key = m.debit JOIN ledger_accounts c ON c.key = m.credit
         WHERE m.code IN ('cross_border', 'fee') GROUP BY m.command_id
       ) m ON m.command_id = t.id
@@ -58,7 +67,7 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
         format('transfer cross_border fx>issuance %s %s', t.currency, t.amount - t.fee),
         format('transfer cross_border issuance>fx %s %s', t.destination_currency, t.destination_amount),
         format('transfer cross_border fx>wallet %s %s', t.destination_currency, t.destination_amount)
-      ], NULL) END LIMIT 10`
+      ], NULL) OR (m.payer, m.payee) IS DISTINCT FROM (t.from_wallet_id::text, t.to_wallet_id::text) END LIMIT 10`
   },
   {
     promise: "the books of foreign exchange are empty",

@@ -35,6 +35,15 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
         OR t.returns <> s.returned LIMIT 10`
   },
   {
+    promise: "a stream flows between two wallets of its currency, and its transfers are between them",
+    query: sql`SELECT s.id, s.from_wallet_id, s.to_wallet_id, t.id AS transfer FROM streams s
+      LEFT JOIN wallets f ON f.id = s.from_wallet_id LEFT JOIN wallets w ON w.id = s.to_wallet_id
+      LEFT JOIN transfers t ON t.stream_id = s.id
+      WHERE (f.tenant_id, f.currency, w.currency) IS DISTINCT FROM (s.tenant_id, s.currency, s.currency)
+        OR CASE t.type WHEN 'stream_cancel' THEN t.to_wallet_id IS DISTINCT FROM s.from_wallet_id
+          ELSE t.id IS NOT NULL AND (t.from_wallet_id, t.to_wallet_id) IS DISTINCT FROM (s.from_wallet_id, s.to_wallet_id) END LIMIT 10`
+  },
+  {
     promise: "a transfer of a stream is exactly its movement when it completed, and moved nothing otherwise",
     // A stream that is cancelled when nothing is left returns nothing, which no movement can say.
     query: sql`SELECT coalesce(t.id, m.command_id) AS id, t.type, t.status, t.amount, m.seq, m.kind, m.amount AS moved FROM (

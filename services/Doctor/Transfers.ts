@@ -31,20 +31,23 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       END LIMIT 10`
   },
   {
-    promise: "every transfer has the event of its creation and that of its end, once",
+    promise: "every transfer has the event of its creation and that of its end, once, and they say its amount",
     query: sql`SELECT coalesce(t.tenant_id, e.tenant_id) AS tenant_id, t.id, e.letters, t.status,
-        e.created, e.completed, e.failed, e.cancelled
-      FROM (SELECT tenant_id, id, status, ${sql.literal(lettersOf("id"))} AS letters FROM transfers) t
+        e.created, e.completed, e.failed, e.cancelled, e.least, e.most
+      FROM (SELECT tenant_id, id, status, amount, ${sql.literal(lettersOf("id"))} AS letters FROM transfers) t
       FULL JOIN (
-        SELECT tenant_id, right(data #>> '{transfer,id}', 12) AS letters,
+        SELECT tenant_id, right(said.id, 12) AS letters,
           count(*) FILTER (WHERE type = 'transfer.created') AS created,
           count(*) FILTER (WHERE type = 'transfer.completed') AS completed,
           count(*) FILTER (WHERE type = 'transfer.failed') AS failed,
-          count(*) FILTER (WHERE type = 'transfer.cancelled') AS cancelled
-        FROM events WHERE type IN ('transfer.created', 'transfer.completed', 'transfer.failed', 'transfer.cancelled')
+          count(*) FILTER (WHERE type = 'transfer.cancelled') AS cancelled,
+          min(said.amount) AS least, max(said.amount) AS most
+        FROM events CROSS JOIN json_to_record(data -> 'transfer') AS said (id text, amount text) WHERE type IN ('transfer.created', 'transfer.completed', 'transfer.failed', 'transfer.cancelled')
         GROUP BY 1, 2
       ) e ON e.tenant_id = t.tenant_id AND e.letters = t.letters
       WHERE t.id IS NULL OR e.created IS DISTINCT FROM 1 OR e.completed <> (t.status = 'completed')::int
-        OR e.failed <> (t.status = 'failed')::int OR e.cancelled <> (t.status = 'cancelled')::int LIMIT 10`
+        OR e.failed <> (t.status = 'failed')::int OR e.cancelled <> (t.status = 'cancelled')::int
+        OR e.least <> e.most
+        OR (CASE WHEN e.least ~ '^[0-9]+[.][0-9]+$' THEN e.least::numeric * 1000000 = t.amount END) IS NOT TRUE LIMIT 10`
   }
 ]

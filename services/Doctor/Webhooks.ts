@@ -50,6 +50,13 @@ export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Ass
       GROUP BY due.id, due.seq HAVING count(d.id) <> 1 LIMIT 10`
   },
   {
+    promise: "a delivery carries an event of the log as it is there, of the tenant whose subscription it is",
+    query: sql`SELECT d.id, d.webhook_id, d.tenant_id, d.event_seq, e.tenant_id AS tenant_of_event FROM webhook_deliveries d
+      LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN events e ON e.log = 1 AND e.seq = d.event_seq
+      WHERE w.tenant_id <> d.tenant_id
+        OR d.event_seq IS NOT NULL AND (e.tenant_id, e.id, e.type) IS DISTINCT FROM (d.tenant_id, d.event_id, d.event_type) LIMIT 10`
+  },
+  {
     promise: "no chain of deliveries has two attempts that are still to end, and the last of one that goes on is such",
     query: sql`SELECT chain_id, count(*) FILTER (WHERE status IN ('pending', 'sending')) AS open,
         count(*) FILTER (WHERE status = 'delivered') AS delivered FROM webhook_deliveries

@@ -257,7 +257,8 @@ export type Seen = Effect.Success<ReturnType<typeof look>>[number]
 const Seen = Schema.Array(Schema.Struct({ tenant_id: Schema.String, id: Schema.String, seen: Schema.String }))
 
 type Refused = { readonly _tag: string }
-const payment = { currency: "USDC", code: "payment" }
+// Of nobody's paid call: the money of one belongs to its payment.
+const payment = { currency: "USDC", code: "reserved" }
 const said = { reason: "other", reason_details: null } as const
 const streamed = ({ stream }: { readonly stream: { readonly status: string } }) => stream.status
 const pick = <Thing>(things: ReadonlyArray<Thing>, place: number): Thing => things.at(place % things.length)!

@@ -81,13 +81,13 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
       "UPDATE ledger_accounts SET held = held + 1 WHERE purpose = 'issuance' AND currency = 'USDC'",
     "the log is gapless and ends at its head": "UPDATE ledger_head SET movement_seq = movement_seq + 1",
     "the event log is gapless and ends at its head": "UPDATE ledger_head SET event_seq = event_seq + 1",
-    "a hold begins once and ends at most once, in the way its state says":
+    "a hold begins once and ends at most once, in the way its state says, always between the same two":
       "UPDATE holds SET state = 'open', captured = 0 WHERE state = 'captured'",
     "a balance is the sum of its entries, and every line of the log carries the balance at its time":
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET debit_posted = debit_posted + 1 WHERE kind = 'capture'",
     "no account ever spent or promised more than it had":
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET debit_held = 1000000 WHERE kind = 'hold'",
-    "a refusal in the log moved nothing":
+    "a refusal in the log moved nothing, and a line names a hold when it is about one":
       "ALTER TABLE movements DISABLE TRIGGER append_only; UPDATE movements SET amount = 1 WHERE kind = 'refuse'",
     "the totals of an endpoint are the sum of its captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, '00000000-0000-0000-0000-000000000000', 1, 1 FROM endpoints`,
     "the totals of a payer are the sum of the payer's captured payments": `${endpoint}; INSERT INTO tallies (scope, subject, count, amount) SELECT id, gen_random_uuid(), 1, 1 FROM endpoints`,
@@ -98,7 +98,7 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
     "nobody who follows or copies the event log is ahead of it":
       "UPDATE statistics_cursor SET seq = (SELECT event_seq + 1 FROM ledger_head)",
     "one transfer on a chain is the end of one settlement": `INSERT INTO chain_settlements (id, "authorization", network, asset, payer, nonce, amount, state, transaction, transfer_log, give_up_at, created_at, concluded_at) SELECT gen_random_uuid(), '{}', 'base-mainnet', 'a', 'p', n, 1, 'confirmed', '0x1', 7, now(), now(), now() FROM generate_series(1, 2) n`,
-    "every captured payment has its event, once":
+    "every captured payment has its event, once, and the events say what was charged":
       "INSERT INTO events (seq, id, tenant_id, type, data, created_at) VALUES (1000001, gen_random_uuid(), gen_random_uuid(), 'x402.payment.completed', '{}', now())"
   }
   const movement =
@@ -112,7 +112,7 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
     "UPDATE transfers SET status = 'completed', failure_reason = NULL, completed_at = now() WHERE status = 'failed'",
     "DELETE FROM transfers WHERE type = 'internal'"
   ]
-  const telling = "every transfer has the event of its creation and that of its end, once"
+  const telling = "every transfer has the event of its creation and that of its end, once, and they say its amount"
   const told = (type: string) => `SELECT * FROM events WHERE type = 'transfer.${type}' ORDER BY seq LIMIT 1`
   const again =
     "INSERT INTO events (seq, id, tenant_id, type, data, created_at) SELECT 1000000, id, tenant_id, type, data, created_at FROM"
