@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, PubSub, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { hash as digest, timingSafeEqual } from "node:crypto"
 import {
@@ -134,7 +134,8 @@ export class Credentials extends Context.Service<
         }
         const found = yield* memory.get(digest("sha256", token, "hex"))
         if (found === undefined) return yield* unknownCredential(read.kind)
-        const principal = yield* Effect.fromResult(found.answer)
+        if (Result.isFailure(found.answer)) return yield* found.answer.failure()
+        const principal = found.answer.success
         if (found.ends <= (yield* Clock.currentTimeMillis)) return yield* expiredCredential(read.kind)
         return principal
       })

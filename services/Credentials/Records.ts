@@ -54,14 +54,27 @@ const actorOf = ({ agent_id, id, kind, scopes }: Holder) => {
   return { actor_type: "portal", actor_id: id, scopes } as const
 }
 
-/** What a stored credential gives its holder here. */
-export const admit = (holder: Holder, environment: Environment): Result.Result<Principal, CredentialRefused> => {
+/** Makes what a holder is told. Who remembers it remembers these few words alone. */
+type Refusal = () => CredentialRefused
+const revoked =
+  (kind: OpaqueKind): Refusal =>
+  () =>
+    revokedCredential(kind)
+const elsewhere =
+  (environment: Environment): Refusal =>
+  () =>
+    new EnvironmentMismatch({ expected: environmentWord(environment) })
+const suspended: Refusal = () => new AgentSuspended()
+
+/**
+ * What a stored credential gives its holder here. Refusals are made for each who asks, because an error keeps what was on the stack
+ * when it was made: a remembered one would keep the row, and with it the 64 KB that it came in from the database.
+ */
+export const admit = (holder: Holder, environment: Environment): Result.Result<Principal, Refusal> => {
   const { account_id, agent_status, id, kind, tenant_id } = holder
-  if (holder.revoked_at !== null) return Result.fail(revokedCredential(kind))
-  if (holder.environment !== environment) {
-    return Result.fail(new EnvironmentMismatch({ expected: environmentWord(environment) }))
-  }
-  if (agent_status === "suspended") return Result.fail(new AgentSuspended())
+  if (holder.revoked_at !== null) return Result.fail(revoked(kind))
+  if (holder.environment !== environment) return Result.fail(elsewhere(environment))
+  if (agent_status === "suspended") return Result.fail(suspended)
   const actor = actorOf(holder)
   return Result.succeed(new Principal({ tenant_id, environment, account_id, ...actor, credential: { kind, id } }))
 }

@@ -15,7 +15,8 @@ const remembered = 10_000
 export const make = Effect.fnUntraced(function* (kind: string, perMinute?: number) {
   const limiter = yield* RateLimiter
   const clock = yield* Clock.Clock
-  const waiting = new Map<string, { readonly refusal: RateLimitExceeded; readonly until: number }>()
+  // Not the refusals themselves: an error keeps what was on the stack when it was made, such as the request and its connection.
+  const waiting = new Map<string, { readonly limit: number; readonly retry_after: number; readonly until: number }>()
 
   return {
     /** Why this caller's are not looked at now; undefined when they are. */
@@ -23,7 +24,9 @@ export const make = Effect.fnUntraced(function* (kind: string, perMinute?: numbe
       if (waiting.size === 0) return undefined
       const address = limiter.addressOf(request)
       const wait = waiting.get(address)
-      if (wait === undefined || wait.until > monotonic(clock)) return wait?.refusal
+      if (wait === undefined) return undefined
+      const { limit, retry_after, until } = wait
+      if (until > monotonic(clock)) return new RateLimitExceeded({ limit, retry_after })
       waiting.delete(address)
       return undefined
     },
@@ -33,8 +36,7 @@ export const make = Effect.fnUntraced(function* (kind: string, perMinute?: numbe
       const allowance = limiter.take(`${kind} ${address}`, perMinute)
       if (allowance === undefined || allowance.allowed) return
       const { limit, retryAfter } = allowance
-      const refusal = new RateLimitExceeded({ limit, retry_after: retryAfter })
-      waiting.set(address, { refusal, until: monotonic(clock) + retryAfter * 1000 })
+      waiting.set(address, { limit, retry_after: retryAfter, until: monotonic(clock) + retryAfter * 1000 })
       dropOldest(waiting, remembered)
     }
   }

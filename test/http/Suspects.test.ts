@@ -44,3 +44,14 @@ it.effect("an address whose payments are refused all the time waits, alone and f
     assert.isUndefined(payments.refusal(attacker))
   }).pipe(Effect.provide(limited))
 )
+
+it.effect("a refusal is made anew: one that was remembered would keep the request that it was made for", () =>
+  Effect.gen(function* () {
+    const payments = yield* Suspects.make("refused payments of")
+    const attacker = from("192.0.2.1")
+    for (let refused = 0; refused < 4; refused++) payments.count(attacker)
+    const [first, second] = [payments.refusal(attacker), payments.refusal(attacker)]
+    assert.strictEqual(first?._tag, "RATE_LIMIT_EXCEEDED")
+    assert.notStrictEqual(first, second)
+  }).pipe(Effect.provide(limited))
+)

@@ -31,6 +31,19 @@ layer(Test, { timeout: "60 seconds" })("what Credentials remembers", (it) => {
     })
   )
 
+  it.effect("a refusal is made anew: one that was remembered would keep what was on the stack when it was made", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* otherProcess
+      const { key, key_id } = yield* tenant()
+      yield* revokeQuietly(key_id)
+      const refused = Effect.flip(authenticate(key))
+      const [first, second] = [yield* refused, yield* refused]
+      assert.strictEqual(first._tag, "EXPIRED_API_KEY")
+      assert.strictEqual(second._tag, "EXPIRED_API_KEY")
+      assert.notStrictEqual(first, second)
+    })
+  )
+
   it.effect("being asked again and again does not keep an answer alive", () =>
     Effect.gen(function* () {
       const { authenticate } = yield* Credentials
