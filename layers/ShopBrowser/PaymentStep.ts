@@ -4,7 +4,8 @@ import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { classed, judged } from "#services/ShoppingEngine/Payments.ts"
 import { ask } from "./Chromium.ts"
 import { type Look, look, shownOf } from "./Look.ts"
-import { isShipping, nameIn } from "./Shipping.ts"
+import { isShipping } from "#domain/ShippingWords.ts"
+import { nameIn } from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 
 const most = 20

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { isExtra } from "#domain/AsideWords.ts"
-import { paymentFingerprints } from "#domain/page/Payments.ts"
+import { isShipping } from "#domain/ShippingWords.ts"
 import { ask } from "./Chromium.ts"
 import { textOf } from "./Drawn.ts"
 import { isOrder, namesOf } from "./Press.ts"
@@ -13,9 +13,6 @@ export interface Shipping {
   readonly none: string | undefined
 }
 
-const ships =
-  /ship|deliver|pick ?up|collect|standard|express|courier|\bpost\b|versand|liefer|livraison|envío|envio|spedizione|consegna|entrega|verzend|bezorg|frakt|levering|wysyłk|dostaw|doprav|配送|배송/i
-const pays = /pay|zahl|paiement|pago|betal|card|billing|same as|different|address/i
 const saysNone =
   /(?:no|there (?:are|is) no) (?:available )?(?:shipping|delivery)(?: \w+)? ?(?:methods?|options?|rates?)?(?: (?:are|is))? ?(?:available|found|for (?:this|your))|(?:do(?:es)? not|don't|doesn't|cannot|can't|unable to) (?:ship|deliver) to|kein(?:e)? versand(?:art|option|methode)\w* (?:verfügbar|gefunden)|aucun(?:e)? (?:mode de livraison|option de livraison)|no hay (?:métodos|opciones) de envío/i
 const most = 20
@@ -28,12 +25,6 @@ export const nameIn = Effect.fnUntraced(function* (radio: Locator) {
   const tree = yield* ask(() => radio.ariaSnapshot())
   return /^- radio "((?:[^"\\]|\\.)*)"/.exec(tree)?.[1] ?? (yield* namesOf(radio))[0] ?? ""
 })
-
-/** Whether a choice is one of shipping, by its name and by what its field is called. "Cash on delivery" is a way to pay. */
-export const isShipping = (name: string, attributes = ""): boolean => {
-  if (pays.test(attributes) || paymentFingerprints.some(({ choice }) => choice?.test(name) === true)) return false
-  return ships.test(attributes) || (ships.test(name) && !pays.test(name))
-}
 
 /** Reads the ways of shipping and takes the first where none is taken. */
 export const choose = Effect.fnUntraced(function* (tab: Tab) {

@@ -7,6 +7,7 @@ import {
   isEnoughToOrder,
   isGuestWithoutPassword,
   listsLaterStep,
+  namesShippingNext,
   nextStepOf
 } from "./NextStep.ts"
 import { onward } from "./CartWords.ts"
@@ -39,7 +40,7 @@ export const serves = (form: PageForm, label: string, purpose: FormPurpose): boo
     ? addToCart({ forms: [form], controls: [], links: [] }) !== undefined
     : purpose === "empty_cart"
       ? isEmptying(label)
-      : words[purpose].test(label)
+      : words[purpose].test(label) || (purpose === "go_on" && namesShippingNext(label))
 
 const paymentField = /card|cvc|cvv|iban|account[-_]?number|payment|expir/i
 const buttons: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])

@@ -5,6 +5,7 @@ import type { FormPurpose } from "./FormConduct.ts"
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
 import { isQuantity } from "./page/Quantity.ts"
+import { isShipping } from "./ShippingWords.ts"
 import { shopperAmong, type TestShopper } from "./TestShopper.ts"
 
 /** What a field of a checkout asks for, besides what autofill has a token for. */
@@ -26,6 +27,8 @@ const namesOf = ({ id, name }: PageControl): string => `${name ?? ""} ${id ?? ""
 export const roleOf = (control: PageControl): FieldRole | undefined => {
   const names = namesOf(control)
   if (shippingWords.test(names)) return "shipping"
+  // Many shops call the field `method` or `rate`: then what it offers tells. What is sold beside the purchase may be "Standard", too.
+  if (control.type === "radio" && !isExtra(names) && isShipping(control.label ?? "", names)) return "shipping"
   if (control.type === "checkbox" && termsWords.test(`${names} ${control.label ?? ""}`)) return "terms"
   return fieldOf(control)
 }

@@ -13,6 +13,13 @@ const submits = (purpose: FormPurpose, button: string, fields = "", action = "/c
 }
 const address = '<label>Street <input name="street"></label><label>ZIP <input name="zip"></label>'
 
+describe("a form whose button names shipping as what comes next", () => {
+  it("goes on, in the languages in which that is known", () => {
+    for (const label of ["配送方法の選択へ進む", "Zum Versand", "Vers la livraison", "Na dopravu", "배송 선택"])
+      assert.isTrue(submits("go_on", label, address), label)
+  })
+})
+
 describe("a form that adds to a cart", () => {
   it("is not sent when it asks who somebody is or where", () => {
     for (const field of [
