@@ -44,14 +44,19 @@ const belowLeast = (said: string): string =>
 const empty =
   /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
 
-/** The form that adds this product: one that knows its id, or else the first whose button says "add", or else "buy". */
+/**
+ * The form that adds this product: one that knows its id, or else the first whose button says "add", or else "buy". What is recommended
+ * above the product's own heading adds something else.
+ */
 const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined => {
-  const forms = addingForms(seen.facts)
+  const all = addingForms(seen.facts)
+  const below = all.filter(({ form }) => form.isAboveHeading !== true)
+  const forms = below.length > 0 ? below : all
   const knows = (pressable: Pressable) =>
     [candidate.platformId, candidate.sku].some(
       (id) => id !== null && pressable.form.controls.some(({ value }) => value === id)
     )
-  return forms.find(knows) ?? forms.find(({ label }) => !/buy/i.test(label)) ?? forms[0]
+  return all.find(knows) ?? forms.find(({ label }) => !/buy/i.test(label)) ?? forms[0]
 }
 
 /** The part of a page that is about its product; what else is recommended below may be sold out. */

@@ -65,6 +65,19 @@ describe("radio buttons", () => {
     assert.strictEqual(filled(radio("colour", "red", "Red"), "add_to_cart").sent, "colour=red")
   })
 
+  it("are one of shipping by what they offer, whatever the shop calls the field", () => {
+    const rates = (name: string) => radio(name, "std", "Standard $5.00") + radio(name, "exp", "Express $15.00")
+    assert.strictEqual(filled(rates("method")).sent, "method=std")
+    assert.strictEqual(filled(radio("rate", "7", "Versand mit DHL")).sent, "rate=7")
+    assert.strictEqual(filled(radio("w", "1", "Cash on delivery")).sent, "")
+    assert.strictEqual(filled(rates("warranty")).sent, "")
+  })
+
+  it("send an empty value as it is, by which many shops mean no subscription", () => {
+    const plans = radio("plan", "", "One-time purchase") + radio("plan", "2", "Subscribe and save", "checked")
+    assert.strictEqual(filled(plans, "add_to_cart").sent, "plan=")
+  })
+
   it("that take something are answered by the one that takes nothing, or the form is not sent", () => {
     const gifts = (more: string) => radio("donation", "5", "$5", more) + radio("donation", "0", "No thanks")
     assert.strictEqual(filled(gifts("required")).sent, "donation=0")

@@ -93,6 +93,36 @@ describe("what is offered beside a purchase", () => {
   )
 })
 
+describe("a step that only asks how to ship", () => {
+  it.live("is one whatever its field is called, so that the checkout is gone through", () =>
+    Effect.gen(function* () {
+      const step = (at: number) =>
+        `<ol class="steps">${["Address", "Shipping", "Payment"].map((name, index) => `<li${index === at ? ' aria-current="step"' : ""}>${name}</li>`).join("")}</ol>`
+      const rates = '<label><input type="radio" name="method" value="std" checked> Standard $4.00</label>'
+      const { blockers, line, orders } = yield* tested({
+        pages: {
+          "/checkout": `${step(0)}${form("/checkout/address", person, "Continue to shipping")}`,
+          "/checkout/method": `${step(1)}${form("/checkout/rate", rates, "Continue to payment")}`,
+          "/checkout/payment": `${step(2)}<p>Total $24.00</p>${form("/checkout/place-order", card, "Place order")}`
+        },
+        steps: { "/checkout/address": "/checkout/method", "/checkout/rate": "/checkout/payment" }
+      })
+      assert.deepStrictEqual([orders, line], [0, all])
+      assert.notInclude(blockers.join(), "order_uncertain")
+    })
+  )
+})
+
+describe("what is recommended above a product", () => {
+  it.live("is not what is put into the cart", () =>
+    Effect.gen(function* () {
+      const other = form("/cart/add", '<input type="hidden" name="id" value="2">', "Add to cart")
+      const { added, cart } = yield* tested({ above: `<section><a href="/products/pot">Pot</a>${other}</section>` })
+      assert.deepStrictEqual([added, cart?.status], [["id=1"], "passed"])
+    })
+  )
+})
+
 describe("a thing that needs no address", () => {
   for (const [button, action] of [
     ["Order as a guest", "/checkout/guest"],

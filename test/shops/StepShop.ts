@@ -10,6 +10,8 @@ export interface StepShopSettings {
   readonly failures?: number
   /** What the product's page has to buy by. */
   readonly buying?: string
+  /** What stands above the heading of the product's page. */
+  readonly above?: string
   /** Where the cart's page leads to. */
   readonly checkoutPath?: string
   /** Bodies of pages by their path. */
@@ -25,6 +27,7 @@ const adding =
 
 /** `sent` is what every form of the checkout sent: its path and the names of its fields; `added` what was put into the cart. */
 export const open = ({
+  above = "",
   answer,
   buying = adding,
   checkoutPath = "/checkout",
@@ -63,7 +66,8 @@ export const open = ({
       }
       if (pathname === "/") return send(response, 200, page(base, "Shop", home))
       if (pathname === "/products/kettle" && ++state.looks <= failures) return send(response, 503, "Out of order")
-      if (pathname === "/products/kettle") return send(response, 200, page(base, name, product, stated))
+      if (pathname === "/products/kettle")
+        return send(response, 200, page(base, name, product, stated).replace("<h1>", `${above}<h1>`))
       if (pathname === "/cart") return send(response, 200, page(base, "Cart", cart()))
       const body = pages[pathname]
       const text = typeof body === "function" ? body(state.sent.length) : body

@@ -111,8 +111,12 @@ const optionsOf = (tree: PageTree, element: PageElement): PageControl["options"]
   return options
 }
 
+/** What is sent by being chosen: an empty value is one, as that of "One-time purchase" often is. */
+const chosenTypes: ReadonlySet<string> = new Set(["radio", "checkbox"])
+
 const valueOf = (tree: PageTree, element: PageElement, options: PageControl["options"]) => {
   if (element.tag === "textarea") return textOf(tree, element, 2_000)
+  if (chosenTypes.has(typeOf(element)) && element.attributes.get("value") === "") return ""
   if (element.tag !== "select") return clipped(element.attributes.get("value") ?? "", 10_000) || null
   const choosable = options.filter((option) => !option.disabled)
   return (choosable.find((option) => option.selected) ?? choosable[0])?.value ?? null
@@ -171,6 +175,8 @@ export const readControls = (
 ): { readonly forms: ReadonlyArray<PageForm>; readonly controls: ReadonlyArray<PageControl> } => {
   const labels = labelsOf(tree)
   const forms = tree.elements.filter((element) => element.tag === "form").slice(0, controlLimits.forms)
+  const isHeading = (element: PageElement) => element.tag === "h1" && !element.isHidden && textOf(tree, element) !== ""
+  const heading = tree.elements.find(isHeading)?.index ?? 0
   const of = new Map<number, Array<PageControl>>(forms.map((form) => [form.index, []]))
   const outside: Array<PageControl> = []
   let count = 0
@@ -181,5 +187,11 @@ export const readControls = (
     const list = of.get(owner) ?? outside
     list.push(controlOf(tree, element, labels, base))
   }
-  return { forms: forms.map((form) => formOf(tree, form, base, url, of.get(form.index) ?? [])), controls: outside }
+  return {
+    forms: forms.map((form) => ({
+      ...formOf(tree, form, base, url, of.get(form.index) ?? []),
+      ...(form.index < heading ? { isAboveHeading: true } : {})
+    })),
+    controls: outside
+  }
 }

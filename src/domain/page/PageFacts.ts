@@ -96,6 +96,8 @@ export interface PageForm {
   readonly words: string
   /** It stands in a header, a footer, a dialog or another part beside what the page is about. */
   readonly isBeside: boolean
+  /** It stands before the page's main heading, and so before what the page is about. */
+  readonly isAboveHeading?: true
   readonly controls: ReadonlyArray<PageControl>
 }
 
