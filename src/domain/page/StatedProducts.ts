@@ -15,12 +15,13 @@ const productTypes: ReadonlySet<string> = new Set([
   "Vehicle",
   "Car",
   "Book",
+  "MenuItem",
   "SoftwareApplication",
   "MobileApplication",
   "WebApplication"
 ])
 
-/** Books and programs count as products where they are offered. */
+/** Books, programs and what a menu lists count as products where they are offered. */
 const isProduct = (node: JsonLdNode) => {
   const types = typesOf(node)
   if (types.some((type) => /^(?:Product|ProductGroup|ProductModel|IndividualProduct|SomeProducts)$/.test(type)))

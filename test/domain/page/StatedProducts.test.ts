@@ -37,6 +37,12 @@ describe("the product that a page is about", () => {
 })
 
 describe("products in JSON-LD", () => {
+  it("are also what a restaurant's menu offers", () => {
+    const pizza = { "@type": "MenuItem", name: "Pizza", offers: { price: 11, priceCurrency: "USD" } }
+    assert.strictEqual(product(pizza)?.offers[0]?.price, "11")
+    assert.isUndefined(product({ "@type": "MenuItem", name: "Pizza" }))
+  })
+
   it("have the brand that they refer to", () => {
     const graph = [
       { "@type": "Product", name: "Mug", brand: { "@id": "#brand" } },
