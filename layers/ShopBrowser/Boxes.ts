@@ -16,6 +16,7 @@ interface Box {
   readonly textContent: string | null
   readonly labels?: ArrayLike<{ readonly textContent: string | null; click(): void }> | null
   readonly form?: { readonly id: string } | null
+  readonly parentElement: unknown
   closest(selector: string): { querySelector(selector: string): { readonly textContent: string | null } | null } | null
   getAttribute(name: string): string | null
   click(): void
@@ -24,34 +25,56 @@ interface Box {
 const most = 200
 
 /** Runs in the page. */
-const readBoxes = (boxes: ReadonlyArray<Box>) =>
-  boxes.slice(0, 200).map((box) => {
+const readBoxes = (boxes: ReadonlyArray<Box>) => {
+  const groups: Array<unknown> = []
+  // Radio buttons of HTML are of a group by their name, others by what is around them.
+  const groupOf = (box: Box) => {
+    const group = box.type === "radio" ? (box.name ?? "") : (box.closest("[role=radiogroup]") ?? box.parentElement)
+    return groups.includes(group) ? groups.indexOf(group) : groups.push(group) - 1
+  }
+  return boxes.slice(0, 200).map((box) => {
     const label = box.getAttribute("aria-label") ?? box.labels?.[0]?.textContent ?? box.textContent ?? ""
     const legend = box.closest("fieldset, [role=radiogroup]")?.querySelector("legend")?.textContent ?? ""
     return {
-      type: box.type === "radio" ? "radio" : "checkbox",
+      type: box.type === "radio" || box.getAttribute("role") === "radio" ? "radio" : "checkbox",
+      group: groupOf(box),
       name: box.name ?? "",
       id: box.id,
-      value: box.value ?? "",
+      value: box.value ?? label.trim(),
       label: label.replace(/\s+/g, " ").trim().slice(0, 300),
       legend: legend.replace(/\s+/g, " ").trim().slice(0, 300),
       isOn: box.checked ?? box.getAttribute("aria-checked") === "true",
-      isOff: box.disabled === true
+      isOff: box.disabled === true || box.getAttribute("aria-disabled") === "true"
     }
   })
+}
 type BoxRead = ReturnType<typeof readBoxes>[number]
 
+const takesNothing = ({ label, value }: BoxRead): boolean => isNothing({ text: label, value })
+
+/** The choice of the same group that takes nothing, or else the first that takes nothing beside the purchase. */
+const otherOf = (all: ReadonlyArray<BoxRead>, ticked: BoxRead): number => {
+  const isOther = (box: BoxRead) => box.type === "radio" && box.group === ticked.group && box !== ticked && !box.isOff
+  const nothing = all.findIndex((box) => isOther(box) && takesNothing(box))
+  return nothing >= 0 || !isExtra(ticked.label) ? nothing : all.findIndex((box) => isOther(box) && !isExtra(box.label))
+}
+
+/** Whether what is chosen of several takes something beside the purchase. Where each of them says so, it is what is sold. */
+const isChosenBeside = (all: ReadonlyArray<BoxRead>, box: BoxRead): boolean =>
+  !takesNothing(box) &&
+  (isExtra(`${box.name} ${box.id}`) || isExtra(box.legend) || (isExtra(box.label) && otherOf(all, box) >= 0))
+
 /** Whether what is ticked buys, gives or agrees to something beside the purchase. */
-const isBeside = ({ id, label, legend, name, type, value }: BoxRead): boolean =>
-  type === "radio"
-    ? (isExtra(`${name} ${id}`) || isExtra(legend)) && !isNothing({ text: label, value })
+const isBeside = (all: ReadonlyArray<BoxRead>, box: BoxRead): boolean =>
+  box.type === "radio"
+    ? isChosenBeside(all, box)
     : isExtraControl({
         tag: "input",
-        type,
-        name,
-        id,
-        value,
-        label,
+        type: box.type,
+        name: box.name,
+        id: box.id,
+        value: box.value,
+        label: box.label,
         autocomplete: null,
         required: false,
         checked: true,
@@ -63,28 +86,23 @@ const isBeside = ({ id, label, legend, name, type, value }: BoxRead): boolean =>
 const press = (box: Locator) =>
   ask(() => box.click({ timeout: 800 }).catch(() => box.evaluate((element: Box) => element.click())))
 
-/** The choice of the same group that takes nothing. */
-const nothingOf = (all: ReadonlyArray<BoxRead>, ticked: BoxRead): number =>
-  all.findIndex(
-    (box) =>
-      box.type === "radio" && box.name === ticked.name && !box.isOff && isNothing({ text: box.label, value: box.value })
-  )
-
 /**
  * Takes back what a page has ticked by itself beside the purchase: letters, accounts, gifts, insurance. What stays ticked all the same is
  * told, and nothing may be sent with it.
  */
 export const untick = Effect.fnUntraced(function* (tab: Tab) {
-  const boxes = tab.page.locator("input[type=checkbox], input[type=radio], [role=checkbox], [role=switch]")
+  const boxes = tab.page.locator(
+    "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
+  )
   const read = yield* ask(() => boxes.evaluateAll(readBoxes))
-  const ticked = [...read.entries()].filter(([, box]) => box.isOn && !box.isOff && isBeside(box)).slice(0, most)
+  const ticked = [...read.entries()].filter(([, box]) => box.isOn && !box.isOff && isBeside(read, box)).slice(0, most)
   if (ticked.length === 0) return undefined
   for (const [at, box] of ticked) {
-    const target = box.type === "radio" ? nothingOf(read, box) : at
+    const target = box.type === "radio" ? otherOf(read, box) : at
     if (target >= 0) yield* press(boxes.nth(target))
   }
   yield* tab.quiet
   const after = yield* ask(() => boxes.evaluateAll(readBoxes))
-  const left = after.find((box) => box.isOn && !box.isOff && isBeside(box))
+  const left = after.find((box) => box.isOn && !box.isOff && isBeside(after, box))
   return left === undefined ? undefined : left.label || left.name || "a box without a label"
 })

@@ -11,10 +11,11 @@ import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngi
 import { untick } from "./Boxes.ts"
 import { type CartSeen, openCart } from "./CartPage.ts"
 import { choose, type Eagerness } from "./Choices.ts"
+import { ask } from "./Chromium.ts"
 import { pressThrough, putAway } from "./Covers.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { choiceWanted, languages, soldOut } from "./Names.ts"
-import { find, namesOf } from "./Press.ts"
+import { type Accepts, find, namesOf } from "./Press.ts"
 import type { Tab } from "./Tab.ts"
 
 /** The cart's own address, once it was seen. */
@@ -89,6 +90,23 @@ const noControl = (seen: Look): StepOutcome => {
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
 }
 
+/** As much of an element as is asked here. */
+interface Placed {
+  readonly ownerDocument: { querySelectorAll(selector: string): Iterable<Placed & { readonly innerText: string }> }
+  compareDocumentPosition(other: Placed): number
+}
+/** Runs in the page. Whether a control comes after the page's main heading, or there is none. */
+const isBelowHeading = (control: Placed): boolean => {
+  const heading = [...control.ownerDocument.querySelectorAll("h1")].find(({ innerText }) => innerText.trim() !== "")
+  return heading === undefined || (control.compareDocumentPosition(heading) & 4) === 0
+}
+const ofProduct: Accepts = (control) => ask(() => control.evaluate(isBelowHeading))
+
+/** The control that adds the page's product. What is recommended above its heading adds something else. */
+const findAdding = Effect.fnUntraced(function* (tab: Tab) {
+  return (yield* find(tab.page, "addToCart", undefined, ofProduct)) ?? (yield* find(tab.page, "addToCart"))
+})
+
 /** How many a product's page adds at once, by its own field, which a test leaves as it is. */
 const addedAtOnce = ({ facts }: Look): number => {
   const fields = [...(adding(facts)?.form?.controls ?? []), ...facts.controls].filter(
@@ -111,10 +129,17 @@ const inCart = (candidate: Candidate, seen: CartSeen, chosen: ReadonlyArray<stri
   return priced(passed(`The cart's page shows "${candidate.name}"${choice}.`, line, warnings), price)
 }
 
-/** How an attempt ended, and how many groups of options it left alone that may have been a choice. */
+/** How an attempt ended, how many groups of options it left alone that may have been a choice, and whether its press did nothing at all. */
 interface Attempt {
   readonly done: CartDone
   readonly left: number
+  readonly isIdle: boolean
+}
+
+/** How far an attempt goes, and whether the page's scripts get time first to take over what the server drew. */
+interface Manner {
+  readonly eagerness: Eagerness
+  readonly isPatient: boolean
 }
 
 /** What a page says that may stand for what was not chosen. */
@@ -125,9 +150,9 @@ const attempt = Effect.fnUntraced(function* (
   candidate: Candidate,
   url: URL,
   shopper: TestShopper,
-  eagerness: Eagerness
+  { eagerness, isPatient }: Manner
 ) {
-  const ended = (outcome: StepOutcome, left = 0): Attempt => ({ done: none(outcome), left })
+  const ended = (outcome: StepOutcome, left = 0, isIdle = false): Attempt => ({ done: none(outcome), left, isIdle })
   const status = yield* tab.goTo(url)
   const before = yield* look(tab)
   const refused = refusal("cart", status, before)
@@ -138,13 +163,14 @@ const attempt = Effect.fnUntraced(function* (
     return ended(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
   yield* putAway(tab.page)
-  const button = (yield* find(tab.page, "addToCart")) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
+  if (isPatient) yield* Effect.andThen(tab.rest, tab.rest)
+  const button = (yield* findAdding(tab)) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
   if (button === undefined) return ended(captcha("cart", before) ?? noControl(before))
   const { chosen, left } = yield* choose(tab, button.control, candidate, eagerness)
   const extra = yield* untick(tab)
   if (extra !== undefined) return ended(tickedStill(extra))
   // A choice may have drawn the page anew.
-  const ready = yield* find(tab.page, "addToCart")
+  const ready = yield* findAdding(tab)
   if (ready?.enabled !== true) {
     const seen = yield* look(tab)
     const gone = soldOut.exec(seen.text)
@@ -178,21 +204,23 @@ const attempt = Effect.fnUntraced(function* (
     )
   if (seen.isLogin)
     return ended(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
-  if (seen.line === undefined) return ended(whyNot(before, after, chosen, made.join(", ")), left)
+  const isIdle = made.length === 0 && after.text === before.text
+  if (seen.line === undefined) return ended(whyNot(before, after, chosen, made.join(", ")), left, isIdle)
   const told = { thing: candidate.name, pages: [before.text, seen.look.text] }
   const done: CartDone = { outcome: inCart(candidate, seen, chosen, addedAtOnce(before)), page: seen.look.url, told }
-  return { done, left }
+  return { done, left, isIdle }
 })
 
 /**
- * Loads the product's page, chooses, adds, and reads the cart back from its own page. What only may be a choice of the product is chosen
- * when nothing was added without it.
+ * Loads the product's page, chooses, adds, and reads the cart back from its own page. A press that did nothing may have come before the
+ * page's scripts, and is made once more. What only may be a choice of the product is chosen when nothing was added without it.
  */
 export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, shopper: TestShopper) {
   const { url } = candidate
   if (url === undefined) return none(unknown("The product has no page to be opened."))
-  const first = yield* attempt(tab, candidate, url, shopper, "plainly")
+  const first = yield* attempt(tab, candidate, url, shopper, { eagerness: "plainly", isPatient: false })
   const isWanting = first.done.outcome.blockers.some(({ id }) => mayWantChoice.has(id))
-  if (first.left === 0 || !isWanting) return first.done
-  return (yield* attempt(tab, candidate, url, shopper, "maybe")).done
+  if (!isWanting || (first.left === 0 && !first.isIdle)) return first.done
+  const eagerness = first.left === 0 ? "plainly" : "maybe"
+  return (yield* attempt(tab, candidate, url, shopper, { eagerness, isPatient: first.isIdle })).done
 })

@@ -3,6 +3,7 @@ import type { Locator } from "playwright-core"
 import { asksToPay, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
 import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { totalIn } from "#domain/page/Total.ts"
 import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
 import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
 import { untick } from "./Boxes.ts"
@@ -154,6 +155,23 @@ const isTakenSilently = (tab: Tab, sentBefore: number, seen: Look, after: Look):
     .slice(sentBefore)
     .some(({ status }) => status < 400)
 
+/** How often a page is looked at again that shows nothing yet: rates of carriers are often asked for seconds after the address was taken. */
+const mostWaits = 6
+
+/** Looks at what became of a press, until that is another step, a refusal or a confirmation. */
+const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore: number) {
+  for (let waits = 0; ; waits++) {
+    const after = yield* look(tab)
+    const complaint = yield* complaints(tab)
+    const isFurther = complaint !== null || (yield* leadsOn(tab, after))
+    const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
+    const isSettled = isFurther && !isSilent
+    if (isSettled || waits >= mostWaits || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined)
+      return { after, complaint, isFurther, isSilent }
+    yield* tab.rest
+  }
+})
+
 /** Goes on, and looks at what became of it. */
 const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
   const [name = "the way on"] = yield* namesOf(control)
@@ -168,11 +186,9 @@ const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator
     doubt.isOpen = false
     return { goesOn: false, seen }
   }
-  const after = yield* look(tab)
-  progress.complaint = yield* complaints(tab)
-  const isFurther = progress.complaint !== null || (yield* leadsOn(tab, after))
+  const { after, complaint, isFurther, isSilent } = yield* lookAfter(tab, seen, sentBefore)
+  progress.complaint = complaint
   progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
-  const isSilent = progress.complaint === null && isTakenSilently(tab, sentBefore, seen, after)
   if (isFurther && !isSilent && after.url.host === seen.url.host) doubt.isOpen = false
   return { goesOn: progress.complaint === null && progress.taken === null, seen: after }
 })
@@ -213,9 +229,15 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
       progress.aside = "What the page sends when its fields are written may be an order, so it was stopped."
       break
     }
-    const here = yield* Shipping.choose(tab)
-    if (here.options.length > 0 || here.none !== undefined) shipping = here
+    let here = yield* Shipping.choose(tab)
     seen = yield* look(tab)
+    // What is shipped how, and so what all of it costs, may be asked for when the address is written.
+    if (totalIn(seen.text) === null) {
+      yield* tab.rest
+      here = yield* Shipping.choose(tab)
+      seen = yield* look(tab)
+    }
+    if (here.options.length > 0 || here.none !== undefined) shipping = here
     if (captcha("checkout", seen) !== undefined) break
     const { choices, none } = yield* offered(tab, seen)
     progress.hasArrived = choices.length > 0 || none !== undefined

@@ -55,12 +55,51 @@ const escape = Effect.fnUntraced(function* (page: Page) {
   if (asked === 0) yield* ask(() => page.keyboard.press("Escape"))
 })
 
+/** As much of an element as is asked here. */
+interface Over {
+  readonly innerText?: string
+  readonly parentElement: Over | null
+  readonly ownerDocument: {
+    elementFromPoint(x: number, y: number): Over | null
+    readonly defaultView: { getComputedStyle(of: Over): { readonly position: string } } | null
+  }
+  contains(other: Over): boolean
+  getBoundingClientRect(): {
+    readonly left: number
+    readonly top: number
+    readonly width: number
+    readonly height: number
+  }
+  setAttribute(name: string, value: string): void
+}
+
+/** Runs in the page. Marks the outermost box that lies over a control and not around it, and tells its words. */
+const markOver = (control: Over): string | null => {
+  const { height, left, top, width } = control.getBoundingClientRect()
+  const at = control.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
+  let over: Over | undefined
+  for (let box = at; box !== null && !box.contains(control); box = box.parentElement) over = box
+  over?.setAttribute("data-turnpike-over", "")
+  return over === undefined ? null : (over.innerText ?? "").slice(0, 4_000)
+}
+
+/** Closes what lies over a control by its own button for that. Of an age nobody is asked so, and a box without such a button stays. */
+const close = Effect.fnUntraced(function* (page: Page, control: Locator) {
+  const words = yield* ask(() => control.evaluate(markOver))
+  if (words === null || asksAge.test(words)) return false
+  const found = yield* find(page.locator("[data-turnpike-over]"), "close", ["button"])
+  return found?.enabled === true && (yield* press(found.control, "close"))
+})
+
 /** Presses what adds to the cart, and once more after what lies over the page was put away. */
 export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Locator) {
   const first = yield* Effect.result(press(control, "addToCart"))
   if (first._tag === "Success") return first.success
   if (first.failure.reason !== "Slow") return yield* first.failure
-  if (!(yield* putAway(page))) yield* escape(page)
+  if (!(yield* putAway(page))) {
+    const isClosed = yield* Effect.orElseSucceed(close(page, control), () => false)
+    if (!isClosed) yield* escape(page)
+  }
   const second = yield* Effect.result(press(control, "addToCart"))
   if (second._tag === "Success") return second.success
   const cover = second.failure.reason === "Slow" ? yield* coverOf(page, control) : ""

@@ -73,6 +73,12 @@ export const allowed = {
     "إزالة|حذف|إفراغ\\s+السلة|הסר|מחק|רוקן\\s+סל|xóa|ลบ|हटाएं",
     "削除|カートを空にする|删除|移除|삭제|[×✕✖x]"
   ),
+  close: whole(
+    "(?:close|dismiss|hide)(?:\\s+(?:this|the))?(?:\\s+(?:dialog|modal|pop-?up|window|message|offer|form))?|no,?\\s+thanks?(?:\\s+you)?|not\\s+now|(?:maybe\\s+)?later|skip",
+    "schließen|nein,?\\s+danke|(?:vielleicht\\s+)?später|fermer|non,?\\s+merci|plus\\s+tard|cerrar|no,?\\s+gracias|chiudi|no,?\\s+grazie|fechar|não,?\\s+obrigad[oa]|sluiten|nee,?\\s+(?:dank\\s+je|bedankt)",
+    "stäng|nej\\s+tac?k|luk|lukk|nei\\s+takk|sulje|ei\\s+kiitos|zamknij|nie,?\\s+dziękuję|zavřít|ne,?\\s+děkuji|kapat|hayır,?\\s+teşekkürler|закрыть|нет,?\\s+спасибо",
+    "閉じる|关闭|關閉|닫기|[×✕✖⨯x]"
+  ),
   refuseCookies: whole(
     "(?:reject|decline|refuse|deny)(?:\\s+(?:all|non-essential|optional))?(?:\\s+cookies)?|(?:only\\s+)?(?:necessary|essential)(?:\\s+(?:only|cookies))*",
     "(?:alle(?:s)?\\s+)?ablehnen|nur\\s+(?:notwendige|erforderliche).*",

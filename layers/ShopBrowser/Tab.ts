@@ -36,6 +36,8 @@ export interface Tab {
   readonly goTo: (url: URL, from?: URL) => Effect.Effect<number, BrowserFailed>
   /** Until nothing has been asked for a third of a second, or three seconds have passed. */
   readonly quiet: Effect.Effect<void>
+  /** A second, and until the page is quiet: scripts may take that long to show or to take over what is drawn. */
+  readonly rest: Effect.Effect<void>
   /** Every change that was asked for so far. */
   readonly writes: () => ReadonlyArray<Write>
   readonly requests: () => ReadonlyArray<RequestMade>
@@ -184,6 +186,11 @@ export const open = Effect.fnUntraced(function* (
     }
   }).pipe(Effect.provideService(Clock.Clock, realTime))
 
+  const rest = Effect.sleep(Duration.seconds(1)).pipe(
+    Effect.provideService(Clock.Clock, realTime),
+    Effect.andThen(quiet)
+  )
+
   const goTo = Effect.fnUntraced(function* (url: URL, from?: URL) {
     const referer = from === undefined ? {} : { referer: from.href }
     const answer = yield* ask(() => page.goto(url.href, { waitUntil: "domcontentloaded", ...referer }))
@@ -196,6 +203,7 @@ export const open = Effect.fnUntraced(function* (
     pages,
     goTo,
     quiet,
+    rest,
     writes: () => writes,
     requests: () => made,
     ordersStopped: () => seen.orders,

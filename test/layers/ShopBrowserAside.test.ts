@@ -162,6 +162,28 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("waits for a step that comes some time after the address was taken", () =>
+      Effect.gen(function* () {
+        const late = `setTimeout(() => ${showing(paying)}, 2500)`
+        const next = button("Continue", `${send("/api/address", body)}.then(() => ${late})`)
+        const { done } = yield* checkoutOf({ checkout: `${steps}<h1>Address</h1><form>${fields}${next}</form>` })
+        assert.deepStrictEqual(
+          done.blockers.map(({ id }) => id),
+          ["total_unknown_before_payment"],
+          done.detail
+        )
+      })
+    )
+
+    it.effect("reads a total that comes when the address is written", () =>
+      Effect.gen(function* () {
+        const total = "setTimeout(() => { document.getElementById('sum').textContent = 'Total $16.00' }, 900)"
+        const onePage = `<h1>Checkout</h1><form oninput="${total}">${fields}${paying}<button>Place order</button></form><p id="sum"></p>`
+        const { done } = yield* checkoutOf({ checkout: onePage })
+        assert.strictEqual(done.total, "16.00", done.detail)
+      })
+    )
+
     it.effect("says that nothing was sent where one page asks for everything", () =>
       Effect.gen(function* () {
         const checkout = `<form>${fields}${paying}<button>Place order</button></form><p>Total $12.00</p>`

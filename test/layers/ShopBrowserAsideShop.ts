@@ -16,6 +16,8 @@ export const adding = `<button id="add" type="button" onclick="${send("/api/cart
 /** How a shop of a product, a cart and a checkout differs from one without anything besides. */
 export interface AsideShop {
   readonly product?: string
+  /** What stands above the product's heading. */
+  readonly above?: string
   /** What stands in the full cart beside the item. */
   readonly onward?: string
   readonly checkout?: string
@@ -53,7 +55,9 @@ export const open = Effect.fnUntraced(function* (shop: AsideShop, shopper?: Test
     if (answer?.location !== undefined) return void response.writeHead(302, { location: answer.location }).end()
     if (answer !== undefined) return html(answer.html ?? "", answer.status)
     if (path === "/p/mug")
-      return html(`<h1>Blue mug</h1><p>$12.00</p>${shop.product ?? `<div>${adding}</div>`}<p>Shipping is free.</p>`)
+      return html(
+        `${shop.above ?? ""}<h1>Blue mug</h1><p>$12.00</p>${shop.product ?? `<div>${adding}</div>`}<p>Shipping is free.</p>`
+      )
     if (path === cartAt)
       return html(
         items === 0

@@ -174,6 +174,35 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("buys once what a page would rather sell by subscription, however that is drawn", () =>
+      Effect.gen(function* () {
+        const drawn = `<div role="radiogroup" aria-label="Purchase options">${["Subscribe and save $10.80", "One-time purchase $12.00"].map((name, at) => `<div role="radio" tabindex="0" aria-checked="${at === 0}" onclick="for (const one of this.parentElement.children) one.ariaChecked = String(one === this)">${name}</div>`).join("")}</div><div>${adding.replace("'/api/cart'", "'/api/cart?sub=' + document.querySelector('[role=radio]').ariaChecked")}</div>`
+        const plain = `<label><input type="radio" name="plan" id="sub" checked> Subscribe and save $10.80</label><label><input type="radio" name="plan"> Buy it once</label><div>${adding.replace("'/api/cart'", "'/api/cart?sub=' + sub.checked")}</div>`
+        for (const product of [drawn, plain]) {
+          const { mug, rail, sent } = yield* open({ product })
+          yield* rail.cart(mug)
+          assert.deepStrictEqual(sent, ["/api/cart?sub=false"])
+        }
+      })
+    )
+
+    it.effect("adds the product, and not what is recommended above its heading", () =>
+      Effect.gen(function* () {
+        const above = `<section>Red mug $9.00 ${adding.replace("'/api/cart'", "'/api/cart?other'")}</section>`
+        const { mug, rail, sent } = yield* open({ above, product: adding.replace("'/api/cart'", "'/api/cart?own'") })
+        assert.strictEqual((yield* rail.cart(mug)).status, "passed")
+        assert.deepStrictEqual(sent, ["/api/cart?own"])
+      })
+    )
+
+    it.effect("presses once more what nothing acted on yet when it was pressed first", () =>
+      Effect.gen(function* () {
+        const late = `<button id="add" type="button">Add to cart</button><script>setTimeout(() => { add.onclick = () => ${send("/api/cart")} }, 1500)</script>`
+        const { mug, rail } = yield* open({ product: late })
+        assert.strictEqual((yield* rail.cart(mug)).status, "passed")
+      })
+    )
+
     it.effect("unticks what is sold beside the product before it is added", () =>
       Effect.gen(function* () {
         const product = `<label><input type="checkbox" id="box" checked> Add a protection plan for $9</label><div>${adding.replace("'/api/cart'", "'/api/cart?plan=' + box.checked")}</div>`

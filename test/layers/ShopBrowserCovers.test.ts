@@ -165,6 +165,17 @@ if (Harness.missing !== undefined) {
         })
     )
 
+    it.effect("is closed by its own button for that where it offers letters, and nothing is signed up for", () =>
+      Effect.gen(function* () {
+        const form = `<form action="/pressed/letters"><input type="email" name="email" required><button>Sign me up</button></form>`
+        const close = `<button aria-label="Close" onclick="this.closest('div').remove()">×</button>`
+        const { cart, pressed } = yield* besideOf(
+          `<div style="position:fixed;inset:0;background:white">${close}<h2>Get 10% off</h2>${form}</div>`
+        )
+        assert.deepStrictEqual([cart.status, pressed], ["passed", []], cart.detail)
+      })
+    )
+
     it.effect("is left where it asks how old somebody is", () =>
       Effect.gen(function* () {
         const { cart, pressed } = yield* besideOf(inShadow("open", dialog("Are you over 18?"), show))
