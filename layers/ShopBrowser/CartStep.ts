@@ -92,12 +92,16 @@ const noControl = (seen: Look): StepOutcome => {
 
 /** As much of an element as is asked here. */
 interface Placed {
-  readonly ownerDocument: { querySelectorAll(selector: string): Iterable<Placed & { readonly innerText: string }> }
+  readonly ownerDocument: {
+    querySelectorAll(selector: string): Iterable<Placed & { readonly textContent: string | null }>
+  }
   compareDocumentPosition(other: Placed): number
 }
 /** Runs in the page. Whether a control comes after the page's main heading, or there is none. */
 const isBelowHeading = (control: Placed): boolean => {
-  const heading = [...control.ownerDocument.querySelectorAll("h1")].find(({ innerText }) => innerText.trim() !== "")
+  const heading = [...control.ownerDocument.querySelectorAll("h1")].find(
+    ({ textContent }) => (textContent ?? "").trim() !== ""
+  )
   return heading === undefined || (control.compareDocumentPosition(heading) & 4) === 0
 }
 const ofProduct: Accepts = (control) => ask(() => control.evaluate(isBelowHeading))

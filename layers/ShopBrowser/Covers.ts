@@ -57,7 +57,7 @@ const escape = Effect.fnUntraced(function* (page: Page) {
 
 /** As much of an element as is asked here. */
 interface Over {
-  readonly innerText?: string
+  readonly textContent: string | null
   readonly parentElement: Over | null
   readonly ownerDocument: {
     elementFromPoint(x: number, y: number): Over | null
@@ -80,7 +80,7 @@ const markOver = (control: Over): string | null => {
   let over: Over | undefined
   for (let box = at; box !== null && !box.contains(control); box = box.parentElement) over = box
   over?.setAttribute("data-turnpike-over", "")
-  return over === undefined ? null : (over.innerText ?? "").slice(0, 4_000)
+  return over === undefined ? null : (over.textContent ?? "").slice(0, 4_000)
 }
 
 /** Closes what lies over a control by its own button for that. Of an age nobody is asked so, and a box without such a button stays. */

@@ -44,10 +44,7 @@ const belowLeast = (said: string): string =>
 const empty =
   /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
 
-/**
- * The form that adds this product: one that knows its id, or else the first whose button says "add", or else "buy". What is recommended
- * above the product's own heading adds something else.
- */
+/** The form that adds this product: one that knows its id, or else the first below its heading whose button says "add", or else "buy". */
 const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined => {
   const all = addingForms(seen.facts)
   const below = all.filter(({ form }) => form.isAboveHeading !== true)
