@@ -8,11 +8,12 @@ import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
 import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
 import { untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
+import { pressOn } from "./Covers.ts"
 import { complaints, type Field, fieldsOn, fill, type Meaning, offeredIn } from "./Fields.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { offered } from "./PaymentStep.ts"
 import { isLeftAlone, mayHoldOthers, placeOf, whyAside } from "./Places.ts"
-import { find, namesOf, ordersById, press } from "./Press.ts"
+import { find, namesOf, ordersById } from "./Press.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -176,7 +177,7 @@ const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore:
 const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
   const [name = "the way on"] = yield* namesOf(control)
   const sentBefore = tab.writes().length
-  if (!(yield* press(control, "goOn"))) {
+  if (!(yield* pressOn(tab.page, control))) {
     doubt.isOpen = false
     return { goesOn: false, seen }
   }

@@ -107,3 +107,11 @@ export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Lo
   const message = `The control that adds to the cart cannot be pressed: over it lies "${cover}".`
   return yield* new BrowserFailed({ reason: "Slow", message })
 })
+
+/** Presses what goes on, and once more only when something lay over it, which it had not come through, and closed. */
+export const pressOn = Effect.fnUntraced(function* (page: Page, control: Locator) {
+  const first = yield* Effect.result(press(control, "goOn"))
+  if (first._tag === "Success") return first.success
+  const isClosed = first.failure.reason === "Slow" && (yield* Effect.orElseSucceed(close(page, control), () => false))
+  return isClosed ? yield* press(control, "goOn") : yield* first.failure
+})

@@ -162,6 +162,20 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("closes a pop-up that lies over its way on, and signs up for nothing", () =>
+      Effect.gen(function* () {
+        const close = `<button aria-label="Close" onclick="this.closest('div').remove()">×</button>`
+        const letters = `<form><input type="email"><button type="button" onclick="${send("/api/letters")}">Sign me up</button></form>`
+        const popup = `<div style="position:fixed;inset:0;background:white">${close}<h2>Get 10% off</h2>${letters}</div>`
+        const { done, sent } = yield* checkoutOf({ checkout: `${address()}${popup}` })
+        assert.strictEqual(done.status, "passed", done.detail)
+        assert.deepStrictEqual(
+          sent.map((one) => one.split(" ")[0]),
+          ["/api/address"]
+        )
+      })
+    )
+
     it.effect("waits for a step that comes some time after the address was taken", () =>
       Effect.gen(function* () {
         const late = `setTimeout(() => ${showing(paying)}, 2500)`
