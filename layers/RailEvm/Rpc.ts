@@ -1,4 +1,4 @@
-import { Data, Duration, Effect, Option, Redacted, Schema, SchemaTransformation } from "effect"
+import { Data, Duration, Effect, Option, Redacted, Ref, Schema, SchemaTransformation } from "effect"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { RailUnavailable } from "#services/Rail.ts"
 import * as JsonHttp from "../Rail/JsonHttp.ts"
@@ -45,6 +45,7 @@ export type Receipt = typeof Receipt.Type
 const Block = Schema.Struct({
   number: Quantity,
   hash: Schema.String,
+  parentHash: Schema.String,
   timestamp: Quantity,
   baseFeePerGas: Schema.optional(Schema.NullOr(Quantity))
 })
@@ -60,12 +61,17 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const ask = JsonHttp.make(yield* PublicHttp)
   const address = new URL(Redacted.value(url))
   const timeout = Duration.seconds(10)
+  // What stands between us and the nodes may tell our questions apart by nothing else, and mix up their answers.
+  const numbers = yield* Ref.make(0)
 
   const request = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
-    const body = { jsonrpc: "2.0", id: 1, method, params }
+    const id = yield* Ref.updateAndGet(numbers, (last) => last + 1)
+    const body = { jsonrpc: "2.0", id, method, params }
     const answer = decodeAnswer((yield* ask({ method: "POST", url: address, body, timeout })).body)
     if (Option.isNone(answer)) return yield* nonsense(method)
-    const { error, result } = answer.value
+    const { error, id: answered, result } = answer.value
+    // Whoever could not read a question does not know its number.
+    if (answered !== id && (error == null || answered != null)) return yield* nonsense(method)
     if (error == null) return result
     const { code, message } = error
     return yield* new RpcError({ code, message, data: typeof error.data === "string" ? error.data : undefined })
@@ -89,14 +95,20 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return {
     chainId: number("eth_chainId", []),
     head: block("eth_getBlockByNumber", ["latest", false]),
-    blockAt: (at: bigint) => block("eth_getBlockByNumber", [quantity(at), false]),
+    blockAt: (at: bigint) =>
+      Effect.filterOrElse(
+        block("eth_getBlockByNumber", [quantity(at), false]),
+        (found) => found.number === at,
+        () => nonsense("eth_getBlockByNumber")
+      ),
     balance: (address: string) => number("eth_getBalance", [address, "latest"]),
     tip: number("eth_maxPriorityFeePerGas", []),
     transactionCount: (address: string, at: bigint | "latest") =>
       number("eth_getTransactionCount", [address, at === "latest" ? at : quantity(at)]),
     call: (call: Call, at: bigint | "latest" = "latest") =>
       data("eth_call", [call, at === "latest" ? at : quantity(at)]),
-    estimateGas: (call: Call) => number("eth_estimateGas", [call]),
+    estimateGas: (call: Call, at: bigint | "latest" = "latest") =>
+      number("eth_estimateGas", at === "latest" ? [call] : [call, quantity(at)]),
     // That of another transaction of the same payer may show the same transfer.
     receipt: (hash: string) =>
       Effect.filterOrElse(
@@ -128,6 +140,7 @@ export interface LogFilter {
 
 const decodeAnswer = Schema.decodeUnknownOption(
   Schema.Struct({
+    id: Schema.optional(Schema.Unknown),
     result: Schema.optional(Schema.Unknown),
     error: Schema.optional(
       Schema.NullOr(
@@ -141,8 +154,15 @@ const nonsense = (method: string) =>
   Effect.fail(new RailUnavailable({ reason: `the node's answer to ${method} makes no sense` }))
 
 /** Whether the node ran the call and the contract refused it; otherwise the node itself failed. */
-export const isRevert = ({ code, data, message }: RpcError): boolean =>
-  code === 3 || (data !== undefined && data !== "0x" && isHex(data)) || /revert/i.test(message)
+export const isRevert = ({ code, data = "0x", message }: RpcError): boolean =>
+  code === 3 || (data !== "0x" && isHex(data)) || /^reverted/i.test(data) || /revert/i.test(message)
+
+/** Whether a node did not take a transaction because its sender cannot pay for the gas. Each kind of node has its own words. */
+export const hasNoGas = ({ message }: RpcError): boolean =>
+  /insufficient ?funds|doesn't have enough funds|upfront cost exceeds/i.test(message)
+/** Whether it did not because it has it, or its block. */
+export const hasItAlready = ({ message }: RpcError): boolean =>
+  /already ?known|known transaction|already imported|nonce (?:is )?too low|oldnonce/i.test(message)
 
 /** A node that answers with an error where none can be meant is as good as away. */
 export const unexpected = ({ message }: RpcError) =>

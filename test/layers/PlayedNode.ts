@@ -90,9 +90,11 @@ export const make = (start: bigint) => {
     })
     if (chain.head < block) chain.head = block
   }
+  const hashAt = (number: bigint) => word((chain.fork << 128n) | number)
   const blockAt = (number: bigint) => ({
     number,
-    hash: word((chain.fork << 128n) | number),
+    hash: hashAt(number),
+    parentHash: hashAt(number - 1n),
     timestamp: number * 2n,
     baseFeePerGas: chain.baseFee
   })

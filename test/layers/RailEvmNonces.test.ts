@@ -115,8 +115,9 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       let result = "0x14a34"
       const server = createServer((request, response) => {
         request.setEncoding("utf8").on("data", (body: string) => {
-          asked.push(/"method":"(\w+)"/.exec(body)?.[1] ?? body)
-          response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+          const { id, method } = JSON.parse(body)
+          asked.push(method)
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
         })
       })
       const host = yield* listening(server)

@@ -17,8 +17,9 @@ const rail = Effect.gen(function* () {
     request
       .on("data", (chunk) => (text += chunk))
       .on("end", () => {
-        asked.push(JSON.parse(text).method)
-        response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x14a34" }))
+        const { id, method } = JSON.parse(text)
+        asked.push(method)
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x14a34" }))
       })
   })
   const host = yield* listening(server)

@@ -6,10 +6,15 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { listening } from "./Listening.ts"
 
-/** A node that gives this result to whatever it is asked. */
-const answering = Effect.fnUntraced(function* (result: unknown) {
+/** A node that gives this answer to whatever it is asked, to the question of this number. */
+const saying = Effect.fnUntraced(function* (
+  answer: object,
+  numbered: (asked: number) => number | null = (asked) => asked
+) {
   const server = createServer((request, response) => {
-    request.resume().on("end", () => response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result })))
+    request.setEncoding("utf8").on("data", (body: string) => {
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: numbered(JSON.parse(body).id), ...answer }))
+    })
   })
   const host = yield* listening(server)
   const policy = Effect.map(PublicHttpPolicy, (usual) => ({ ...usual, allowHosts: [host] }))
@@ -19,6 +24,44 @@ const answering = Effect.fnUntraced(function* (result: unknown) {
     Effect.provideService(PublicHttp, Context.get(built, PublicHttp))
   )
 })
+
+const answering = (result: unknown) => saying({ result })
+
+it.effect("an answer to another question is none, and who could not read the question need not know its number", () =>
+  Effect.gen(function* () {
+    for (const numbered of [(asked: number) => asked + 1, () => null]) {
+      const mixed = yield* saying({ result: "0x1" }, numbered)
+      assert.strictEqual((yield* Effect.flip(mixed.chainId))._tag, "RAIL_UNAVAILABLE")
+    }
+    const error = { code: -32_700, message: "parse error" }
+    const unread = yield* saying({ error }, () => null)
+    assert.strictEqual((yield* Effect.flip(unread.chainId))._tag, "RpcError")
+    const others = yield* saying({ error }, (asked) => asked + 1)
+    assert.strictEqual((yield* Effect.flip(others.chainId))._tag, "RAIL_UNAVAILABLE")
+  })
+)
+
+it.effect("each question has a number of its own", () =>
+  Effect.gen(function* () {
+    const numbers: Array<number> = []
+    const rpc = yield* saying({ result: "0x1" }, (asked) => {
+      numbers.push(asked)
+      return asked
+    })
+    yield* rpc.chainId
+    yield* rpc.tip
+    assert.strictEqual(new Set(numbers).size, 2)
+  })
+)
+
+it.effect("a block of another number than was asked for is no answer", () =>
+  Effect.gen(function* () {
+    const hash = `0x${"ab".repeat(32)}`
+    const rpc = yield* answering({ number: "0x5", hash, parentHash: hash, timestamp: "0x1" })
+    assert.strictEqual((yield* rpc.blockAt(5n)).number, 5n)
+    assert.strictEqual((yield* Effect.flip(rpc.blockAt(6n)))._tag, "RAIL_UNAVAILABLE")
+  })
+)
 
 it.effect("a receipt of another transaction than was asked for is no answer", () =>
   Effect.gen(function* () {
@@ -54,7 +97,25 @@ it("a call was refused by the contract where the node gives its reason or says s
   assert.isTrue(isRevert(3, "anything"))
   assert.isTrue(isRevert(-32_000, "VM Exception", "0x08c379a0"))
   assert.isTrue(isRevert(-32_000, "Execution Reverted"))
+  assert.isTrue(isRevert(-32_015, "VM execution error.", "Reverted 0x08c379a0"))
   assert.isFalse(isRevert(-32_000, "header not found", "0x"))
   assert.isFalse(isRevert(-32_000, "header not found", "https://node.example"))
   assert.isFalse(isRevert(-32_005, "too many requests"))
+})
+
+it("a transaction is not taken because it is there already, or there is no gas, in the words of geth, Erigon, Nethermind and Besu", () => {
+  const saying = (message: string) => new Rpc.RpcError({ code: -32_000, message, data: undefined })
+  const known = ["already known", "ALREADY_EXISTS: already known", "AlreadyKnown", "Known transaction"]
+  const old = ["nonce too low: next nonce 5, tx nonce 3", "OldNonce, Current nonce: 5", "Transaction nonce is too low."]
+  const poor = [
+    "insufficient funds for gas * price + value: balance 0, tx cost 5",
+    "InsufficientFunds, Account balance: 0",
+    "Upfront cost exceeds account balance",
+    "Sender doesn't have enough funds to send tx"
+  ]
+  for (const message of [...known, ...old]) assert.isTrue(Rpc.hasItAlready(saying(message)), message)
+  for (const message of poor) assert.isTrue(Rpc.hasNoGas(saying(message)), message)
+  for (const message of ["replacement transaction underpriced", "execution aborted (timeout = 5s)"]) {
+    assert.isFalse(Rpc.hasItAlready(saying(message)) || Rpc.hasNoGas(saying(message)), message)
+  }
 })

@@ -11,7 +11,13 @@ import { setClock } from "../services/SetClock.ts"
 import { listening } from "./Listening.ts"
 import { keyOf, options } from "./RailEvmHarness.ts"
 
-const block = { number: "0x64", hash: `0x${"aa".repeat(32)}`, timestamp: "0xc8", baseFeePerGas: "0xf4240" }
+const block = {
+  number: "0x64",
+  hash: `0x${"aa".repeat(32)}`,
+  parentHash: "0x0",
+  timestamp: "0xc8",
+  baseFeePerGas: "0xf4240"
+}
 const answers: { readonly [method: string]: unknown } = {
   eth_chainId: "0x14a34",
   eth_getBlockByNumber: block,
@@ -29,9 +35,9 @@ const rail = Effect.gen(function* () {
     request
       .on("data", (chunk) => (text += chunk))
       .on("end", () => {
-        const { method, params } = JSON.parse(text)
+        const { id, method, params } = JSON.parse(text)
         const result = method === "eth_call" ? said(params[0].data) : answers[method]
-        response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
       })
   })
   const host = yield* listening(server)

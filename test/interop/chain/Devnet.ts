@@ -78,6 +78,7 @@ const freePort = () =>
   })
 
 interface RpcQuestion {
+  readonly id: unknown
   readonly method: string
   readonly params: ReadonlyArray<unknown>
 }
@@ -98,10 +99,11 @@ const door = async (target: string) => {
       for (const resume of heard.splice(0)) resume()
       return
     }
-    const own = instead(JSON.parse(body))
+    const { id, ...question }: RpcQuestion = JSON.parse(body)
+    const own = instead({ id, ...question })
     if (own !== undefined) {
       const json = { "content-type": "application/json" }
-      return response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...own }))
+      return response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, ...own }))
     }
     const answer = await fetch(target, { method: "POST", body, headers: { "content-type": "application/json" } })
     response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text())
