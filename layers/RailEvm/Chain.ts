@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { RailUnavailable } from "#services/Rail.ts"
@@ -26,6 +26,10 @@ const mostSpans = 40
 /** How many transactions of one span are read, and how many of them at once. */
 const mostTransactions = 200
 const atOnce = 8
+
+/** How many blocks upon each other are read at most to see that they are one chain. No branch that was left is as long. */
+const mostLinks = 32
+const isSame = (hash: string, other: string) => hash.toLowerCase() === other.toLowerCase()
 
 /**
  * How many blocks ago the state is that we ask for at most. Nodes that are no archives know that of the last 128, and some blocks pass
@@ -82,12 +86,21 @@ export const make = (rpc: Rpc, confirmations: number) => {
   }
   /**
    * Whether it is deep enough, in a block that the chain still has: a receipt and the head can come from before and after blocks were
-   * replaced, or from two nodes.
+   * replaced, or from two nodes. One of them may be behind, on a branch that the others left, so the blocks upon it are read, too: each
+   * names the one before.
    */
-  const isFinal = ({ blockHash, blockNumber }: Receipt, head: bigint) =>
-    blockNumber > finalBlock(head)
-      ? Effect.succeed(false)
-      : Effect.map(rpc.blockAt(blockNumber), ({ hash }) => hash.toLowerCase() === blockHash.toLowerCase())
+  const isFinal = Effect.fnUntraced(function* ({ blockHash, blockNumber }: Receipt, head: bigint) {
+    if (blockNumber > finalBlock(head)) return false
+    const numbers = Array.from(
+      { length: Math.min(confirmations, mostLinks) },
+      (_, index) => blockNumber + BigInt(index)
+    )
+    const blocks = yield* Effect.forEach(numbers, rpc.blockAt, { concurrency: atOnce })
+    return blocks.every(({ hash, parentHash }, index) => {
+      const below = blocks[index - 1]
+      return below === undefined ? isSame(hash, blockHash) : isSame(parentHash, below.hash)
+    })
+  })
   /**
    * The block whose state stands for that of the final one: a later one where that is too long ago for nodes that are no archives. What
    * is used stays used, so what is unused there was unused before; a use found there may not be final yet, which its block tells.
@@ -97,15 +110,20 @@ export const make = (rpc: Rpc, confirmations: number) => {
     return final + recent < head ? head - recent : final
   }
 
-  /** Why this would not go through now; undefined when nothing speaks against it. */
-  const obstacle = Effect.fnUntraced(function* (move: Move, authorization: Authorization, amount: bigint) {
+  /** Why this would not go through now, or after that block; undefined when nothing speaks against it. */
+  const obstacle = Effect.fnUntraced(function* (
+    move: Move,
+    authorization: Authorization,
+    amount: bigint,
+    at: bigint | "latest" = "latest"
+  ) {
     const why = reasons(authorization)
     const [head, used, balance, allowance] = yield* Effect.all(
       [
-        rpc.head,
-        isUsed(move),
-        view(move.balance),
-        move.allowance === undefined ? Effect.undefined : view(move.allowance)
+        at === "latest" ? rpc.head : rpc.blockAt(at),
+        isUsed(move, at),
+        view(move.balance, at),
+        move.allowance === undefined ? Effect.undefined : view(move.allowance, at)
       ],
       { concurrency: 4 }
     )
@@ -121,7 +139,13 @@ export const make = (rpc: Rpc, confirmations: number) => {
     Effect.catchTag(answer, "RpcError", (error) =>
       isRevert(error) ? Effect.succeed(false as const) : Effect.fail(unexpected(error))
     )
-  const estimateGas = (call: Call) => unlessReverted(rpc.estimateGas(call))
+  const estimateGas = (call: Call, at: bigint | "latest" = "latest") => unlessReverted(rpc.estimateGas(call, at))
+  /** The newest block when it is not older than this, in seconds; waited for some seconds, and undefined after these. */
+  const headSince = (time: bigint) =>
+    rpc.head.pipe(
+      Effect.repeat({ schedule: Schedule.spaced("1 second"), times: 10, until: ({ timestamp }) => timestamp >= time }),
+      Effect.map((head) => (head.timestamp >= time ? head : undefined))
+    )
 
   const timeOf = (block: bigint) => Effect.map(rpc.blockAt(block), ({ timestamp }) => timestamp)
   /** The first block up to the head that is not older than this; none before `first`. */
@@ -222,7 +246,7 @@ export const make = (rpc: Rpc, confirmations: number) => {
       : undefined
   })
 
-  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, startOf, afterUse, testimony }
+  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, headSince, startOf, afterUse, testimony }
 }
 export type Chain = ReturnType<typeof make>
 
@@ -230,7 +254,7 @@ export type Chain = ReturnType<typeof make>
 const margin = 600n
 
 /** Seconds since 1970 at which it was first asked to settle this. */
-const askedAt = ({ since }: Pick<Settlement, "since">): bigint => BigInt(Math.floor(since.getTime() / 1000))
+export const askedAt = ({ since }: Pick<Settlement, "since">): bigint => BigInt(Math.floor(since.getTime() / 1000))
 
 /** Seconds since 1970 from which on an authorisation may have been used for its settlement, however long it is valid. */
 export const searchedSince = (

@@ -1,10 +1,10 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { RailUnavailable } from "#services/Rail.ts"
-import { type Chain, reasons, type Start } from "./Chain.ts"
+import { askedAt, type Chain, reasons, type Start } from "./Chain.ts"
 import type { Move } from "./Contracts.ts"
 import type { EvmOptions } from "./Options.ts"
-import { type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import { hasItAlready, hasNoGas, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
 import type { Fees, SentTransaction, Transactions } from "./Transactions.ts"
 
 const pending = (transaction: string | undefined): Outcome => ({ _tag: "Pending", transaction })
@@ -54,10 +54,8 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     rpc.send(raw).pipe(
       Effect.catchTags({
         RpcError: (error: RpcError) => {
-          if (/insufficient funds|doesn't have enough funds/i.test(error.message)) {
-            return alert("the relayer has no gas", { hash })
-          }
-          return /already known|nonce too low|already imported/i.test(error.message)
+          if (hasNoGas(error)) return alert("the relayer has no gas", { hash })
+          return hasItAlready(error)
             ? Effect.void
             : Effect.logWarning("A node did not take a transaction", { hash, reason: unexpected(error).reason })
         },
@@ -77,7 +75,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     const waits = (reason: string, facts: object, alerts = false): Quote => ({ _tag: "Waits", reason, facts, alerts })
     if (gas > options.maxGas) return waits("it needs more gas than allowed", { gas })
     const fees = feesFor(head.baseFeePerGas ?? 0n, bid)
-    if (fees === undefined) return waits("gas costs more than allowed", { baseFee: head.baseFeePerGas })
+    if (fees === undefined) return waits("gas costs more than allowed", { baseFee: head.baseFeePerGas, tip: bid })
     if (balance < gas * fees.maxFee) return waits("the relayer has no gas", { balance }, true)
     return { _tag: "Affordable", gas, fees, head: head.number }
   })
@@ -107,17 +105,36 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       (seen) => seen ?? pending(settlement.transaction)
     )
 
+  /**
+   * Refused when a block that came since we were asked says so, too: a node that is behind may not know yet what lets the call through.
+   */
+  const refusedSince = Effect.fnUntraced(function* (settlement: Settlement, move: Move, reason: string) {
+    const { amount, authorization } = settlement
+    const head = yield* chain.headSince(askedAt(settlement))
+    if (head === undefined) return refused(reason)
+    const { data, to } = move
+    const [obstacle, estimate] = yield* Effect.all(
+      [
+        chain.obstacle(move, authorization, amount, head.number),
+        chain.estimateGas({ from: relayer, to, data }, head.number)
+      ],
+      { concurrency: 2 }
+    )
+    if (obstacle !== undefined) return refused(obstacle)
+    return estimate === false ? refused(reasons(authorization).simulation) : pending(undefined)
+  })
+
   /** Nothing that we signed for this settlement is on its way: looks whether it would go through, and sends it. */
   const begin = Effect.fnUntraced(function* (settlement: Settlement, move: Move) {
     const { amount, askedBefore, authorization, id } = settlement
     const signed = yield* transactions.signedSince(id)
     const isNew = signed === null && !askedBefore && settlement.transaction === undefined
     const obstacle = yield* chain.obstacle(move, authorization, amount)
-    if (obstacle !== undefined) return isNew ? refused(obstacle) : yield* asTheChainSays(settlement, move, signed)
+    const speaksAgainst = (reason: string) =>
+      isNew ? refusedSince(settlement, move, reason) : asTheChainSays(settlement, move, signed)
+    if (obstacle !== undefined) return yield* speaksAgainst(obstacle)
     const [cost, count] = yield* Effect.all([quote(move), rpc.transactionCount(relayer, "latest")], { concurrency: 2 })
-    if (cost._tag === "Reverts") {
-      return isNew ? refused(reasons(authorization).simulation) : yield* asTheChainSays(settlement, move, signed)
-    }
+    if (cost._tag === "Reverts") return yield* speaksAgainst(reasons(authorization).simulation)
     if (cost._tag === "Waits") {
       const { alerts, facts, reason } = cost
       if (alerts) yield* alert(reason, { id, ...facts })

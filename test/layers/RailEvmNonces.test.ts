@@ -109,6 +109,29 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
     })
   )
 
+  it.effect("takes no receipt for the end of a node that is behind, on a branch that the others left", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      let behind = 101n
+      const blockAt = (at: bigint) =>
+        Effect.suspend(() => {
+          node.chain.fork = at > behind ? 0n : 1n
+          return node.rpc.blockAt(at)
+        })
+      const { ask } = yield* relayerOn({ ...node, rpc: { ...node.rpc, blockAt } }, "7")
+      const wanted = settlement()
+      const own = transactionOf(yield* ask(wanted))
+      const later = { ...wanted, transaction: own, askedBefore: true }
+      const { authorization: one } = wanted
+      node.chain.fork = 1n
+      node.mine(own, { block: 101n, to: one.asset, logs: [PlayedNode.use(one), PlayedNode.transferred(one)] })
+      node.chain.head = 106n
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Pending", transaction: own })
+      behind = 106n
+      assert.deepStrictEqual(yield* ask(later), { _tag: "Settled", transaction: own, log: 1 })
+    })
+  )
+
   it.effect("asks nothing more of a node that came to be on another chain", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []

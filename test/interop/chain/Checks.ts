@@ -133,8 +133,10 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       await client.mine({ blocks: 2 })
       assert.equal((await becomes(here, id, "refused")).reason, "insufficient_funds")
       assert.equal(await moved(), 0n)
+      await mining(200)
       const refused = await here.settle(await payer.signs(to, price))
       assert.deepEqual(refused, { _tag: "Refused", reason: "insufficient_funds" })
+      await mining(0)
     },
     "somebody else brings the authorisation first: settled by that transaction": async () => {
       const here = await opened(later)
