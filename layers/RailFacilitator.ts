@@ -29,7 +29,7 @@ const patient = Duration.seconds(50)
 /** How long all of a settlement's questions may take: somewhat less than its caller waits, who learns nothing of what came later. */
 const whole = Duration.seconds(55)
 
-/** Somebody else's rail: any x402 facilitator by its address. With a `Witness` in the context, the chain is asked where it is unsure. */
+/** Somebody else's rail: any x402 facilitator by its address. With a `Witness` in the context, the chain has the last word. */
 export const make = Effect.fnUntraced(function* ({ authorization: credential, url }: FacilitatorOptions) {
   const ask = JsonHttp.make(yield* PublicHttp)
   const clock = yield* Clock.Clock
@@ -102,7 +102,15 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
       if (known !== undefined) return known
     }
     const outcome = yield* settle(settlement, end)
-    if (outcome._tag !== "Refused" || Option.isNone(witness)) return outcome
+    if (Option.isNone(witness)) return outcome
+    if (outcome._tag === "Settled") {
+      const { transaction } = outcome
+      if (!(yield* seen(witness.value.contradicts(settlement, transaction)))) return outcome
+      // The node may be behind, so it is not refused either: the next look begins with the chain.
+      yield* Effect.logWarning("A facilitator says that it settled what the chain does not show", { transaction })
+      return { _tag: "Pending", transaction: undefined } as const
+    }
+    if (outcome._tag === "Pending") return outcome
     // Whoever is asked twice by one of those in between, and sent the first time, may refuse the second for what he has done himself.
     if (!(yield* seen(witness.value.isUsed(settlement)))) return outcome
     yield* Effect.logWarning("A facilitator refused what has been used on the chain", { reason: outcome.reason })

@@ -15,6 +15,8 @@ export class Witness extends Context.Service<
     testify(settlement: Settlement): Effect.Effect<Outcome | undefined, RailUnavailable>
     /** Whether its authorisation is used by now, for whatever; false where that is not on this chain. */
     isUsed(settlement: Settlement): Effect.Effect<boolean, RailUnavailable>
+    /** Whether it speaks against this transaction having made the transfer by now; false where that is not on this chain. */
+    contradicts(settlement: Settlement, transaction: string): Effect.Effect<boolean, RailUnavailable>
   }
 >()("turnpike/layers/RailEvm/Witness") {}
 
@@ -54,7 +56,18 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )
-  return Witness.of({ testify, isUsed })
+  const contradicts = Effect.fnUntraced(
+    function* (settlement: Settlement, transaction: string) {
+      const move = moveHere(settlement)
+      if (move === undefined) return false
+      yield* checked
+      const [used, receipt] = yield* Effect.all([chain.isUsed(move), rpc.receipt(transaction)], { concurrency: 2 })
+      // A node that does not know the transaction yet, but its work, may lag behind with receipts.
+      return !used || (receipt !== null && (receipt.status !== 1n || move.transfer(receipt.logs) === undefined))
+    },
+    Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
+  )
+  return Witness.of({ testify, isUsed, contradicts })
 })
 
 export const layer = (options: Parameters<typeof make>[0]) => Layer.effect(Witness, make(options))

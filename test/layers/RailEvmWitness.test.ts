@@ -6,19 +6,21 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import { listening } from "./Listening.ts"
+import * as PlayedNode from "./PlayedNode.ts"
 import { settlement } from "./RailFacilitatorHarness.ts"
 
 /** A witness of Base Sepolia over a node of this chain, on which every authorisation is used; and what the node is asked. */
-const witnessOn = Effect.fnUntraced(function* (chainId: number) {
+const witnessOn = Effect.fnUntraced(function* (chainId: number, { used = true, receipt = null as unknown } = {}) {
   const asked: Array<string> = []
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      const { method } = JSON.parse(Buffer.concat(chunks).toString())
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
       asked.push(method)
-      const result = method === "eth_chainId" ? `0x${chainId.toString(16)}` : `0x${"1".padStart(64, "0")}`
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+      const chain = method === "eth_chainId" ? `0x${chainId.toString(16)}` : `0x${(used ? "1" : "0").padStart(64, "0")}`
+      const result = method === "eth_getTransactionReceipt" ? receipt : chain
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
     })
   })
   const host = yield* listening(server)
@@ -39,6 +41,32 @@ it.effect("a node of the chain that is meant says whether an authorisation is us
   })
 )
 
+const transaction = `0x${"ab".repeat(32)}`
+
+it.effect(
+  "the chain contradicts whoever says he settled what is unused, or by what made another transfer or none",
+  () =>
+    Effect.gen(function* () {
+      const wanted = settlement()
+      const receipt = (status: string, amount: bigint) => ({
+        transactionHash: transaction,
+        blockHash: transaction,
+        blockNumber: "0x5",
+        status,
+        logs: [
+          { ...PlayedNode.transferred(wanted.authorization, amount), logIndex: "0x1", transactionHash: transaction }
+        ]
+      })
+      const contradicts = (chain: { readonly used?: boolean; readonly receipt?: unknown }) =>
+        Effect.flatMap(witnessOn(84_532, chain), ({ witness }) => witness.contradicts(wanted, transaction))
+      assert.isFalse(yield* contradicts({ receipt: receipt("0x1", 10_000n) }))
+      assert.isFalse(yield* contradicts({ receipt: null }))
+      assert.isTrue(yield* contradicts({ used: false }))
+      assert.isTrue(yield* contradicts({ receipt: receipt("0x1", 9_999n) }))
+      assert.isTrue(yield* contradicts({ receipt: receipt("0x0", 10_000n) }))
+    })
+)
+
 it.effect("a node of another chain is no witness: what is used there may be unused where the money is", () =>
   Effect.gen(function* () {
     const { witness } = yield* witnessOn(1)
@@ -56,6 +84,7 @@ it.effect("the node is not asked about an authorisation for another network", ()
     const elsewhere = settlement({ authorization: authorization({ network: "base-mainnet" }) })
     assert.isFalse(yield* witness.isUsed(elsewhere))
     assert.isUndefined(yield* witness.testify(elsewhere))
+    assert.isFalse(yield* witness.contradicts(elsewhere, transaction))
     assert.deepStrictEqual(asked, [])
   })
 )

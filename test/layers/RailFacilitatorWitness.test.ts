@@ -12,8 +12,11 @@ const unknown: Outcome = { _tag: "Pending", transaction: undefined }
 
 describe("a facilitator whose word is not clear", () => {
   const used = { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" }
+  const unasked = Effect.die("nobody asks for that")
+  const nobody = { testify: () => unasked, isUsed: () => unasked, contradicts: () => unasked }
   const saying = (testimony: Effect.Effect<Outcome | undefined, RailUnavailable>) =>
-    Layer.succeed(Witness, { testify: () => testimony, isUsed: () => Effect.die("nobody asks whether it is used") })
+    Layer.succeed(Witness, { ...nobody, testify: () => testimony })
+  const away = Effect.fail(new RailUnavailable({ reason: "the node is away" }))
 
   it.effect("is not asked again when the chain knows what became of the money", () =>
     Effect.gen(function* () {
@@ -24,10 +27,17 @@ describe("a facilitator whose word is not clear", () => {
     })
   )
 
-  it.effect("is asked the first time without the chain", () =>
+  it.effect("has settled what it says, unless the chain speaks against it: then nothing is known", () =>
     Effect.gen(function* () {
-      const { rail } = yield* facilitator([{ body: settled }], saying(Effect.die("the chain was asked")))
-      assert.strictEqual((yield* rail.settle(settlement()))._tag, "Settled")
+      for (const [contradicts, outcome] of [
+        [Effect.succeed(false), { _tag: "Settled", transaction }],
+        [away, { _tag: "Settled", transaction }],
+        [Effect.succeed(true), unknown]
+      ] as const) {
+        const witness = Layer.succeed(Witness, { ...nobody, contradicts: () => contradicts })
+        const { rail } = yield* facilitator([{ body: settled }], witness)
+        assert.deepStrictEqual(yield* rail.settle(settlement()), outcome)
+      }
     })
   )
 
@@ -36,13 +46,12 @@ describe("a facilitator whose word is not clear", () => {
       const reason = "invalid_exact_evm_transaction_simulation_failed"
       const body = { success: false, errorReason: reason, transaction: "" }
       const refused: Outcome = { _tag: "Refused", reason }
-      const away = Effect.fail(new RailUnavailable({ reason: "the node is away" }))
       for (const [isUsed, outcome] of [
         [Effect.succeed(true), unknown],
         [Effect.succeed(false), refused],
         [away, refused]
       ] as const) {
-        const witness = Layer.succeed(Witness, { testify: () => Effect.undefined, isUsed: () => isUsed })
+        const witness = Layer.succeed(Witness, { ...nobody, isUsed: () => isUsed })
         const { rail } = yield* facilitator([{ body }], witness)
         assert.deepStrictEqual(yield* rail.settle(settlement()), outcome)
       }
@@ -51,7 +60,7 @@ describe("a facilitator whose word is not clear", () => {
 
   it.effect("is asked again when the chain knows nothing, or cannot be read", () =>
     Effect.gen(function* () {
-      for (const testimony of [Effect.undefined, Effect.fail(new RailUnavailable({ reason: "the node is away" }))]) {
+      for (const testimony of [Effect.undefined, away]) {
         const { questions, rail } = yield* facilitator([{ body: used }], saying(testimony))
         assert.deepStrictEqual(yield* rail.settle(settlement({ askedBefore: true })), unknown)
         assert.strictEqual(questions.length, 1)
