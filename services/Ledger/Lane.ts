@@ -257,7 +257,7 @@ export const make = Effect.fnUntraced(function* (
       }
       if (!(yield* postHere(wire, false, false))) return
     }
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.catchTag("TimeoutError", presence.refused))
   const postAgain = Effect.sync(() => {
     telling.now()
     const unknown = [...flying.splice(0).flatMap(({ jobs }) => jobs), ...posting]

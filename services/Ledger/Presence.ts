@@ -24,7 +24,7 @@ const giving = Duration.toMillis("1 second")
 
 export const refusing = Metric.gauge("turnpike_ledger_refused_seconds", {
   description:
-    "For how long Postgres had refused all that the ledger wrote, when it did so last; 0 since it took something"
+    "For how long Postgres had refused all that the ledger wrote, or had not answered, when it did so last; 0 since it took something"
 })
 
 /** The user of the database lost a privilege, which an operator gives back. */
@@ -88,9 +88,9 @@ export const make = (makeRoom: Effect.Effect<void>) => {
   })
   /** A group was not posted. Of a server that will take it later one line is enough. */
   const refused = (failure: GroupFailure) => {
-    if (endsConnection(failure)) return say("Warn", `A ledger group failed: ${failure.message}`)
-    if (!isPassing(failure)) return Effect.logWarning("A ledger group failed", failure)
+    if (!endsConnection(failure) && !isPassing(failure)) return Effect.logWarning("A ledger group failed", failure)
     const isForbidden = failure._tag === "StatementFailed" && failure.code === forbidden
+    // No answer is none that it was taken: somebody may hold the head of the log, and each new connection waits for him.
     refusedSince ??= passed()
     const seconds = (passed() - refusedSince) / 1_000
     return Effect.andThen(

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Metric, References, Schedule } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Metric, References, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
 import { Ledger } from "#services/Ledger.ts"
@@ -8,12 +8,19 @@ import { refusing } from "#services/Ledger/Presence.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
 
-const policy = Layer.effectContext(
-  Effect.map(LanePolicy, (defaults) => Context.make(LanePolicy, { ...defaults, waitingItems: 20 }))
-)
 // What fails on purpose need not be reported.
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
-const Test = Ledger.layer.pipe(Layer.provide(policy), Layer.provideMerge(Layer.merge(Postgres.layerTest, quiet)))
+const ledgerThat = (policy: Partial<Context.Service.Shape<typeof LanePolicy>>) =>
+  Ledger.layer.pipe(
+    Layer.provide(
+      Layer.effectContext(Effect.map(LanePolicy, (defaults) => Context.make(LanePolicy, { ...defaults, ...policy })))
+    ),
+    Layer.provideMerge(Layer.merge(Postgres.layerTest, quiet))
+  )
+const Test = ledgerThat({ waitingItems: 20 })
+/** Waits for an answer no longer than this, and tries nothing that got none again. */
+const impatience = Duration.seconds(2)
+const Impatient = ledgerThat({ groupTimeout: impatience, commandTimeout: impatience })
 
 const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) &&
@@ -70,14 +77,7 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a command tha
       const { post } = yield* Ledger
       const sql = yield* SqlClient.SqlClient
       const [payer, payee] = [yield* wallet(10n), yield* wallet()]
-      const [taken, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const holder = sql`SELECT log FROM ledger_head FOR UPDATE`.pipe(
-        Effect.andThen(Deferred.succeed(taken, undefined)),
-        Effect.andThen(Deferred.await(over)),
-        sql.withTransaction
-      )
-      const held = yield* Effect.forkScoped(holder)
-      yield* Deferred.await(taken)
+      const letGo = yield* holdHead
       const first = yield* Effect.forkScoped(post(transfer(payer, payee, 1n)))
       yield* Effect.repeat(waitsForHead, { until: (waits) => waits, schedule: Schedule.spaced("5 millis") })
       // One more group may be on its way behind the one that waits for the lock.
@@ -87,9 +87,40 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a command tha
       yield* setTheTime(3_600_000)
       // Longer than it takes until somebody looks who has waited too long.
       yield* sql`SELECT pg_sleep(1.2)`
-      yield* Deferred.succeed(over, undefined)
-      yield* Effect.all([Fiber.join(held), Fiber.join(first), Fiber.join(second), Fiber.join(third)])
+      yield* Effect.all([letGo, Fiber.join(first), Fiber.join(second), Fiber.join(third)])
       assert.deepStrictEqual(yield* balance(payee), { posted: 7n, held: 0n })
+    })
+  )
+})
+
+/** Holds the head of the log, as a transaction of somebody else does, until the scope closes or `over`. */
+const holdHead = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [taken, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const holder = sql`SELECT log FROM ledger_head FOR UPDATE`.pipe(
+    Effect.andThen(Deferred.succeed(taken, undefined)),
+    Effect.andThen(Deferred.await(over)),
+    sql.withTransaction
+  )
+  const held = yield* Effect.forkScoped(holder)
+  yield* Deferred.await(taken)
+  return Effect.andThen(Deferred.succeed(over, undefined), Fiber.join(held))
+})
+
+layer(Impatient, { timeout: "60 seconds", excludeTestServices: true })("a head of the log that is held", (it) => {
+  it.effect("counts as a refusal from the first group on that got no answer, also one decided from memory", () =>
+    Effect.gen(function* () {
+      const { post } = yield* Ledger
+      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      const pay = Effect.suspend(() => post(transfer(payer, payee, 1n)))
+      yield* pay
+      yield* Metric.update(refusing, 0)
+      const letGo = yield* holdHead
+      for (let group = 0; group < 2; group++) assert.isTrue(isUnavailable(yield* Effect.exit(pay)))
+      assert.isAtLeast((yield* Metric.value(refusing)).value, Duration.toSeconds(impatience))
+      yield* letGo
+      yield* pay
+      assert.strictEqual((yield* Metric.value(refusing)).value, 0)
     })
   )
 })

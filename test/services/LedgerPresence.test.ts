@@ -38,6 +38,18 @@ describe("a process whose ledger", () => {
     })
   )
 
+  it.effect("gets no answer, from whoever waits for the head of the log, is said to be refused as well", () =>
+    Effect.gen(function* () {
+      const { refused, took } = Presence.make(Effect.void)
+      const seconds = Effect.map(Metric.value(Presence.refusing), ({ value }) => value)
+      yield* Metric.update(Presence.refusing, 0)
+      for (let time = 0; time < 200; time++) yield* refused(new Cause.TimeoutError("no answer"))
+      assert.isAbove(yield* seconds, 0)
+      yield* took
+      assert.strictEqual(yield* seconds, 0)
+    })
+  )
+
   it("has posted a group tells those of the group, and once", () => {
     const told: Array<string> = []
     const job = (id: string) => ({
