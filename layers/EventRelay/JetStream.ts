@@ -36,6 +36,15 @@ const refused = (cause: unknown) =>
     isSilent: cause instanceof TimeoutError
   })
 
+/** Where nobody takes a subject the library says that JetStream is off. It has just told of the stream. */
+const untaken = (cause: unknown) =>
+  cause instanceof Error && cause.name === "JetStreamNotEnabled"
+    ? new StreamRefused({
+        message: `no stream takes ${subjects}: ${streamName} was deleted, or given other subjects`,
+        isSilent: false
+      })
+    : refused(cause)
+
 /** What stands last in the stream, and which of the streams of this name it is. */
 export interface Tip {
   readonly client: JetStreamClient
@@ -137,7 +146,7 @@ export const append = Effect.fnUntraced(function* (
 ) {
   if (after === undefined) {
     for (const message of messages) {
-      yield* Effect.tryPromise({ try: () => publish(client, message, undefined), catch: refused })
+      yield* Effect.tryPromise({ try: () => publish(client, message, undefined), catch: untaken })
     }
     return
   }
@@ -150,5 +159,5 @@ export const append = Effect.fnUntraced(function* (
     )
   )
   const failed = answers.find((answer) => answer.status === "rejected")
-  if (failed !== undefined) return yield* refused(failed.reason)
+  if (failed !== undefined) return yield* untaken(failed.reason)
 })

@@ -1,4 +1,6 @@
 import { afterAll, assert, it } from "@effect/vitest"
+import { jetstreamManager } from "@nats-io/jetstream"
+import { connect as connectNats } from "@nats-io/transport-node"
 import { Effect, Fiber, Layer, Metric, PubSub, Redacted, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -52,8 +54,9 @@ if (NatsServer.binary === undefined) {
   it("was not tried: no nats-server is installed", () => assert.isUndefined(NatsServer.binary))
 } else {
   const plain = await NatsServer.make({ jetstream: false })
-  await plain.start()
-  afterAll(() => plain.end())
+  const streaming = await NatsServer.make()
+  await Promise.all([plain.start(), streaming.start()])
+  afterAll(() => Promise.all([plain.end(), streaming.end()]))
 
   const tenant = newUuid()
   const here = Layer.succeed(Deployment, { environment: "sandbox", publicUrl: "http://a", scannerUrl: "http://a" })
@@ -80,6 +83,23 @@ if (NatsServer.binary === undefined) {
       yield* Effect.repeat(happen, { times: 2 })
       yield* turn
       assert.strictEqual((yield* Metric.value(EventRelay.behind)).value, 3)
+    })
+  )
+
+  it.effect("a stream that was given other subjects is named as the reason, not a JetStream that is off", () =>
+    Effect.gen(function* () {
+      const connection = yield* Effect.acquireRelease(
+        Effect.promise(() => connectNats({ servers: streaming.url })),
+        (open) => Effect.promise(() => open.close())
+      )
+      const { streams } = yield* Effect.promise(() => jetstreamManager(connection))
+      yield* Effect.promise(() => streams.add({ name: JetStream.streamName, subjects: ["other.>"] }))
+      const { client } = yield* JetStream.look(connection)
+      const message = { id: "evt_1", place: 1n, subject: "events.ten_1.transfer.created", body: "{}" }
+      for (const after of [undefined, { lastSequence: 0 }]) {
+        const refused = yield* Effect.flip(JetStream.append(client, [message], after))
+        assert.include(refused.message, JetStream.streamName)
+      }
     })
   )
 
