@@ -1,20 +1,29 @@
 import { namesPaying } from "#domain/Deeds.ts"
 import type { PageFacts, PaymentMark } from "#domain/page/PageFacts.ts"
 import { paymentOffer } from "#domain/page/PaymentOffer.ts"
-import { paymentFingerprints } from "#domain/page/Payments.ts"
+import { isProvider, methodNamed } from "#domain/page/Payments.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
 import type { PaymentOutcome } from "./Rail.ts"
 
 /** Names of methods that platforms' interfaces use and no page does. */
 const platformNames: ReadonlyArray<readonly [RegExp, string, PaymentMark["class"]]> = [
+  // What somebody was given before, or has at home, buys nothing for an agent.
+  [/gift|voucher|paysafe/i, "gift_card", "human"],
   [
-    /^woocommerce_payments|^wcpay|authorizenet|authnet|cybersource|worldpay|eway|sagepay|opayo|payflow|nmi\b/i,
+    /(?:store|shop|customer|account)[ _-]?(?:credit|balance)|reward|loyalty|(?<!\p{L})points(?!\p{L})/iu,
+    "store_credit",
+    "human"
+  ],
+  [/(?:trade|net)[ _-]?credit|credit[ _-]?(?:terms|line|account)|on account/i, "invoice", "deferred"],
+  [/(?<!\p{L})(?:sofort|giropay|eps|multibanco)(?!\p{L})/iu, "bank_redirect", "human"],
+  [
+    /^woocommerce_payments|^wcpay|authorizenet|authnet|cybersource|worldpay|(?<!\p{L})(?:eway|nmi)(?!\p{L})|sagepay|opayo|payflow/iu,
     "card",
     "agent"
   ],
-  [/card|credit/i, "card", "agent"],
-  [/^(?:free|zero)/i, "free", "agent"],
+  [/card(?!gate)|credit/i, "card", "agent"],
+  [/^(?:free|zero)(?!\p{L})/iu, "free", "agent"],
   [/checkmo|money ?order/i, "cheque", "deferred"],
   [/standard-payment|manual|offline/i, "manual", "deferred"]
 ]
@@ -27,10 +36,11 @@ export const classed = (
   const others: Array<string> = []
   for (const name of names.slice(0, 50)) {
     const words = name.slice(0, 200).replace(/_/g, " ")
-    const known = paymentFingerprints.find(({ choice }) => choice?.test(words))
+    const known = methodNamed(words)
     const named = platformNames.find(([pattern]) => pattern.test(name))
-    if (known !== undefined) marks.push({ method: known.method, class: known.class, marker: name })
-    else if (named !== undefined) marks.push({ method: named[1], class: named[2], marker: name })
+    if (named !== undefined && (known === undefined || isProvider(known)))
+      marks.push({ method: named[1], class: named[2], marker: name })
+    else if (known !== undefined) marks.push({ method: known.method, class: known.class, marker: name })
     else others.push(name)
   }
   return { marks, others }

@@ -110,6 +110,16 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
   { method: "coinbase_commerce", class: "human", source: /commerce\.coinbase\.com/i, choice: /coinbase|\bbitcoin\b/i }
 ]
 
+/** Who carries out methods of others beside cards: in `mollie_wc_gateway_ideal` and `braintree_paypal` the method is what counts. */
+const providers: ReadonlySet<string> = new Set(["stripe", "adyen", "braintree", "square", "mollie"])
+export const isProvider = ({ method }: Pick<PaymentMark, "method">): boolean => providers.has(method)
+
+/** The method that is named; a provider where nothing else is, and undefined where nothing is known. */
+export const methodNamed = (words: string): Fingerprint | undefined => {
+  const named = paymentFingerprints.filter(({ choice }) => choice?.test(words))
+  return named.find((known) => !isProvider(known)) ?? named[0]
+}
+
 const isChoice = (control: PageControl) =>
   /pay|zahl|bezahl|betal/i.test(`${control.name ?? ""} ${control.id ?? ""}`) ||
   namesPaying(`${control.name ?? ""} ${control.id ?? ""}`) ||
@@ -183,7 +193,9 @@ export const readPayments = (
   const choices = choicesOf([...controls, ...forms.flatMap((form) => form.controls)])
   const acting = actingSource(tree)
   return paymentFingerprints.flatMap(({ method, class: kind, source, choice }): ReadonlyArray<PagePayment> => {
-    const chosen = choice && choices.find((text) => choice.test(text))
+    const isNamed = (text: string) =>
+      choice?.test(text) && (!isProvider({ method }) || methodNamed(text)?.method === method)
+    const chosen = choices.find(isNamed)
     if (chosen !== undefined) {
       return [{ method, class: kind, marker: clipped(chosen.replace(/\s+/g, " ").trim(), 160), by: "choice" }]
     }
