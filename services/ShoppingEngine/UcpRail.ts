@@ -8,15 +8,18 @@ import { blocking, evidenceOf, failed, orderTakenAt, snippet, unanswered, unknow
 import { judged } from "./Payments.ts"
 import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail, StepOutcome } from "./Rail.ts"
 
-/** What a shop's refusal is called, by its words. */
+/** A shipping option is none of the product. */
 const meanings: ReadonlyArray<readonly [RegExp, BlockerId]> = [
   [/identity|login|sign[-_ ]?in|account|unauthori[sz]ed/i, "account_required"],
   [/captcha|challenge/i, "captcha_required"],
-  [/variant|option/i, "variant_required"],
+  [/variant|(?<!(?:shipping|delivery|fulfil\w*)[ _-])option/i, "variant_required"],
   [/minimum/i, "minimum_order"],
   [/shipping|fulfil|delivery/i, "no_shipping_option"],
   [/address|postal|zip|region|country/i, "address_rejected"]
 ]
+/** What a shop's refusal is called, by its words. */
+export const meaningOf = (words: string): BlockerId | undefined =>
+  meanings.find(([pattern]) => pattern.test(words))?.[1]
 
 /** A good reply's cart or checkout, or why the step ends: also where it is an order already. */
 const valueOf = (
@@ -32,7 +35,7 @@ const valueOf = (
       return { value: reply.value, seen: evidenceOf(reply.outcome) }
     }
     case "Refused": {
-      const meaning = meanings.find(([words]) => words.test(reply.detail))?.[1] ?? refusal
+      const meaning = meaningOf(reply.detail) ?? refusal
       return failed(step, meaning, `The shop's UCP service said no: ${reply.detail}.`, evidenceOf(reply.outcome))
     }
     case "Guarded":
@@ -105,7 +108,7 @@ export const make = (client: UcpClient, shopper: TestShopper, declared: Readonly
     const error = state.messages.find(({ type }) => type === "error")
     if (error === undefined || /payment|instrument|handler/i.test(`${error.code} ${error.text}`)) return undefined
     const words = `${error.code} ${error.text}`
-    const meaning = meanings.find(([pattern]) => pattern.test(words))?.[1] ?? "checkout_form_unrecognized"
+    const meaning = meaningOf(words) ?? "checkout_form_unrecognized"
     return failed("checkout", meaning, `The checkout says: ${words}.`, snippet(words))
   }
 
