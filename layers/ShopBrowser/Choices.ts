@@ -14,8 +14,10 @@ const mostChoices = 12
 const mostOptions = 30
 const mostRadios = 200
 
-/** Lists that choose no variant of the product. */
-const other = /qty|quantity|menge|quantité|cantidad|country|currency|language|lang|sort|rating|search|region|store/i
+/** Lists that choose no variant of the product. A "Sorte" is one, and so is an operating system. */
+const other =
+  /qty|quantity|menge|quantité|cantidad|country|currency|language|lang|sort(?!en?(?!\p{L}))|(?<!ope)rating|search|region|store/iu
+export const isOtherList = (names: string): boolean => other.test(names)
 
 const fold = (text: string) => text.replace(/\s+/g, " ").trim().toLowerCase()
 /** The parts of what is wanted: of `Red / M` both, and the name, which often ends in the colour. */
@@ -103,7 +105,7 @@ const chooseInLists = Effect.fnUntraced(function* (choosing: Choosing, page: Pag
     const [name, id, label, required] = yield* ask(() =>
       Promise.all(["name", "id", "aria-label", "required"].map((attribute) => list.getAttribute(attribute)))
     )
-    if (other.test(`${name ?? ""} ${id ?? ""} ${label ?? ""}`)) continue
+    if (isOtherList(`${name ?? ""} ${id ?? ""} ${label ?? ""}`)) continue
     const options = yield* each(list.locator("option:not([disabled])"), mostOptions)
     const texts = yield* ask(() => Promise.all(options.map((option) => option.textContent())))
     const values = yield* ask(() => Promise.all(options.map((option) => option.getAttribute("value"))))
@@ -158,7 +160,7 @@ const chooseRadios = Effect.fnUntraced(function* (choosing: Choosing, page: Page
   )
   const groups = new Map<string, Array<(typeof read)[number] & { readonly at: number }>>()
   for (const [at, radio] of read.entries()) {
-    if (radio.isDisabled || other.test(radio.name)) continue
+    if (radio.isDisabled || isOtherList(radio.name)) continue
     groups.set(radio.name, [...(groups.get(radio.name) ?? []), { ...radio, at }])
   }
   const standings = read.length === 0 ? [] : yield* standingsOf(all, control, mostRadios)

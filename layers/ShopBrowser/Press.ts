@@ -7,9 +7,9 @@ import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
 import { aboutCookies, allowed, type Purpose } from "./Names.ts"
 import { isAside } from "./OptionNames.ts"
 
-/** An option of a product has a short name, and none that a command would have. */
+/** An option of a product has a short name, and none that a command would have. Coffee comes in a "12 oz bag", and milk in a carton. */
 const command =
-  /^\s*[+\-−–]\s*$|wish|favou?rit|compare|share|guide|chart|zoom|next|previous|more|log ?in|sign ?in|close|menu|search|review|notify|cart|bag|basket|panier|warenkorb/i
+  /^\s*[+\-−–]\s*$|wish|favou?rit|compare|share|guide|charts?(?!\p{L})|zoom|next|previous|(?<!\p{L})more(?!\p{L})|log ?in|sign ?in|close|menu|search|review|notify|panier|warenkorb|(?:to|in|view|my|your|the|shopping)[\s_-]?(?:cart|bag|basket)(?!\p{L})|^\P{L}*(?:cart|bag|basket)\P{L}*$/iu
 /** An answer to a question is none either. */
 const answer =
   /^\W*(?:yes|no|like|ja|nein|oui|non|sí|sì|si|sim|não|nee|nej|nei|kyllä|ei|tak|nie|ano|ne|evet|hayır|да|нет|はい|いいえ|是|否|예|아니요)\W*$/iu

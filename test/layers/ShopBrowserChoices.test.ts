@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { choiceIn, type Group } from "#layers/ShopBrowser/Choices.ts"
+import { choiceIn, type Group, isOtherList } from "#layers/ShopBrowser/Choices.ts"
 import { mayPress } from "#layers/ShopBrowser/Press.ts"
 import { adding, listed, open, send } from "./ShopBrowserAsideShop.ts"
 import * as Harness from "./ShopBrowserHarness.ts"
@@ -77,6 +77,15 @@ describe("a group of options", () => {
   })
 })
 
+describe("a list that chooses no variant", () => {
+  it("sorts, rates, counts or says where somebody is: a sort of coffee and an operating system are variants", () => {
+    for (const name of ["sort_by", "sortBy", "Sortieren", "sorter", "rating", "qty", "country", "lang"])
+      assert.isTrue(isOtherList(name), name)
+    for (const name of ["Sorte", "sorte_1", "Sorten", "Operating system", "Farbe", "size"])
+      assert.isFalse(isOtherList(name), name)
+  })
+})
+
 describe("what may be pressed as an option", () => {
   it("is nothing that reserves, votes, follows, gives, signs up or answers", () => {
     const never = [
@@ -105,10 +114,18 @@ describe("what may be pressed as an option", () => {
       "Подписаться",
       "予約",
       "关注",
-      "예약"
+      "예약",
+      "Add to bag",
+      "addtocart",
+      "View basket",
+      "Bag (2)",
+      "In den Warenkorb",
+      "Size chart",
+      "Read more"
     ]
     for (const name of never) assert.isFalse(mayPress([name], "option"), name)
-    for (const name of ["S", "XL", "42", "Blue", "Rot", "Cuir", "64 GB", "Ever green"])
+    const options = ["S", "XL", "42", "Blue", "Rot", "Cuir", "64 GB", "Ever green"]
+    for (const name of [...options, "12 oz bag", "Carton of 6", "Cartridge", "Chartreuse", "Sycamore"])
       assert.isTrue(mayPress([name], "option"), name)
   })
 })
