@@ -69,12 +69,12 @@ const ofValue = ({ annotations }: SchemaIssue.InvalidValue): string | undefined 
   return said(annotations, "message") ?? (expected === undefined ? undefined : mustBe(expected))
 }
 
-/** What a check says: the check itself first, then what it found. */
-const ofCheck = ({ filter, issue }: SchemaIssue.Filter): string | undefined => {
-  const own = said(filter.annotations, "message")
-  if (own !== undefined || issue._tag !== "InvalidValue") return own
-  return ofValue(issue) ?? mustBe(said(filter.annotations, "expected") ?? "something else")
-}
+/** What a check says: the check itself first, then what it found. What it found elsewhere says so there. */
+const ofCheck = ({ filter, issue }: SchemaIssue.Filter): string | undefined =>
+  said(filter.annotations, "message") ??
+  (issue._tag === "InvalidValue"
+    ? (ofValue(issue) ?? mustBe(said(filter.annotations, "expected") ?? "something else"))
+    : undefined)
 
 const segment = (part: PropertyKey): string => String(part)
 
@@ -82,33 +82,34 @@ const segment = (part: PropertyKey): string => String(part)
  * What is wrong, each with its place, in the words of the API: schemas are named by nobody else. Told one by one, because a body may have
  * thousands of wrong values and nobody reads them all.
  */
-export function* wrongs(issue: SchemaIssue.Issue, path = "", message?: string): Generator<Wrong, void> {
-  const one = (otherwise: string): Wrong => ({ path, message: message ?? otherwise })
+export function* wrongs(issue: SchemaIssue.Issue, path = ""): Generator<Wrong, void> {
   switch (issue._tag) {
-    case "Filter":
-      return yield* wrongs(issue.issue, path, message ?? ofCheck(issue))
+    case "Filter": {
+      const message = ofCheck(issue)
+      return message === undefined ? yield* wrongs(issue.issue, path) : yield { path, message }
+    }
     case "Encoding":
-      return yield* wrongs(issue.issue, path, message)
+      return yield* wrongs(issue.issue, path)
     case "Pointer": {
       const inside = [...(path === "" ? [] : [path]), ...issue.path.map(segment)].join(".")
-      return yield* wrongs(issue.issue, inside, message)
+      return yield* wrongs(issue.issue, inside)
     }
     case "Composite":
-      for (const inner of issue.issues) yield* wrongs(inner, path, message)
+      for (const inner of issue.issues) yield* wrongs(inner, path)
       return
     case "AnyOf":
-      for (const inner of issue.issues) yield* wrongs(inner, path, message)
+      for (const inner of issue.issues) yield* wrongs(inner, path)
       if (issue.issues.length > 0) return
-      return yield one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+      return yield { path, message: mustBe(kindsOf(issue.ast, path)) }
     case "InvalidType":
-      return yield one(said(issue.ast.annotations, "message") ?? mustBe(kindsOf(issue.ast, path)))
+      return yield { path, message: mustBe(kindsOf(issue.ast, path)) }
     case "InvalidValue":
-      return yield one(ofValue(issue) ?? "cannot be read")
+      return yield { path, message: ofValue(issue) ?? "cannot be read" }
     case "MissingKey":
-      return yield one("is needed")
+      return yield { path, message: "is needed" }
     case "UnexpectedKey":
-      return yield one("is not known here")
+      return yield { path, message: "is not known here" }
     default:
-      return yield one("cannot be read")
+      return yield { path, message: "cannot be read" }
   }
 }
