@@ -25,7 +25,7 @@ export const memoryStore = (): SpendingStore & { spent(key: string): bigint } =>
     reserve: (key, micros, limit) => {
       if (spent(key) + micros > limit) return false
       spending.set(key, spent(key) + micros)
-      const past = [...spending.keys()].filter((other) => other < key.slice(0, 10)).sort()
+      const past = [...spending.keys()].filter((other) => other < key.slice(0, 10))
       for (const oldest of past.slice(0, -keptKeys)) spending.delete(oldest)
       return true
     },

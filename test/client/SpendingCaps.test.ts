@@ -56,6 +56,34 @@ describe("a cap", () => {
   })
 })
 
+describe("a store", () => {
+  it("that takes nothing back costs nobody the answer that was paid for", async () => {
+    const bank = await bankThat({ ...paid, amount: "0.004" })
+    const { url } = await shopOf(bank)
+    const giveBack = () => Promise.reject(new Error("away"))
+    const answer = await agentOf(bank, { store: { ...memoryStore(), giveBack } })(url)
+    assert.strictEqual(await answer.text(), "served")
+  })
+})
+
+describe("the spending of a process", () => {
+  it("counts each currency of a day, however many there are", async () => {
+    const store = memoryStore()
+    const keys = Array.from({ length: 40 }, (_, index) => `2026-01-01 C${index + 10}`)
+    for (const key of keys) await store.reserve(key, 1n, 1n)
+    assert.deepStrictEqual(
+      keys.filter((key) => store.spent(key) !== 1n),
+      []
+    )
+  })
+
+  it("takes nothing back for a day that is forgotten", async () => {
+    const store = memoryStore()
+    await store.giveBack("2026-01-01 USDC", 1n)
+    assert.strictEqual(store.spent("2026-01-01 USDC"), 0n)
+  })
+})
+
 describe("approval", () => {
   for (const answer of [undefined, false, "yes", 1, {}]) {
     it(`is true and nothing else: not ${JSON.stringify(answer)}`, async () => {
