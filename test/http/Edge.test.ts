@@ -67,9 +67,11 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
     Effect.gen(function* () {
       const { port } = yield* Harness.entrance
       const get = (more: string) => `GET /health/live HTTP/1.1\r\nHost: a\r\n${more}\r\n`
-      const answer = yield* Harness.raw(port, get("Connection: Upgrade\r\nUpgrade: websocket\r\n") + get(""))
-      assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"])
-      assert.match(answer, /\r\nconnection: close\r\n/i)
+      for (const upgrade of ["websocket", "h2c, websocket", "websocket, h2c"]) {
+        const answer = yield* Harness.raw(port, get(`Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) + get(""))
+        assert.deepStrictEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"], upgrade)
+        assert.match(answer, /\r\nconnection: close\r\n/i)
+      }
     })
   )
 
@@ -78,7 +80,10 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
       "HTTP/2 in clear text",
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
     ],
-    ["TLS", "Connection: upgrade\r\nUpgrade: TLS/1.2\r\n"]
+    ["TLS", "Connection: upgrade\r\nUpgrade: tls/1.2\r\n"],
+    // As proxies send it whose settings say so of every connection.
+    ["nothing", "Connection: upgrade\r\n"],
+    ["another protocol that is none for this connection", "Upgrade: websocket\r\n"]
   ])("an offer of %s is passed over, and the connection stays for the next request", ([, offer]) =>
     Effect.gen(function* () {
       const { port } = yield* Harness.entrance
