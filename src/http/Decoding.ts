@@ -45,12 +45,16 @@ const eachOnce = (url: string, errors: InvalidRequest["errors"]): InvalidRequest
 /** Why a body that is not what its operation takes is refused. */
 export const bodyRefusal = (issue: SchemaIssue.Issue) => refuseBody(errorsOf(issue))
 
-/** An id that cannot be one names nothing, which is what an id of nobody's says too. */
-const nothingThere = (group: HttpApiGroup.Top, params: HttpRouter.RouteContext["Service"]["params"]) =>
-  new NotFound({
-    resource: group.identifier.replace(/(?<=ch)es$|s$/, ""),
-    id: Object.values(params).find((value) => value !== undefined) ?? ""
-  })
+/** An id that cannot be one names nothing, which is what an id of nobody's says too. Beside the group's own a path names whose it is. */
+const nothingThere = (
+  group: HttpApiGroup.Top,
+  params: HttpRouter.RouteContext["Service"]["params"],
+  [wrong]: InvalidRequest["errors"]
+) => {
+  const name = wrong?.path ?? "id"
+  const resource = name === "id" ? group.identifier.replace(/(?<=ch)es$|s$/, "") : name.replace(/Id$/, "")
+  return new NotFound({ resource, id: params[name] ?? "" })
+}
 
 export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) => {
   // Behind `Authorization` the body is read only for callers who may call.
@@ -66,7 +70,7 @@ export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) =>
       if (!HttpApiError.HttpApiSchemaError.is(error)) return yield* Effect.fail(error)
       switch (error.kind) {
         case "Params":
-          return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params)
+          return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params, errorsOf(error.cause.issue))
         case "Payload":
           return yield* bodyRefusal(error.cause.issue)
         case "Query": {

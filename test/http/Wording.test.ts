@@ -202,6 +202,16 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
     })
   )
 
+  it.effect("for a delivery that cannot be one is not told that there is no such webhook", () =>
+    Effect.gen(function* () {
+      const { call } = yield* withWallet
+      const order = { url: "https://shop.example/hook", events: ["transfer.completed"] }
+      const { body: webhook } = yield* call("POST", "/v1/webhooks", order)
+      const { body, status } = yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries/nope`)
+      assert.deepStrictEqual([status, body.details], [404, { resource: "delivery", id: "nope" }])
+    })
+  )
+
   it.effect("by an amount that is none is told which one", () =>
     Effect.gen(function* () {
       const { call, id } = yield* withWallet
