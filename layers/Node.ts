@@ -66,11 +66,10 @@ const address = (name: string) =>
     )
   )
 
-/** A peer as its connection names it; undefined for what is no whole address. */
+/** A peer as its connection names it, of IPv4 also where it is written as IPv6 has it; undefined for what is no whole address. */
 const peer = (text: string): string | undefined => {
-  const plain = text.replace(/^::ffff:(?=\d+\.)/i, "")
-  if (isIP(plain) !== 6 || plain.includes("%")) return isIP(plain) === 0 ? undefined : plain
-  return new SocketAddress({ address: plain, family: "ipv6" }).address
+  if (isIP(text) !== 6 || text.includes("%")) return isIP(text) === 0 ? undefined : text
+  return new SocketAddress({ address: text, family: "ipv6" }).address.replace(/^::ffff:(?=\d+\.)/, "")
 }
 const trustedProxies = Setting.list("TURNPIKE_TRUSTED_PROXIES", "IP addresses", peer).pipe(Config.withDefault([]))
 

@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Node from "#layers/Node.ts"
+import { Deployment } from "#services/Deployment.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 
 /** The sentence an operator reads when there can be no server with this environment. */
@@ -54,6 +55,8 @@ describe("a listener that cannot be", () => {
           "https://pay.example#",
           "https://user:pw@pay.example",
           "https://user@pay.example",
+          "https://:pw@pay.example",
+          "httpsx://pay.example",
           "javascript:1",
           "pay.example",
           "https://pay.example/a;b",
@@ -84,7 +87,7 @@ describe("a listener that cannot be", () => {
     Effect.gen(function* () {
       const said = yield* refusal({ PORT: "0", TURNPIKE_ENVIRONMENT: "production" })
       assert.strictEqual(said, "TURNPIKE_ENVIRONMENT: expected one of sandbox, live.")
-      for (const wrong of ["0", "x", "1.5", "-1", "1e3"]) {
+      for (const wrong of ["0", "x", "1.5", "-1", "1e3", "9999999999999999"]) {
         assert.strictEqual(
           yield* refusal({ PORT: "0", TURNPIKE_RATE_LIMIT: wrong }),
           "TURNPIKE_RATE_LIMIT: expected on, off, or requests a minute as a whole number from 1.",
@@ -105,13 +108,40 @@ describe("a listener that cannot be", () => {
     })
   )
 
+  it.live("limits by its environment, or as it is told in whatever case", () =>
+    Effect.gen(function* () {
+      for (const [settings, limit] of [
+        [{}, 1_000],
+        [{ TURNPIKE_ENVIRONMENT: "live" }, 6_000],
+        [{ TURNPIKE_ENVIRONMENT: "live", TURNPIKE_RATE_LIMIT: "On" }, 6_000],
+        [{ TURNPIKE_RATE_LIMIT: "OFF" }, undefined],
+        [{ TURNPIKE_RATE_LIMIT: "7" }, 7]
+      ] as const) {
+        const provided = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
+        const policy = yield* Layer.build(Layer.fresh(Node.policy).pipe(Layer.provide(provided)))
+        assert.strictEqual(Context.get(policy, HttpPolicy).requestsPerMinute, limit, JSON.stringify(settings))
+      }
+    })
+  )
+
+  it.live("is named in brackets by an IPv6 address", () =>
+    Effect.gen(function* () {
+      const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "4020", HOST: "::1" }))
+      const visitor = yield* Layer.build(Layer.fresh(Node.layerVisitor).pipe(Layer.provide(settings)))
+      assert.strictEqual(Context.get(visitor, Deployment).publicUrl, "http://[::1]:4020")
+    })
+  )
+
   it.live("takes a proxy's address however it is written", () =>
     Effect.gen(function* () {
-      const settings = { PORT: "0", TURNPIKE_TRUSTED_PROXIES: " 10.0.0.1, ::FFFF:10.0.0.2,2001:DB8:0:0::1," }
+      const settings = {
+        PORT: "0",
+        TURNPIKE_TRUSTED_PROXIES: " 10.0.0.1, ::FFFF:10.0.0.2,2001:DB8:0:0::1,::ffff:a00:3,fe80::1%eth0,"
+      }
       const provided = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
       const policy = yield* Layer.build(Layer.fresh(Node.policy).pipe(Layer.provide(provided)))
       const { trustedProxies } = Context.get(policy, HttpPolicy)
-      assert.deepStrictEqual(trustedProxies, ["10.0.0.1", "10.0.0.2", "2001:db8::1"])
+      assert.deepStrictEqual(trustedProxies, ["10.0.0.1", "10.0.0.2", "2001:db8::1", "10.0.0.3", "fe80::1%eth0"])
     })
   )
 

@@ -179,7 +179,7 @@ describe("a caller who does not read", () => {
 
 it.effect("a token for the metrics that no scraper could send ends the start", () =>
   Effect.gen(function* () {
-    for (const token of ["two words", "clé", " "]) {
+    for (const token of ["two words", "clé", " ", "x".repeat(8_193)]) {
       const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TURNPIKE_METRICS_TOKEN: token }))
       const exit = yield* Effect.exit(Layer.build(Layer.fresh(Node.policy).pipe(Layer.provide(settings))))
       const said = Exit.isFailure(exit) ? Node.reasonOf(exit.cause) : "started"
