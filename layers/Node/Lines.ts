@@ -85,8 +85,6 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
       if (next !== undefined && !isLast) return next()
       line.answer = undefined
-      line.waiting.length = 0
-      line.since = undefined
       if (!isLast) return
       over.add(socket)
       // Who took the connection away from us may have taken away as well what would tell us that it closes.
