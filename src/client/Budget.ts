@@ -53,7 +53,7 @@ export const cap = (name: string, text: string): bigint => {
 
 /** Money set aside for one call. */
 export interface Reservation {
-  /** Keeps what was charged and gives the rest back; only the first time counts. What the store does not take back stays counted. */
+  /** Keeps what was charged and gives the rest back; only the first time counts. Fails with the store, and then it stays counted. */
   settle(charged: bigint): Promise<void>
 }
 
@@ -74,11 +74,7 @@ export const reserve = async (caps: Caps, micros: bigint, currency: string): Pro
     settle: async (charged) => {
       if (!open) return
       open = false
-      try {
-        if (charged < micros) await caps.store.giveBack(key, micros - charged)
-      } catch {
-        // An answer that is paid for is not lost over the bookkeeping.
-      }
+      if (charged < micros) await caps.store.giveBack(key, micros - charged)
     }
   }
 }

@@ -223,6 +223,7 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
       await pause(backoff(attempt, asked, maxRetryDelayMs), call.signal)
     }
   } finally {
+    // An answer that is paid for is not lost over the bookkeeping.
     await orAborted(money.settle(charged), call.signal).catch(() => undefined)
     const { offer } = payable
     if (charged > 0n) {
