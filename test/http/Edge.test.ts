@@ -80,7 +80,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("wh
       "HTTP/2 in clear text",
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
     ],
-    ["TLS", "Connection: upgrade\r\nUpgrade: tls/1.2\r\n"],
+    ["TLS", "Connection: upgrade\r\nUpgrade: TLS/1.2\r\n"],
     // As proxies send it whose settings say so of every connection.
     ["nothing", "Connection: upgrade\r\n"],
     ["another protocol that is none for this connection", "Upgrade: websocket\r\n"]
