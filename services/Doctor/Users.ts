@@ -10,10 +10,6 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       HAVING count(*) > 1 OR min(email) <> lower(min(email)) LIMIT 10`
   },
   {
-    promise: "a tenant that has users has an owner among them",
-    query: sql`SELECT tenant_id FROM users GROUP BY tenant_id HAVING count(*) FILTER (WHERE role = 'owner') = 0 LIMIT 10`
-  },
-  {
     promise: "a session belongs to a user, and no session lasts longer than a session may",
     query: sql`SELECT s.id, s.user_id, s.created_at, s.expires_at FROM user_sessions s LEFT JOIN users u ON u.id = s.user_id
       WHERE u.id IS NULL

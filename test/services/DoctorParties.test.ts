@@ -58,7 +58,6 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [owned, "UPDATE wallets SET currency = 'EURC' WHERE currency = 'USDC'"],
   [owned, "UPDATE ledger_accounts SET frozen = true WHERE purpose = 'wallet'"],
   ["what somebody has belongs to a tenant that is there", "DELETE FROM tenants"],
-  ["a tenant that has users has an owner among them", "UPDATE users SET role = 'viewer'"],
   [earning, "UPDATE endpoints e SET wallet_id = w.id FROM wallets w WHERE w.tenant_id <> e.tenant_id"],
   [earning, "UPDATE endpoints SET account_id = gen_random_uuid()"],
   ["a payment belongs to the tenant of its endpoint", "UPDATE payments SET tenant_id = gen_random_uuid()"],

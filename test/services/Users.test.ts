@@ -168,6 +168,13 @@ layer(Test, { timeout: "60 seconds" })("Users", (it) => {
     })
   )
 
+  it.effect("the doctor finds nothing in a tenant whose operator made its first users no owners", () =>
+    Effect.gen(function* () {
+      yield* person("viewer")
+      assert.deepStrictEqual(yield* findings, [0, 0, 0])
+    })
+  )
+
   it.effect("the doctor sees an address in two cases, an eternal session and a stranger's portal", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
