@@ -1,7 +1,8 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, DateTime, Duration, Effect, Layer, Option, Schema, Semaphore } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Predicate, Schema, Semaphore } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { Database } from "./Database.ts"
 import type { Assurance } from "./Doctor/Assurance.ts"
@@ -110,16 +111,30 @@ export class Doctor extends Context.Service<
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
-const check = Effect.fnUntraced(function* ({ promise, query }: Assurance) {
-  const before = yield* monotonicMillis
-  const broken = yield* Effect.flatMap(query, Schema.decodeUnknownEffect(Rows))
-  return { promise, broken, millis: Math.round((yield* monotonicMillis) - before) } satisfies Finding
-})
+/** What Postgres says of a value that is not what it has to be; undefined when something else is wrong. */
+const unreadable = ({ reason: { cause } }: SqlError) =>
+  Predicate.hasProperty(cause, "code") && String(cause.code).startsWith("22")
+    ? String(Predicate.hasProperty(cause, "message") ? cause.message : cause.code)
+    : undefined
+
+/** A damaged row may not keep the other promises from being looked at: it breaks the one that cannot read it. */
+const check = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function* ({ promise, query }: Assurance) {
+    const before = yield* monotonicMillis
+    const rows = yield* sql.withTransaction(query).pipe(
+      Effect.catchTag("SqlError", (error) => {
+        const said = unreadable(error)
+        return said === undefined ? Effect.fail(error) : Effect.succeed([{ unreadable: said }])
+      })
+    )
+    const broken = yield* Schema.decodeUnknownEffect(Rows)(rows)
+    return { promise, broken, millis: Math.round((yield* monotonicMillis) - before) } satisfies Finding
+  })
 
 /** All promises over this connection, in one snapshot. */
 const examination = (sql: SqlClient.SqlClient) => {
   const checked = Effect.flatMap(DateTime.nowAsDate, (now) =>
-    Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check))
+    Effect.all(areas.flatMap(({ promises }) => promises(sql, now)).map(check(sql)))
   )
   return sql`SET LOCAL statement_timeout = 0`.pipe(
     // Postgres 17 is the first that knows it.

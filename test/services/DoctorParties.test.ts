@@ -82,6 +82,7 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [underWay, "UPDATE transfers SET from_wallet_id = to_wallet_id WHERE type = 'cross_border' AND status = 'pending'"],
   [said, `UPDATE events SET data = replace(data::text, '"amount":"20.00"', '"amount":"21.00"')::json`],
   [said, "UPDATE transfers SET amount = amount + 1 WHERE status = 'failed'"],
+  [said, `UPDATE events SET data = '{"transfer":1}' WHERE type = 'transfer.completed'`],
   [quoted, "UPDATE quotes SET receive_amount = receive_amount + 1"],
   [quoted, "UPDATE quotes SET rate = 'none'"],
   [holds, "DELETE FROM holds WHERE state = 'captured'"],

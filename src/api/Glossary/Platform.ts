@@ -114,7 +114,9 @@ export const platform: Terms = {
   ExaminedPromise: {
     promise: "What holds of the books, in a sentence",
     ok: "Whether it does",
-    rows: "Up to ten rows that break it, with what tells them apart; none when it holds. Counts and amounts are decimal strings",
+    rows:
+      "Up to ten rows that break it, with what tells them apart; none when it holds. Counts and amounts are decimal strings. Where something " +
+      "is damaged so far that it cannot be read, one row with what the database says of it as `unreadable`",
     duration_ms: "Milliseconds for this one"
   }
 }
