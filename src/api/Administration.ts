@@ -99,9 +99,17 @@ const doctor = HttpApiEndpoint.post("doctor", "/doctor", {
         promises: [
           { promise: "the balances of each currency sum to zero", ok: true, rows: [], duration_ms: 3 },
           {
-            promise: "a refusal in the log moved nothing",
+            promise: "a refusal in the log moved nothing, and a line names a hold when it is about one",
             ok: false,
-            rows: [{ seq: "42", command_id: "01890a5d-ac96-774b-bcce-b302099a8057", amount: "1" }],
+            rows: [
+              {
+                seq: "42",
+                command_id: "01890a5d-ac96-774b-bcce-b302099a8057",
+                kind: "refuse",
+                amount: "1",
+                hold_id: null
+              }
+            ],
             duration_ms: 9
           }
         ]

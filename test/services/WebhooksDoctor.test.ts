@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as EventLog from "#services/Doctor/EventLog.ts"
 import { promises } from "#services/Doctor/Webhooks.ts"
 import { broken, expandAll, happen, multiply, subscribe, testLayer, times } from "./WebhookDeliveriesHarness.ts"
 
@@ -9,6 +10,8 @@ const url = "https://example.com/hooks"
 const coming =
   "every fact after a subscription's beginning that it asks for is on its way to it or was sent, in one chain"
 const failing = "a subscription that failed has failures, and one whose last attempts arrived has none"
+
+const carried = "a delivery carries an event of the log as it is there, of the tenant whose subscription it is"
 
 /** The rows that break a promise. */
 const against = (promise: string) =>
@@ -45,6 +48,43 @@ layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
       })
     )
   }
+
+  for (const column of ["event_id", "tenant_id", "event_type"] as const) {
+    it.effect(`sees a delivery with another ${column} than its event`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { caller, id } = yield* subscribe(url, { events: ["dispute.opened"] })
+        yield* TestClock.adjust("1 second")
+        yield* happen(caller, ["dispute.opened"])
+        yield* expandAll
+        assert.deepStrictEqual(yield* against(carried), [])
+        const other = column === "event_type" ? "dispute.resolved" : id
+        yield* sql`UPDATE webhook_deliveries SET ${sql(column)} = ${other} WHERE webhook_id = ${id}`
+        assert.lengthOf(yield* against(carried), 1)
+        yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id}`
+        yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+      })
+    )
+  }
+
+  it.effect("sees that who sends facts has lost its place among them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, id } = yield* subscribe(url, { events: ["dispute.opened"] })
+      yield* TestClock.adjust("1 second")
+      yield* happen(caller, ["dispute.opened"])
+      yield* expandAll
+      const lost = Effect.gen(function* () {
+        const found = Effect.forEach(EventLog.promises(sql), ({ query }) => query)
+        assert.deepStrictEqual(yield* found, [[], [], []])
+        yield* sql`DELETE FROM followers WHERE name = 'webhooks'`
+        assert.deepStrictEqual(yield* found, [[{ kind: "webhooks" }], [], []])
+        return yield* Effect.fail("undone" as const)
+      })
+      assert.strictEqual(yield* Effect.flip(sql.withTransaction(lost)), "undone")
+      yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+    })
+  )
 
   it.effect("sees a failing subscription of which nobody was told", () =>
     Effect.gen(function* () {
