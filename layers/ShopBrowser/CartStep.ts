@@ -14,8 +14,9 @@ import { choose, type Eagerness } from "./Choices.ts"
 import { ask } from "./Chromium.ts"
 import { pressThrough, putAway } from "./Covers.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
-import { choiceWanted, languages, soldOut } from "./Names.ts"
+import { allowed, choiceWanted, languages, soldOut } from "./Names.ts"
 import { type Accepts, find, namesOf } from "./Press.ts"
+import { atLeastOne } from "./Quantity.ts"
 import type { Tab } from "./Tab.ts"
 
 /** The cart's own address, once it was seen. */
@@ -69,7 +70,10 @@ const whyNot = (before: Look, after: Look, chosen: ReadonlyArray<string>, made: 
   return failed("cart", id, what, gone === null ? snippet(made) : beside(gone))
 }
 
-const noControl = (seen: Look): StepOutcome => {
+/** What shows what it holds only when somebody opens it. */
+const closed = "dialog:not([open]), [role=dialog], [aria-modal=true], [popover], details:not([open])"
+
+const noControl = (seen: Look, isClosed: boolean): StepOutcome => {
   const gone = soldOut.exec(seen.text)
   if (gone !== null) return failed("cart", "out_of_stock", "The page says that none is left.", snippet(gone[0]))
   const language = seen.facts.lang?.slice(0, 2).toLowerCase()
@@ -85,6 +89,10 @@ const noControl = (seen: Look): StepOutcome => {
     return unknown(
       `The page only offers a subscription, by "${again}", and a test subscribes to nothing.`,
       snippet(again)
+    )
+  if (isClosed)
+    return unknown(
+      "What adds to the cart is in a part of the page that has to be opened first, which a test does not do."
     )
   const detail = "With its scripts run, the page has no button or link that is named for adding to the cart."
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
@@ -169,8 +177,13 @@ const attempt = Effect.fnUntraced(function* (
   yield* putAway(tab.page)
   if (isPatient) yield* Effect.andThen(tab.rest, tab.rest)
   const button = (yield* findAdding(tab)) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
-  if (button === undefined) return ended(captcha("cart", before) ?? noControl(before))
+  if (button === undefined) {
+    const adding = tab.page.locator(closed).getByRole("button", { name: allowed.addToCart, includeHidden: true })
+    const isClosed = (yield* ask(() => adding.count())) > 0
+    return ended(captcha("cart", before) ?? noControl(before, isClosed))
+  }
   const { chosen, left } = yield* choose(tab, button.control, candidate, eagerness)
+  yield* atLeastOne(tab.page, button.control)
   const extra = yield* untick(tab)
   if (extra !== undefined) return ended(tickedStill(extra))
   // A choice may have drawn the page anew.

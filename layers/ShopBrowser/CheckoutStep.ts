@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { listsLaterStep } from "#domain/NextStep.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import {
@@ -113,7 +114,7 @@ const verdict = ({
       total
     )
   }
-  if (!progress.hasArrived && total === null && !hasOrderButton(seen))
+  if (!progress.hasArrived && (total === null || listsLaterStep(seen.facts)) && !hasOrderButton(seen))
     return totalled(unknown(`What ${seen.url.pathname} asks for next is not known.`, page, warnings))
   if (total === null) {
     const detail = "No total is stated before the payment."

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator } from "pl
 import { realTime } from "#services/RealTime.ts"
 import { commandLine, parentOf, processes, signal } from "../EmbeddedPostgres/Processes.ts"
 import { watchDetours } from "./Detours.ts"
+import { readComposed } from "./Composed.ts"
 import * as Memory from "./Memory.ts"
 
 /** The browser cannot be asked, or did not answer. It says nothing about the site. `message` is a sentence that anybody may read. */
@@ -82,8 +83,7 @@ export const ask = <A>(question: () => Promise<A>): Effect.Effect<A, BrowserFail
 
 /** The words of an element as they are drawn, line by line. */
 export const shownText = (element: Locator): Promise<string> =>
-  // biome-ignore lint/performance/useDomNodeTextContent: what is not drawn is not said to anybody
-  element.innerText()
+  element.evaluate(readComposed, { what: "text" } as const)
 
 /** One process, with how many contexts it has served. */
 interface Running {

@@ -1,6 +1,7 @@
 import { onward, toCheckout } from "#domain/CartWords.ts"
 import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { guestLabel } from "#domain/GuestWords.ts"
+import { toShipping } from "#domain/NextStep.ts"
 
 /** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case, in the page as well, where no quotation mark may stand in them. */
 
@@ -13,6 +14,13 @@ const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"
 /** Beside what is said there may be signs, and no more words: letters of other scripts are words, too. */
 const whole = (...patterns: ReadonlyArray<string>) =>
   new RegExp(`^[^\\p{L}\\p{N}]*(?:${patterns.join("|")})[^\\p{L}\\p{N}]*$`, "iu")
+
+/** The words of going on, or those of which every form knows that they name shipping as the next step; none that go back. */
+const onwards = (...patterns: ReadonlyArray<string>) =>
+  any(
+    whole(...patterns).source,
+    `^(?!.*(?:\\b(?:back|return|edit|change)\\b|zurück|ändern|retour|modifier|volver|editar|torna|voltar|terug|tillbaka|tilbage|tilbake|takaisin|wróć|zpět|geri|назад|戻る|返回|돌아가)).*(?:${toShipping})`
+  )
 
 /** What consent says beside itself on its button: that the box goes away by it. */
 const andClose =
@@ -53,7 +61,7 @@ export const allowed = {
     toCheckout
   ),
   asGuest: guestLabel,
-  goOn: whole(
+  goOn: onwards(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
     "next\\s+step",
@@ -72,6 +80,10 @@ export const allowed = {
     "(?:empty|clear)\\s+(?:(?:my|your|the|shopping)\\s+)*(?:cart|bag|basket|trolley)|warenkorb\\s+(?:leeren|löschen)|vider\\s+(?:le|mon)\\s+panier|vaciar\\s+(?:el\\s+|mi\\s+)?carrito|svuota\\s+(?:il\\s+)?carrello",
     "إزالة|حذف|إفراغ\\s+السلة|הסר|מחק|רוקן\\s+סל|xóa|ลบ|हटाएं",
     "削除|カートを空にする|删除|移除|삭제|[×✕✖x]"
+  ),
+  more: whole(
+    "\\+|(?:increase|increment|raise)(?:\\s+(?:the\\s+)?(?:quantity|amount)(?:\\s+(?:by\\s+(?:one|1)|for\\s+.{1,80}))?)?|(?:add|one)\\s+more",
+    "(?:menge|anzahl)\\s+erhöhen|(?:augmenter|aumentar|aumenta)(?:\\s+(?:la\\s+)?(?:quantité|cantidad|quantità|quantidade))?|aantal\\s+verhogen|öka(?:\\s+antal(?:et)?)?|zwiększ(?:\\s+ilość)?|数量を増やす|增加(?:数量|數量)?|수량\\s*증가"
   ),
   close: whole(
     "(?:close|dismiss|hide)(?:\\s+(?:this|the))?(?:\\s+(?:dialog|modal|pop-?up|window|message|offer|form))?|no,?\\s+thanks?(?:\\s+you)?|not\\s+now|(?:maybe\\s+)?later|skip",

@@ -5,6 +5,7 @@ import { asksForPerson, asksWhereTo } from "#domain/FormConduct.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import type { PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { ask } from "./Chromium.ts"
+import { readComposed } from "./Composed.ts"
 import type { Look } from "./Look.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -23,46 +24,60 @@ export interface Place {
 interface Element {
   readonly tagName: string
   readonly innerHTML: string
-  readonly outerHTML: string
   readonly textContent: string | null
   readonly parentElement: Element | null
+  readonly assignedSlot?: Element | null
+  readonly shadowRoot?: Element | null
+  readonly host?: Element
   readonly form?: Element | null
   readonly required?: boolean
-  readonly ownerDocument: { querySelectorAll(selector: string): ArrayLike<Element> }
-  closest(selector: string): Element | null
-  querySelectorAll(selector: string): ArrayLike<Element>
-  getAttribute(name: string): string | null
+  readonly children: Iterable<Element>
+  readonly ownerDocument: { readonly documentElement: Element }
+  assignedElements?(): Iterable<Element>
   checkVisibility(): boolean
+  getRootNode(): Element
+  matches(selector: string): boolean
 }
 
-/** Runs in the page. `at` is the place of the form among those that are read from the page's source, hidden ones and apologies included. */
-const readPlace = (control: Element) => {
-  const form = control.form ?? control.closest("form")
-  const beside = control.closest(
-    "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], aside, header, footer, nav"
-  )
-  const holder = form ?? beside
-  const passwords = Array.from(holder?.querySelectorAll("input[type=password]") ?? []).filter((one) =>
-    one.checkVisibility()
+const longestSource = 300_000
+
+const beside = "dialog, [role=dialog], [role=alertdialog], [aria-modal=true], aside, header, footer, nav"
+
+/**
+ * Runs in the page, and reads it as it is drawn, shadow roots included. `at` is the place of the form among those that are read from the
+ * page's source, hidden ones and apologies included; of another one `around` is what it is.
+ */
+const readPlace = (control: Element, beside: string) => {
+  const outerOf = (one: Element): Element | null =>
+    one.assignedSlot ?? one.parentElement ?? one.getRootNode().host ?? null
+  const around = (start: Element | null, selector: string) => {
+    for (let box = start; box !== null; box = outerOf(box)) if (box.matches(selector)) return box
+    return null
+  }
+  const allIn = (one: Element): ReadonlyArray<Element> => {
+    const given = one.tagName === "SLOT" ? [...(one.assignedElements?.() ?? [])] : []
+    const held = given.length > 0 ? given : [...(one.shadowRoot ?? one).children]
+    return held.flatMap((inner) => [inner, ...allIn(inner)])
+  }
+  const form = control.form ?? around(control, "form")
+  const holder = form ?? around(control, beside)
+  const passwords = (holder === null ? [] : allIn(holder)).filter(
+    (one) => one.matches("input[type=password]") && one.checkVisibility()
   )
   const asked = { asksPassword: passwords.length > 0, needsPassword: passwords.some(({ required }) => required) }
-  if (form === null && beside === null) return { ...asked, at: -1, html: "" }
-  if (form === null) {
-    const attributes = ["id", "class", "role", "aria-label", "aria-modal"].flatMap((name) => {
-      const value = beside?.getAttribute(name)?.replace(/"/g, "&quot;")
-      return value === undefined ? [] : [`${name}="${value}"`]
-    })
-    const tag = (beside?.tagName ?? "div").toLowerCase()
-    const inner = (beside?.innerHTML ?? "").slice(0, 300_000)
-    return { ...asked, at: -1, html: `<${tag} ${attributes.join(" ")}><form>${inner}</form></${tag}>` }
-  }
+  const place = (at: number, of: "form" | "beside" | null) => ({ ...asked, at, of })
+  if (form === null) return place(-1, holder === null ? null : "beside")
+  // One form in another is not read as a form of its own.
+  if (around(outerOf(form), "form") !== null) return place(-1, "form")
   let at = 0
-  for (const element of Array.from(control.ownerDocument.querySelectorAll("form, template, noscript"))) {
-    if (element === form) return { ...asked, at, html: "" }
+  for (const element of allIn(control.ownerDocument.documentElement)) {
+    if (element === form) return place(at, "form")
+    if (element.tagName === "FORM") at++
+    if (element.tagName !== "TEMPLATE" && element.tagName !== "NOSCRIPT") continue
     const inner = element.tagName === "TEMPLATE" ? element.innerHTML : (element.textContent ?? "")
-    at += element.tagName === "FORM" ? 1 : (inner.match(/<form[\s>]/gi) ?? []).length
+    at += (inner.match(/<form[\s>]/gi) ?? []).length
   }
-  return { ...asked, at: -1, html: form.outerHTML.slice(0, 300_000) }
+  return place(-1, "form")
 }
 
 /** What stands in no form, and not beside the page's matter: a page without forms is a form itself. */
@@ -80,8 +95,11 @@ const looseOf = (facts: PageFacts): PageForm => ({
 
 /** Where a control stands on a page as it was seen. */
 export const placeOf = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator) {
-  const { at, html, ...asked } = yield* ask(() => control.evaluate(readPlace))
+  const { at, of, ...asked } = yield* ask(() => control.evaluate(readPlace, beside))
   const known = at < 0 ? undefined : seen.facts.forms[at]
+  const reading = { what: "html", around: of === "form" ? "form" : beside, inForm: of === "beside" } as const
+  const isRead = known === undefined && of !== null
+  const html = isRead ? (yield* ask(() => control.evaluate(readComposed, reading))).slice(0, longestSource) : ""
   const read = html === "" ? undefined : yield* Effect.option(tab.pages.page(html, seen.url))
   const own = read?._tag === "Some" ? read.value.forms[0] : undefined
   const form = known ?? own

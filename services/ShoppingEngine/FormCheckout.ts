@@ -55,6 +55,14 @@ const nextForm = (seen: PageSeen, shopper: TestShopper): { pressable: Pressable;
 const isStep = (form: ReturnType<typeof nextForm>): form is Exclude<typeof form, undefined> =>
   form !== undefined && (hasAddressRoles(form.filled) || form.filled.roles.has("shipping"))
 
+/** What the checkout has asked for and taken. What is downloaded is sold to whoever has an email, without an address. */
+const takenOf = ({ given }: Journey): string => {
+  const hasAddress = [...given].some((role) => /address|postal|country/.test(role))
+  const hasShipping = given.has("shipping")
+  if (hasAddress) return hasShipping ? "address and shipping were" : "the address was"
+  return hasShipping ? "shipping was" : "who one is was"
+}
+
 /** The payment is in sight: the checkout is done, if what it had to ask was asked. */
 const arrived = (seen: PageSeen, journey: Journey, shopper: TestShopper): Walked => {
   const refused = noShipping.exec(seen.facts.visibleText)?.[0]
@@ -73,7 +81,7 @@ const arrived = (seen: PageSeen, journey: Journey, shopper: TestShopper): Walked
     const detail = "The total is not stated before the payment."
     journey.warnings.push(warning("checkout", "total_unknown_before_payment", detail, snippet(seen.facts.visibleText)))
   }
-  const how = journey.hasAddress ? "address and shipping were taken" : "one page asks for everything; nothing was sent"
+  const how = journey.hasAddress ? `${takenOf(journey)} taken` : "one page asks for everything; nothing was sent"
   const detail = `As a guest, ${how}. ${total === null ? "No total is stated" : `The total is ${total}`}.`
   const evidence = snippet(total === null ? seen.facts.visibleText : `Total ${total} at ${seen.answer.url.pathname}`)
   return ended(passed(detail, evidence), { ...journey, total }, seen)

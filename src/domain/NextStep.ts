@@ -5,34 +5,32 @@ import type { PageFacts, PageForm } from "./page/PageFacts.ts"
 /** What tells that a page of a checkout is not its last. */
 export type CheckoutPage = Pick<PageFacts, "url" | "steps">
 
-/** Labels by which the next step is to choose how to ship, and so no order. */
-const toShipping = new RegExp(
-  [
-    "\\b(?:to|next)\\b:?\\s+(?:the\\s+|your\\s+|choose\\s+)?(?:shipping|delivery)\\b",
-    "^\\W*(?:continue|proceed|next|go)\\s+(?:with\\s+|on\\s+)?(?:shipping|delivery)\\b",
-    "\\b(?:zu[rm]?|mit)\\s+(?:den\\s+|der\\s+)?(?:versand|liefer|zustell)",
-    "(?:à|vers|pour)\\s+(?:la\\s+|le\\s+|l['’])?(?:mode\\s+de\\s+)?(?:livraison|expédition)",
-    "(?:al?|con)\\s+(?:la\\s+|el\\s+|los\\s+)?(?:env[ií]o|entrega)",
-    "(?:all[ae]|con\\s+la)\\s+(?:spedizion|consegn)",
-    "para\\s+(?:a\\s+|o\\s+)?(?:entrega|envio|frete)",
-    "naar\\s+(?:de\\s+)?(?:verzend|bezorg|lever)",
-    "(?:till|til)\\s+(?:frakt|leverans|levering|forsendelse|fragt|sending)",
-    "toimitukseen|toimitustapa",
-    "do\\s+(?:wyboru\\s+)?(?:dostawy|wysyłki)",
-    "k\\s+(?:výběru\\s+)?(?:dopravě|dopravy|doručení)|na\\s+dopravu",
-    "kargoya|teslimat(?:a|\\s+adımına)",
-    "к\\s+(?:выбору\\s+(?:способа\\s+)?)?(?:доставк|способу\\s+доставк)",
-    "(?:配送|お?届け)(?:方法|先)?(?:へ|に進|を選|の選)",
-    "(?:前往|继续|繼續|去|至|到|选择|選擇)(?:选择|選擇)?(?:配送|送货|送貨|运送|運送|物流)",
-    "배송(?:\\s*방법)?(?:으로|\\s*단계|\\s*선택)",
-    "إلى\\s+(?:طريقة\\s+)?(?:الشحن|التوصيل)|(?:המשך|מעבר)\\s+ל(?:שיטת\\s+)?משלוח|(?:به|انتخاب)\\s+(?:روش\\s+)?ارسال",
-    "(?:đến|sang|chọn)\\s+(?:phương\\s+thức\\s+)?(?:vận\\s+chuyển|giao\\s+hàng)|(?:ไปที่|เลือก)(?:วิธี)?(?:การ)?จัดส่ง|(?:शिपिंग|डिलीवरी)\\s+(?:पर|चुनें)"
-  ].join("|"),
-  "iu"
-)
+/** Labels by which the next step is to choose how to ship, and so no order. A browser is asked for them, and takes no quotation mark. */
+export const toShipping = [
+  "\\b(?:to|next)\\b:?\\s+(?:the\\s+|your\\s+|choose\\s+)?(?:shipping|delivery)\\b",
+  "^\\W*(?:continue|proceed|next|go)\\s+(?:with\\s+|on\\s+)?(?:shipping|delivery)\\b",
+  "\\b(?:zu[rm]?|mit)\\s+(?:den\\s+|der\\s+)?(?:versand|liefer|zustell)",
+  "(?:à|vers|pour)\\s+(?:la\\s+|le\\s+|l\\p{P})?(?:mode\\s+de\\s+)?(?:livraison|expédition)",
+  "(?:al?|con)\\s+(?:la\\s+|el\\s+|los\\s+)?(?:env[ií]o|entrega)",
+  "(?:all[ae]|con\\s+la)\\s+(?:spedizion|consegn)",
+  "para\\s+(?:a\\s+|o\\s+)?(?:entrega|envio|frete)",
+  "naar\\s+(?:de\\s+)?(?:verzend|bezorg|lever)",
+  "(?:till|til)\\s+(?:frakt|leverans|levering|forsendelse|fragt|sending)",
+  "toimitukseen|toimitustapa",
+  "do\\s+(?:wyboru\\s+)?(?:dostawy|wysyłki)",
+  "k\\s+(?:výběru\\s+)?(?:dopravě|dopravy|doručení)|na\\s+dopravu",
+  "kargoya|teslimat(?:a|\\s+adımına)",
+  "к\\s+(?:выбору\\s+(?:способа\\s+)?)?(?:доставк|способу\\s+доставк)",
+  "(?:配送|お?届け)(?:方法|先)?(?:へ|に進|を選|の選)",
+  "(?:前往|继续|繼續|去|至|到|选择|選擇)(?:选择|選擇)?(?:配送|送货|送貨|运送|運送|物流)",
+  "배송(?:\\s*방법)?(?:으로|\\s*단계|\\s*선택)",
+  "إلى\\s+(?:طريقة\\s+)?(?:الشحن|التوصيل)|(?:המשך|מעבר)\\s+ל(?:שיטת\\s+)?משלוח|(?:به|انتخاب)\\s+(?:روش\\s+)?ارسال",
+  "(?:đến|sang|chọn)\\s+(?:phương\\s+thức\\s+)?(?:vận\\s+chuyển|giao\\s+hàng)|(?:ไปที่|เลือก)(?:วิธี)?(?:การ)?จัดส่ง|(?:शिपिंग|डिलीवरी)\\s+(?:पर|चुनें)"
+].join("|")
+const shippingNext = new RegExp(toShipping, "iu")
 
 /** Whether a button says that shipping comes next. */
-export const namesShippingNext = (label: string): boolean => toShipping.test(label.replace(/\s+/g, " ").trim())
+export const namesShippingNext = (label: string): boolean => shippingNext.test(label.replace(/\s+/g, " ").trim())
 
 /** Steps in which one pays, chooses how, or looks at everything once more. */
 const payOrReview = new RegExp(
