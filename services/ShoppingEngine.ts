@@ -11,12 +11,12 @@ import { unlessBusy } from "./PageReading/UnlessBusy.ts"
 import { monotonicMillis } from "./RealTime.ts"
 import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
 import { buy } from "./ShoppingEngine/Buying.ts"
-import { discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
+import { categoriesOf, discover, type Discovered, shownProducts, type Storefront } from "./ShoppingEngine/Discovery.ts"
 import * as Errands from "./ShoppingEngine/Errand.ts"
 import { ageGate, oneAddress } from "./ShoppingEngine/NothingFound.ts"
 import { guesses } from "./ShoppingEngine/Proving.ts"
 import { ShoppingPolicy } from "./ShoppingEngine/Policy.ts"
-import { failed, passed, snippet, unknown } from "./ShoppingEngine/Outcomes.ts"
+import { failed, passed, snippet, unknown, warning } from "./ShoppingEngine/Outcomes.ts"
 import type { StepOutcome } from "./ShoppingEngine/Rail.ts"
 import { offeredBy, select, type Selected } from "./ShoppingEngine/Selection.ts"
 import { type Site, SiteVisits } from "./SiteVisits.ts"
@@ -33,6 +33,18 @@ const forced = (outcome: StepOutcome): ReadonlyArray<Blocker> =>
 
 const needsBrowser = (outcome: StepOutcome): boolean =>
   outcome.status === "failed" && outcome.blockers.at(-1)?.id === "javascript_wall"
+
+/** Where nothing of a shop's pages says that scripts are needed, a browser is asked all the same before the shop is blamed. */
+const mayNeedBrowser = ({ blockers, status }: StepOutcome): boolean =>
+  status === "failed" && /^(?:no_products_found|no_structured_data)$/.test(blockers.at(-1)?.id ?? "")
+
+const asksBrowser = (outcome: StepOutcome): boolean => needsBrowser(outcome) || mayNeedBrowser(outcome)
+
+/** What was found only by a browser, of what had failed without. */
+const onlyShown = (outcome: StepOutcome, step: Step): ReadonlyArray<Blocker> =>
+  needsBrowser(outcome)
+    ? forced(outcome)
+    : [...outcome.blockers.slice(0, -1), warning(step, "javascript_wall", `Only scripts show it: ${outcome.detail}`)]
 
 const blind = (outcome: StepOutcome, missing: string): StepOutcome => {
   const detail = `Only a browser can tell, and there is none here (${missing}): ${outcome.detail}`
@@ -54,10 +66,28 @@ const provenShown = Effect.fnUntraced(function* (
   return []
 })
 
-/** Looks at the home page with a browser, where it is empty without. */
+/** The products that the first page of several links which has any. */
+const listedShown = Effect.fnUntraced(function* (
+  urls: ReadonlyArray<URL>,
+  errand: Errands.Errand,
+  visit: BrowserVisit,
+  platform: Discovered["platform"]
+) {
+  for (const url of urls.slice(0, maxShown)) {
+    const shown = yield* visit.show(url)
+    if ("failure" in shown || shown.status >= 400) continue
+    const page = yield* Effect.option(errand.pages.page(shown.html, shown.url))
+    const named = Option.isNone(page) ? [] : shownProducts(page.value, shown.url, platform)
+    if (named.length > 0) return named
+  }
+  return []
+})
+
+/** Looks at the home page with a browser, and at a few that list products, where it is empty without. */
 const discoverShown = Effect.fnUntraced(function* (found: Discovered, errand: Errands.Errand, browser: Browser) {
   const { home, outcome, platform } = found
-  if (home === undefined || !needsBrowser(outcome)) return found
+  if (home === undefined || !asksBrowser(outcome)) return found
+  if ("missing" in browser && mayNeedBrowser(outcome)) return found
   if ("missing" in browser) return { ...found, outcome: blind(outcome, browser.missing) }
   const shown = yield* browser.visit.show(home.answer.url)
   if ("failure" in shown) return { ...found, outcome: blind(outcome, shown.failure) }
@@ -65,22 +95,29 @@ const discoverShown = Effect.fnUntraced(function* (found: Discovered, errand: Er
   if (page._tag === "Failure") return { ...found, outcome: blind(outcome, page.failure.message) }
   const named = shownProducts(page.success, shown.url, platform).filter(found.allows)
   const possible = guesses(shown.url.origin, page.success, { listed: [], locations: [] }).filter(found.allows)
-  const productUrls = named.length > 0 ? named : yield* provenShown(possible, errand, browser.visit)
+  const listed =
+    named.length > 0
+      ? named
+      : yield* listedShown(categoriesOf(page.success, shown.url), errand, browser.visit, platform)
+  const allowed = listed.filter(found.allows)
+  const productUrls = allowed.length > 0 ? allowed : yield* provenShown(possible, errand, browser.visit)
   if (productUrls.length === 0) {
     const gate = ageGate(page.success) ?? oneAddress(page.success)
     if (gate !== undefined) return { ...found, outcome: unknown(gate, snippet(page.success.visibleText)) }
+    if (mayNeedBrowser(outcome)) return found
     const detail = "Neither a sitemap nor the links that a browser shows lead to a product."
     return { ...found, outcome: failed("discovery", "no_products_found", detail, snippet(shown.html)) }
   }
   const front: Storefront = { errand, home, platform, offers: [], productUrls, ucp: undefined }
   const detail = `Found ${productUrls.length} product addresses, but only with a browser.`
-  return { ...found, front, outcome: passed(detail, snippet(productUrls[0]?.href), forced(outcome)) }
+  return { ...found, front, outcome: passed(detail, snippet(productUrls[0]?.href), onlyShown(outcome, "discovery")) }
 })
 
 /** Looks at product pages with a browser, where they are empty without. */
 const selectShown = Effect.fnUntraced(function* (front: Storefront, selected: Selected, browser: Browser) {
   const { outcome } = selected
-  if (!needsBrowser(outcome)) return selected
+  if (!asksBrowser(outcome)) return selected
+  if ("missing" in browser && mayNeedBrowser(outcome)) return selected
   if ("missing" in browser) return { ...selected, outcome: blind(outcome, browser.missing) }
   const offers: Array<Offered> = []
   for (const url of front.productUrls.slice(0, maxShown)) {
@@ -94,7 +131,10 @@ const selectShown = Effect.fnUntraced(function* (front: Storefront, selected: Se
   if (chosen === undefined) return selected
   const { name, price } = chosen.candidate
   const detail = `Chose "${name}" for ${price}, which only a browser shows.`
-  return { chosen, outcome: passed(detail, snippet(chosen.candidate.url?.href), forced(outcome)) } satisfies Selected
+  return {
+    chosen,
+    outcome: passed(detail, snippet(chosen.candidate.url?.href), onlyShown(outcome, "selection"))
+  } satisfies Selected
 })
 
 /** Shops at a site as an agent would, up to the order, which it never places, and says how far it came. Keeps nothing. */
@@ -145,7 +185,7 @@ export class ShoppingEngine extends Context.Service<
         const found = yield* timed(
           "discovery",
           Effect.flatMap(discover(errand), (found: Discovered) =>
-            needsBrowser(found.outcome)
+            asksBrowser(found.outcome)
               ? Effect.flatMap(browser, (opened): Effect.Effect<Discovered> => discoverShown(found, errand, opened))
               : Effect.succeed(found)
           ),
@@ -157,7 +197,7 @@ export class ShoppingEngine extends Context.Service<
         const selected = yield* timed(
           "selection",
           Effect.flatMap(select(front), (selected: Selected) =>
-            needsBrowser(selected.outcome)
+            asksBrowser(selected.outcome)
               ? Effect.flatMap(browser, (opened): Effect.Effect<Selected> => selectShown(front, selected, opened))
               : Effect.succeed(selected)
           ),

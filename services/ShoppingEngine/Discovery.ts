@@ -121,6 +121,13 @@ const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL>
 const categoryPath =
   /\/(?:collections?|categor(?:y|ies)|c|shop|store|catalog(?:ue)?|products|department|kategorie|women|men|all)(?:\/|$)/i
 
+/** Pages that look by their address as if they list products. */
+export const categoriesOf = ({ links }: PageFacts, base: URL): ReadonlyArray<URL> =>
+  ofSite(
+    links.map(({ href }) => href).filter((href) => categoryPath.test(URL.parse(href)?.pathname ?? "")),
+    base
+  )
+
 /** Products that pages link: the home page first, then a few that look like categories. */
 const linked = Effect.fnUntraced(function* (errand: Errand, home: PageSeen, platform: PlatformId | null) {
   const productsOf = ({ answer, facts }: PageSeen) =>
@@ -130,10 +137,7 @@ const linked = Effect.fnUntraced(function* (errand: Errand, home: PageSeen, plat
     )
   const direct = productsOf(home)
   if (direct.length > 0) return { found: direct, wall: undefined }
-  const categories = ofSite(
-    home.facts.links.map(({ href }) => href).filter((href) => categoryPath.test(URL.parse(href)?.pathname ?? "")),
-    home.answer.url
-  )
+  const categories = categoriesOf(home.facts, home.answer.url)
   let wall: StepOutcome | undefined
   for (const category of categories.slice(0, maxCategories)) {
     const seen = yield* pageFor("discovery", errand, category)

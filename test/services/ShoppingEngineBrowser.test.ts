@@ -40,7 +40,8 @@ const outcomeWith = (settings: HtmlShopSettings, browser: Layer.Layer<ShopBrowse
 const no = (step: Step, id: BlockerId) => failed(step, id, "said the browser")
 
 describe("a home page that has everything but its products before its scripts have run", () => {
-  const testWith = (shownOf: (url: URL) => string) => {
+  const scripted = '<p>Kettles since 1901.</p><div id="grid"></div><script src="/app.js"></script>'
+  const testWith = (shownOf: (url: URL) => string, home = scripted) => {
     const show = (url: URL) => Effect.succeed({ url, status: 200, html: shownOf(url) })
     const rail = () => Effect.runSync(Effect.die("nothing is bought"))
     const browser = Layer.succeed(ShopBrowser, {
@@ -50,8 +51,8 @@ describe("a home page that has everything but its products before its scripts ha
     return Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
-          const home = '<p>Kettles since 1901.</p><div id="grid"></div><script src="/app.js"></script>'
-          const { domain } = yield* StepShop.open({ home })
+          const pages = { "/shop": '<div id="grid"></div>' }
+          const { domain } = yield* StepShop.open({ home, pages })
           return yield* testOf(domain, "search", {}, PageReadingHere.layer, browser)
         })
       )
@@ -70,6 +71,15 @@ describe("a home page that has everything but its products before its scripts ha
       pathname === "/" ? '<a href="/about-us">About us</a> <a href="/s/kitchen/steel/25752.html">Kettle</a>' : kettle
     )
     assert.deepStrictEqual(told(outcome).steps[0], "discovery degraded browser", outcome.steps[0]?.detail)
+  })
+
+  it("is not said to have none where only the page that lists them needs its scripts", async () => {
+    const list = ({ pathname }: URL) =>
+      pathname === "/shop" ? '<a href="/products/kettle">Kettle</a>' : "<h1>Shop</h1><a href='/shop'>All</a>"
+    const outcome = await testWith(list, '<p>Kettles since 1901.</p><a href="/shop">All kettles</a>')
+    assert.deepStrictEqual(told(outcome).steps, ["discovery degraded browser", "selection degraded html_form"])
+    assert.include(told(outcome).blockers, "discovery warning javascript_wall")
+    assert.notInclude(JSON.stringify(told(outcome).blockers), "no_products_found")
   })
 
   it("is not said to have none where all its pages have one address", async () => {
