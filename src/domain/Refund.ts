@@ -41,7 +41,8 @@ export type Refund = typeof Refund.Type
 
 export const refundOnWire = Schema.encodeSync(Refund)
 
-const Details = Schema.optionalKey(Schema.NullOr(text(1000)))
+/** Why money goes back, in words. It has a name, as two spellings of one field take it. */
+const RefundDetails = Schema.NullOr(text(1000)).annotate({ identifier: "RefundDetails" })
 
 /** A refund as it is asked for. The camel-case fields are other spellings of their neighbours. */
 export const CreateRefund = Schema.Struct({
@@ -49,8 +50,8 @@ export const CreateRefund = Schema.Struct({
   originalTransferId: Schema.optionalKey(TransferId),
   amount: Schema.optionalKey(Amount),
   reason: RefundReason,
-  reason_details: Details,
-  reasonDetails: Details,
+  reason_details: Schema.optionalKey(RefundDetails),
+  reasonDetails: Schema.optionalKey(RefundDetails),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
 export type CreateRefund = typeof CreateRefund.Type
