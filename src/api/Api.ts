@@ -9,7 +9,7 @@ import { AgentSessionsApi } from "./AgentSessions.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { BatchesApi } from "./Batches.ts"
 import { ContextApi } from "./ContextApi.ts"
-import { asksOf, saidOf } from "./Credentials.ts"
+import { asksOf, saidOf, securitySchemes } from "./Credentials.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { DisputesApi } from "./Disputes.ts"
 import { EndpointsApi } from "./Endpoints.ts"
@@ -178,6 +178,13 @@ const growing = (paths: object, schemas: Record<string, unknown>): void => {
 
 const shown: Readonly<Record<string, { readonly description: string } | undefined>> = listParameters
 
+/** A query has text alone, so a flag is decoded as one of two words. To callers it is a boolean, which is written alike. */
+const flag = (parameter: { readonly in: string; readonly schema: { readonly enum?: ReadonlyArray<string> } }) => {
+  if (parameter.in === "query" && parameter.schema.enum?.join() === "true,false") {
+    Object.assign(parameter, { schema: { type: "boolean" } })
+  }
+}
+
 interface Described {
   readonly description?: string
   readonly security?: ReadonlyArray<object>
@@ -205,6 +212,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   const named = wireNames(spec)
   admitting(Object(named["paths"]))
   selling(Object(named["paths"]))
+  Object.assign(Object(named["components"]), { securitySchemes })
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   for (const [name, fields] of Object.entries(alternatives)) {
     const schemas = Object(Object(named["components"])["schemas"])
@@ -216,6 +224,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   for (const path of Object.values(Object(named["paths"]))) {
     for (const operation of Object.values(Object(path))) {
       for (const parameter of Object(operation).parameters ?? []) {
+        flag(parameter)
         const about = parameter.in === "query" ? shown[parameter.name] : undefined
         if (about === undefined || parameter.description !== undefined) continue
         const { description, ...schema } = about

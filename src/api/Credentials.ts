@@ -1,9 +1,19 @@
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { refreshCookie } from "#domain/Cookies.ts"
 import { requiredScope } from "#domain/Credential.ts"
 import type { CredentialKind } from "#domain/Principal.ts"
 import { Authorization, integrators, Requires } from "./Authorization.ts"
 import { Integrators, ReportReaders } from "./Visitors.ts"
+
+/**
+ * How callers show who they are. `bearer` is in lower case, as generators of clients compare it: in another, some make clients that
+ * never send the credential.
+ */
+export const securitySchemes = {
+  bearer: { type: "http", scheme: "bearer" },
+  [refreshCookie]: { type: "apiKey", in: "cookie", name: refreshCookie }
+}
 
 /** What one operation of the contract asks of whoever calls it. */
 export interface Asks {

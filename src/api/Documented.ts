@@ -25,6 +25,9 @@ const mayBeLeftOut = (body: Operation["requestBody"]) => {
   for (const media of Object.values(body.content)) Object.assign(media, { schema: media.schema?.anyOf?.[0] })
 }
 
+/** Generators of clients parse a stream and hold each event's data against its schema, which is an object; as a whole it is text. */
+const events = { description: "The text of the stream; to readers who take it apart, the data of one of its events" }
+
 /** What the reference says about an operation, with an example of the body it takes and of the answer it gives. */
 export const documented = (about: {
   readonly summary: string
@@ -52,7 +55,8 @@ export const documented = (about: {
       if (about.bodyIsOptional) mayBeLeftOut(requestBody)
       show(requestBody?.content, about.body)
       for (const status of ["200", "201", "202"]) show(responses[status]?.content, about.answer, about.answerType)
-      show(responses["200"]?.content, about.stream, "text/event-stream")
+      const stream = responses["200"]?.content?.["text/event-stream"]
+      if (stream !== undefined) Object.assign(stream, { schema: events, example: about.stream })
       return { ...spec, ...(listed && { parameters: listed }) }
     }
   })

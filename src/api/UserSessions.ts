@@ -1,4 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { refreshCookie } from "#domain/Cookies.ts"
 import {
   ExpiredJwt,
   InvalidJwt,
@@ -28,6 +29,8 @@ const access = {
     created_at: "2026-01-02T03:04:05.678Z"
   }
 } as const
+
+const byCookie = { [refreshCookie]: [] }
 
 const create = HttpApiEndpoint.post("create", "/sessions", {
   payload: Login,
@@ -63,6 +66,7 @@ const refresh = HttpApiEndpoint.post("refresh", "/sessions/refresh", {
       answer: access
     })
   )
+  .annotate(OpenApi.Override, { security: [byCookie] })
 
 const end = HttpApiEndpoint.delete("end", "/sessions", {
   success: HttpApiSchema.NoContent,
@@ -78,7 +82,7 @@ const end = HttpApiEndpoint.delete("end", "/sessions", {
         "same. A request with the cookie from a page of another origin is refused with 403 `FORBIDDEN`."
     })
   )
-  .annotate(OpenApi.Override, { security: [{}, { bearer: [] }] })
+  .annotate(OpenApi.Override, { security: [{ bearer: [] }, byCookie] })
 
 const list = HttpApiEndpoint.get("list", "/sessions", { query: pageQuery, success: page(UserSession) })
   .middleware(Authorization)

@@ -44,6 +44,8 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly guarded: boolean
+  /** By what it may be called, each being enough. */
+  readonly security: ReadonlyArray<Record<string, unknown>>
   /** Whether it may be called without a credential although it takes them. */
   readonly isOpen: boolean
   /** The kinds of credentials that it says it takes, and the scope. */
@@ -54,9 +56,14 @@ export interface Operation {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: JsonSchema }>
   readonly body: Media | undefined
   readonly responses: Record<string, Record<string, Media>>
+  /** The names of the headers that an answer of this status is said to have, in lower case. */
+  readonly responseHeaders: Record<string, ReadonlyArray<string>>
 }
 
 const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+
+/** How callers show who they are. */
+export const securitySchemes: Record<string, Json> = document.components.securitySchemes
 
 /** Every operation of the API, as its callers read about it. */
 export const described: ReadonlyArray<Operation> = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
@@ -65,13 +72,15 @@ export const described: ReadonlyArray<Operation> = Object.entries<Json>(document
       operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
     const { security = [] } = operation
     const isOpen = security.some((one: Json) => Object.keys(one).length === 0)
+    const isBearers = security.some((one: Json) => "bearer" in one)
     return {
       id: operation.operationId,
       method: method.toUpperCase(),
       path,
       summary: operation.summary ?? "",
       description: operation.description ?? "",
-      guarded: security.length > 0 && (!isOpen || operation.responses["402"] !== undefined),
+      guarded: isBearers && (!isOpen || operation.responses["402"] !== undefined),
+      security,
       isOpen,
       asked: {
         ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
@@ -84,6 +93,12 @@ export const described: ReadonlyArray<Operation> = Object.entries<Json>(document
       body: operation.requestBody?.content["application/json"],
       responses: Object.fromEntries(
         Object.entries<Json>(operation.responses).map(([status, { content = {} }]) => [status, content])
+      ),
+      responseHeaders: Object.fromEntries(
+        Object.entries<Json>(operation.responses).map(([status, { headers = {} }]) => [
+          status,
+          Object.keys(headers).map((name) => name.toLowerCase())
+        ])
       )
     }
   })

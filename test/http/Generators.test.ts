@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
-import { described, resolve } from "./Description.ts"
+import { contradictions, described, operationOf, resolve, securitySchemes } from "./Description.ts"
 
 /** A name as generators of clients write it in their language. */
 const spelt = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "")
@@ -56,6 +56,36 @@ describe("generators of clients", () => {
       patterns.filter((pattern) => /\\[pPuUkdD]|\(\?[^:]/.test(pattern)),
       []
     )
+  })
+
+  it("find the scheme of credentials as they compare it: by another case they made clients that sent none", () => {
+    assert.strictEqual(securitySchemes["bearer"].scheme, "bearer")
+    const named = new Set(described.flatMap(({ security }) => security.flatMap((one) => Object.keys(one))))
+    assert.deepStrictEqual([...named].sort(), Object.keys(securitySchemes).sort())
+  })
+
+  it("find the cookie that goes on with a session, without which it is refused", () => {
+    const { security } = operationOf("sessions.refresh")
+    assert.deepStrictEqual(security, [{ refresh_token: [] }])
+    assert.deepStrictEqual(securitySchemes["refresh_token"], { type: "apiKey", in: "cookie", name: "refresh_token" })
+  })
+
+  it("find that a flag of a query is a boolean, not one of two words", () => {
+    const flags = described.flatMap(({ parameters }) => parameters).filter(({ schema }) => schema.type === "boolean")
+    assert.includeMembers(
+      flags.map(({ name }) => name),
+      ["connected", "due_soon", "include_revoked"]
+    )
+    const words = described
+      .flatMap(({ parameters }) => parameters)
+      .filter(({ schema }) => schema.enum?.includes("true"))
+    assert.deepStrictEqual(words, [])
+  })
+
+  it("find nothing said of a stream of events that the data of each event would contradict", () => {
+    const stream = operationOf("agent_channel.connect").responses["200"]?.["text/event-stream"]
+    assert.deepStrictEqual(contradictions(stream?.schema ?? { type: "null" }, { reason: "shutdown" }), [])
+    assert.deepStrictEqual(contradictions(stream?.schema ?? { type: "null" }, stream?.example), [])
   })
 
   it("find no escaped slash in a pattern, which some of them escape themselves", () => {
