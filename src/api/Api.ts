@@ -30,6 +30,7 @@ import {
 import { PortalTokensApi } from "./PortalTokens.ts"
 import { QuotesApi } from "./Quotes.ts"
 import { RefundsApi } from "./Refunds.ts"
+import { headed, responseHeaders } from "./ResponseHeaders.ts"
 import { SandboxChainApi } from "./SandboxChain.ts"
 import { ScanBatchesApi } from "./ScanBatches.ts"
 import { ScannerCreditsApi } from "./ScannerCredits.ts"
@@ -212,7 +213,8 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
   const named = wireNames(spec)
   admitting(Object(named["paths"]))
   selling(Object(named["paths"]))
-  Object.assign(Object(named["components"]), { securitySchemes })
+  headed(Object(named["paths"]))
+  Object.assign(Object(named["components"]), { headers: responseHeaders, securitySchemes })
   Object.assign(Object(Object(named["components"])["schemas"]), meanings, { PaymentOffer: paymentOffer })
   for (const [name, fields] of Object.entries(alternatives)) {
     const schemas = Object(Object(named["components"])["schemas"])

@@ -113,6 +113,18 @@ export const operationOf = (id: string): Operation => {
   return found
 }
 
+/** Headers that programs act on and that are not described. What is left of a limit is told to whom it is left, and to whom it is not. */
+export const untoldHeaders = (
+  { responseHeaders }: Operation,
+  status: number,
+  headers: object
+): ReadonlyArray<string> => {
+  const limits = status < 300 || status === 429 ? ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"] : []
+  return ["idempotency-replayed", "x-credits-remaining", "retry-after", ...limits].filter(
+    (name) => name in headers && !responseHeaders[status]?.includes(name)
+  )
+}
+
 /** The schema itself, where a name stands for it. */
 export const resolve = (schema: JsonSchema): JsonSchema =>
   schema.$ref === undefined ? schema : resolve(document.components.schemas[schema.$ref.split("/").at(-1) ?? ""])
