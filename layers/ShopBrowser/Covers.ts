@@ -3,7 +3,7 @@ import type { Frame, Locator, Page } from "playwright-core"
 import { asksAge } from "#domain/page/Walls.ts"
 import { ask, BrowserFailed } from "./Chromium.ts"
 import { aboutCookies } from "./Names.ts"
-import { find, press, pressAway } from "./Press.ts"
+import { type Accepts, find, press, pressAway } from "./Press.ts"
 
 const mostFrames = 8
 
@@ -61,7 +61,7 @@ interface Over {
   readonly parentElement: Over | null
   readonly ownerDocument: {
     elementFromPoint(x: number, y: number): Over | null
-    readonly defaultView: { getComputedStyle(of: Over): { readonly position: string } } | null
+    querySelectorAll(selector: string): Iterable<Over>
   }
   contains(other: Over): boolean
   getBoundingClientRect(): {
@@ -71,6 +71,7 @@ interface Over {
     readonly height: number
   }
   setAttribute(name: string, value: string): void
+  removeAttribute(name: string): void
 }
 
 /** Runs in the page. Marks the outermost box that lies over a control and not around it, and tells its words. */
@@ -78,17 +79,39 @@ const markOver = (control: Over): string | null => {
   const { height, left, top, width } = control.getBoundingClientRect()
   const at = control.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
   let over: Over | undefined
+  for (const old of control.ownerDocument.querySelectorAll("[data-turnpike-over]"))
+    old.removeAttribute("data-turnpike-over")
   for (let box = at; box !== null && !box.contains(control); box = box.parentElement) over = box
   over?.setAttribute("data-turnpike-over", "")
   return over === undefined ? null : (over.textContent ?? "").slice(0, 4_000)
 }
 
+/** Runs in the page. Whether a button sends the form that it stands in. */
+const sendsForm = (button: { readonly type?: string; readonly form?: unknown }): boolean =>
+  (button.form ?? null) !== null && (button.type === "submit" || button.type === "image")
+
+/** What does nothing but close: the shop goes on from a form that is sent, to the order perhaps. */
+const sendsNothing: Accepts = (control) =>
+  Effect.map(
+    ask(() => control.evaluate(sendsForm)),
+    (sends) => !sends
+  )
+/** By a word. A sign alone may as well take things out of a cart that is drawn over the page. */
+const saysSo: Accepts = (control, names) =>
+  names.some((name) => /\p{L}{2}/u.test(name)) ? sendsNothing(control, names) : Effect.succeed(false)
+
 /** Closes what lies over a control by its own button for that. Of an age nobody is asked so, and a box without such a button stays. */
-const close = Effect.fnUntraced(function* (page: Page, control: Locator) {
+const close = Effect.fnUntraced(function* (page: Page, control: Locator, ways: ReadonlyArray<"close" | "decline">) {
   const words = yield* ask(() => control.evaluate(markOver))
   if (words === null || asksAge.test(words)) return false
-  const found = yield* find(page.locator("[data-turnpike-over]"), "close", ["button"])
-  return found?.enabled === true && (yield* press(found.control, "close"))
+  const over = page.locator("[data-turnpike-over]")
+  // The words of a box in a shadow are none of its host's.
+  if ((yield* ask(() => over.getByText(asksAge).count())) > 0) return false
+  for (const way of ways) {
+    const found = (yield* find(over, way, ["button"], saysSo)) ?? (yield* find(over, way, ["button"], sendsNothing))
+    if (found?.enabled === true) return yield* press(found.control, way)
+  }
+  return false
 })
 
 /** Presses what adds to the cart, and once more after what lies over the page was put away. */
@@ -97,7 +120,7 @@ export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Lo
   if (first._tag === "Success") return first.success
   if (first.failure.reason !== "Slow") return yield* first.failure
   if (!(yield* putAway(page))) {
-    const isClosed = yield* Effect.orElseSucceed(close(page, control), () => false)
+    const isClosed = yield* Effect.orElseSucceed(close(page, control, ["close", "decline"]), () => false)
     if (!isClosed) yield* escape(page)
   }
   const second = yield* Effect.result(press(control, "addToCart"))
@@ -108,10 +131,14 @@ export const pressThrough = Effect.fnUntraced(function* (page: Page, control: Lo
   return yield* new BrowserFailed({ reason: "Slow", message })
 })
 
-/** Presses what goes on, and once more only when something lay over it, which it had not come through, and closed. */
+/**
+ * Presses what goes on, and once more only when something lay over it, which it had not come through, and closed. In a checkout nothing
+ * that is offered is answered: many shops go on from "No thanks", and what they know may be enough for an order.
+ */
 export const pressOn = Effect.fnUntraced(function* (page: Page, control: Locator) {
   const first = yield* Effect.result(press(control, "goOn"))
   if (first._tag === "Success") return first.success
-  const isClosed = first.failure.reason === "Slow" && (yield* Effect.orElseSucceed(close(page, control), () => false))
+  const isClosed =
+    first.failure.reason === "Slow" && (yield* Effect.orElseSucceed(close(page, control, ["close"]), () => false))
   return isClosed ? yield* press(control, "goOn") : yield* first.failure
 })

@@ -86,10 +86,14 @@ export const allowed = {
     "(?:menge|anzahl)\\s+erhöhen|(?:augmenter|aumentar|aumenta)(?:\\s+(?:la\\s+)?(?:quantité|cantidad|quantità|quantidade))?|aantal\\s+verhogen|öka(?:\\s+antal(?:et)?)?|zwiększ(?:\\s+ilość)?|数量を増やす|增加(?:数量|數量)?|수량\\s*증가"
   ),
   close: whole(
-    "(?:close|dismiss|hide)(?:\\s+(?:this|the))?(?:\\s+(?:dialog|modal|pop-?up|window|message|offer|form))?|no,?\\s+thanks?(?:\\s+you)?|not\\s+now|(?:maybe\\s+)?later|skip",
-    "schließen|nein,?\\s+danke|(?:vielleicht\\s+)?später|fermer|non,?\\s+merci|plus\\s+tard|cerrar|no,?\\s+gracias|chiudi|no,?\\s+grazie|fechar|não,?\\s+obrigad[oa]|sluiten|nee,?\\s+(?:dank\\s+je|bedankt)",
-    "stäng|nej\\s+tac?k|luk|lukk|nei\\s+takk|sulje|ei\\s+kiitos|zamknij|nie,?\\s+dziękuję|zavřít|ne,?\\s+děkuji|kapat|hayır,?\\s+teşekkürler|закрыть|нет,?\\s+спасибо",
+    "(?:close|dismiss|hide)(?:\\s+(?:this|the))?(?:\\s+(?:dialog|modal|pop-?up|window|message|offer|form))?",
+    "schließen|fermer|cerrar|chiudi|fechar|sluiten|stäng|luk|lukk|sulje|zamknij|zavřít|kapat|закрыть",
     "閉じる|关闭|關閉|닫기|[×✕✖⨯x]"
+  ),
+  decline: whole(
+    "no,?\\s+thanks?(?:\\s+you)?|not\\s+now|(?:maybe\\s+)?later|skip",
+    "nein,?\\s+danke|(?:vielleicht\\s+)?später|non,?\\s+merci|plus\\s+tard|no,?\\s+gracias|no,?\\s+grazie|não,?\\s+obrigad[oa]|nee,?\\s+(?:dank\\s+je|bedankt)",
+    "nej\\s+tac?k|nei\\s+takk|ei\\s+kiitos|nie,?\\s+dziękuję|ne,?\\s+děkuji|hayır,?\\s+teşekkürler|нет,?\\s+спасибо"
   ),
   refuseCookies: whole(
     "(?:reject|decline|refuse|deny)(?:\\s+(?:all|non-essential|optional))?(?:\\s+cookies)?|(?:only\\s+)?(?:necessary|essential)(?:\\s+(?:only|cookies))*",

@@ -176,10 +176,24 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect(
+      "takes nothing out of a cart that is drawn over the page, and sends no form of what is offered there",
+      () =>
+        Effect.gen(function* () {
+          const item = `<p>Red mug <button onclick="fetch('/pressed/out')">×</button></p>`
+          const offer = `<form action="/pressed/offer"><button>No thanks</button></form>`
+          const { cart, pressed } = yield* besideOf(wall(`Your bag ${item}${offer}`, "Close"))
+          assert.deepStrictEqual([cart.status, pressed], ["passed", []], cart.detail)
+        })
+    )
+
     it.effect("is left where it asks how old somebody is", () =>
       Effect.gen(function* () {
-        const { cart, pressed } = yield* besideOf(inShadow("open", dialog("Are you over 18?"), show))
-        assert.deepStrictEqual([cart.status, pressed], ["unknown", []], cart.detail)
+        const closing = `<div style="position:fixed;inset:0;background:white"><h2>Are you over 18?</h2><button onclick="this.parentElement.remove()">Close</button></div>`
+        for (const box of [inShadow("open", dialog("Are you over 18?"), show), inShadow("open", closing, "")]) {
+          const { cart, pressed } = yield* Effect.scoped(besideOf(box))
+          assert.deepStrictEqual([cart.status, pressed], ["unknown", []], cart.detail)
+        }
       })
     )
 
