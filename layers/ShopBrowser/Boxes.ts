@@ -15,7 +15,7 @@ interface Box {
   readonly disabled?: boolean
   readonly textContent: string | null
   readonly labels?: ArrayLike<{ readonly textContent: string | null; click(): void }> | null
-  readonly form?: { readonly id: string } | null
+  readonly form?: unknown
   readonly parentElement: unknown
   closest(selector: string): { querySelector(selector: string): { readonly textContent: string | null } | null } | null
   getAttribute(name: string): string | null
@@ -26,11 +26,13 @@ const most = 200
 
 /** Runs in the page. */
 const readBoxes = (boxes: ReadonlyArray<Box>) => {
-  const groups: Array<unknown> = []
-  // Radio buttons of HTML are of a group by their name, others by what is around them.
+  const groups: Array<{ readonly around: unknown; readonly name: string }> = []
+  // Radio buttons of HTML are of a group by their form and name. Others, and those without a name, by what is around them.
   const groupOf = (box: Box) => {
-    const group = box.type === "radio" ? (box.name ?? "") : (box.closest("[role=radiogroup]") ?? box.parentElement)
-    return groups.includes(group) ? groups.indexOf(group) : groups.push(group) - 1
+    const name = box.type === "radio" ? (box.name ?? "") : ""
+    const around = name === "" ? (box.closest("[role=radiogroup], fieldset") ?? box.parentElement) : (box.form ?? null)
+    const at = groups.findIndex((group) => group.around === around && group.name === name)
+    return at >= 0 ? at : groups.push({ around, name }) - 1
   }
   return boxes.slice(0, 200).map((box) => {
     const label = box.getAttribute("aria-label") ?? box.labels?.[0]?.textContent ?? box.textContent ?? ""
