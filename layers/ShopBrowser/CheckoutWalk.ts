@@ -38,6 +38,8 @@ export interface Progress {
   taken: OrderTaken | null
   /** The ways to pay are in sight. */
   hasArrived: boolean
+  /** How often it was waited for what had not come yet. */
+  waits: number
 }
 
 /** Whether what was sent last is enough for an order, and neither a later step nor a confirmation was seen since. */
@@ -147,28 +149,38 @@ const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return (yield* wayOn(tab, seen)).control !== undefined
 })
 
-/** Whether the shop took what was sent and shows the same page: that is no other step, and what became of it is not known. */
-const isTakenSilently = (tab: Tab, sentBefore: number, seen: Look, after: Look): boolean =>
-  after.url.href === seen.url.href &&
-  after.text === seen.text &&
+/** Whether the shop took anything that was sent since. */
+const hasTaken = (tab: Tab, sentBefore: number): boolean =>
   tab
     .writes()
     .slice(sentBefore)
     .some(({ status }) => status < 400)
 
-/** How often a page is looked at again that shows nothing yet: rates of carriers are often asked for seconds after the address was taken. */
+/** Whether the shop took what was sent and shows the same page: that is no other step, and what became of it is not known. */
+const isTakenSilently = (tab: Tab, sentBefore: number, seen: Look, after: Look): boolean =>
+  after.url.href === seen.url.href && after.text === seen.text && hasTaken(tab, sentBefore)
+
+/**
+ * How often pages of one checkout are looked at again that show nothing yet: rates of carriers are often asked for seconds after the
+ * address was taken. All of it has to fit into the time of a flow, or nothing is known of the checkout.
+ */
 const mostWaits = 6
 
-/** Looks at what became of a press, until that is another step, a refusal or a confirmation. */
-const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore: number) {
-  for (let waits = 0; ; waits++) {
+/** Whether the page went where a test does not go: what would have ordered was stopped. */
+const isStopped = (tab: Tab): boolean => tab.page.url().startsWith("chrome-error:")
+
+/** Looks at what became of a press, until that is another step, a refusal, a confirmation, or an order that was stopped. */
+const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore: number, progress: Progress) {
+  for (;;) {
+    if (isStopped(tab)) return undefined
     const after = yield* look(tab)
     const complaint = yield* complaints(tab)
     const isFurther = complaint !== null || (yield* leadsOn(tab, after))
     const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
     const isSettled = isFurther && !isSilent
-    if (isSettled || waits >= mostWaits || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined)
-      return { after, complaint, isFurther, isSilent }
+    const isOver = isSettled || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined
+    if (isOver || progress.waits >= mostWaits) return { after, complaint, isFurther, isSilent }
+    progress.waits++
     yield* tab.rest
   }
 })
@@ -182,12 +194,14 @@ const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator
     return { goesOn: false, seen }
   }
   yield* tab.quiet
-  if (tab.page.url().startsWith("chrome-error:")) {
+  const looked = yield* lookAfter(tab, seen, sentBefore, progress)
+  if (looked === undefined) {
     progress.held = name
-    doubt.isOpen = false
+    // What was stopped may as well be the page that tells of an order that was taken before.
+    doubt.isOpen &&= hasTaken(tab, sentBefore)
     return { goesOn: false, seen }
   }
-  const { after, complaint, isFurther, isSilent } = yield* lookAfter(tab, seen, sentBefore)
+  const { after, complaint, isFurther, isSilent } = looked
   progress.complaint = complaint
   progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
   if (isFurther && !isSilent && after.url.host === seen.url.host) doubt.isOpen = false
@@ -217,7 +231,8 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     ticked: null,
     stuck: null,
     taken: null,
-    hasArrived: false
+    hasArrived: false,
+    waits: 0
   }
   let shipping: Shipping.Shipping = { options: [], none: undefined }
   const writes = tab.writes().length
@@ -226,14 +241,15 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
   let seen = entered
   for (let stage = 0; ; stage++) {
     yield* fillAll(tab, seen, progress)
-    if (tab.page.url().startsWith("chrome-error:")) {
+    if (isStopped(tab)) {
       progress.aside = "What the page sends when its fields are written may be an order, so it was stopped."
       break
     }
     let here = yield* Shipping.choose(tab)
     seen = yield* look(tab)
     // What is shipped how, and so what all of it costs, may be asked for when the address is written.
-    if (totalIn(seen.text) === null) {
+    if (totalIn(seen.text) === null && progress.waits < mostWaits) {
+      progress.waits++
       yield* tab.rest
       here = yield* Shipping.choose(tab)
       seen = yield* look(tab)
