@@ -150,7 +150,11 @@ layer(Test.layer, { timeout: "120 seconds" })("the doctor of a whole platform", 
       }
       yield* begun(abroad)
       // Operators may make a tenant's users in any order, and with no owner among them: such a tenant goes by its keys.
-      const user = { email: "viewer@parties.example", role: "viewer", password: "correct horse battery staple" } as const
+      const user = {
+        email: "viewer@parties.example",
+        role: "viewer",
+        password: "correct horse battery staple"
+      } as const
       yield* (yield* Users).create("operator", caller.tenant_id, user)
       assert.deepStrictEqual(yield* examined, [])
     })
