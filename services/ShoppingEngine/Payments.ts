@@ -8,8 +8,8 @@ import type { PaymentOutcome } from "./Rail.ts"
 
 /** Names of methods that platforms' interfaces use and no page does. */
 const platformNames: ReadonlyArray<readonly [RegExp, string, PaymentMark["class"]]> = [
-  // What somebody was given before, or has at home, buys nothing for an agent.
-  [/gift|voucher|paysafe/i, "gift_card", "human"],
+  // What somebody was given before, or has at home, buys nothing for an agent. A page's "Gift wrap" pays nothing.
+  [/^gift$|gift[\s_-]?(?:card|cert|voucher|code|coupon)|voucher|paysafe/i, "gift_card", "human"],
   [
     /(?:store|shop|customer|account)[ _-]?(?:credit|balance)|reward|loyalty|(?<!\p{L})points(?!\p{L})/iu,
     "store_credit",

@@ -176,63 +176,6 @@ if (Harness.missing !== undefined) {
       })
     )
 
-    it.effect("answers no offer that lies over its way on: shops go on from there", () =>
-      Effect.gen(function* () {
-        const answers = {
-          "a form": `<form action="/funnel" method="post"><button>Close</button><button>No thanks</button></form>`,
-          "a script": button("No thanks", send("/funnel"))
-        }
-        for (const [how, answer] of Object.entries(answers)) {
-          const offer = `<div style="position:fixed;inset:0;background:white"><h2>Add a candle for $9?</h2>${answer}</div>`
-          const { done, sent } = yield* checkoutOf({ checkout: `${address()}${offer}` })
-          assert.deepStrictEqual([done.status, sent], ["unknown", []], how)
-        }
-      })
-    )
-
-    it.effect("presses nothing elsewhere on the page where what is chosen beside the purchase has no name", () =>
-      Effect.gen(function* () {
-        const choice = (legend: string, input: string) =>
-          `<fieldset><legend>${legend}</legend><label><input type="radio" ${input}</label></fieldset>`
-        const bill = choice("Bill", `onclick="${send("/api/other")}"> Another address`)
-        const { done, sent } = yield* checkoutOf({
-          checkout: address(bill + choice("Parcel", "checked> Gift wrap"))
-        })
-        assert.strictEqual(done.status, "passed", done.detail)
-        assert.deepStrictEqual(
-          sent.map((one) => one.split(" ")[0]),
-          ["/api/address"]
-        )
-      })
-    )
-
-    const later = (script: string) => `setTimeout(() => { ${script} }, 1500)`
-    const ordering = later(
-      "const form = document.createElement('form'); form.method = 'post'; form.action = '/checkout/place-order'; document.body.append(form); form.submit()"
-    )
-    it.effect("knows that nothing was ordered where the order that a page sends some time later was stopped", () =>
-      Effect.gen(function* () {
-        const checkout = `${steps}<h1>Address</h1><form>${fields}${button("Continue", `${showing("Please wait")}; ${ordering}`)}</form>`
-        const { done, sent } = yield* checkoutOf({ checkout })
-        assert.deepStrictEqual([done.status, done.blockers, sent], ["unknown", [], []])
-        assert.match(done.detail, /when "Continue" is pressed; a test does not send it/)
-      })
-    )
-
-    it.effect("does not know that where the shop took something before, and then shows that it was done", () =>
-      Effect.gen(function* () {
-        for (const then of ["location = '/checkout/success'", later("location = '/checkout/success'")]) {
-          const next = button("Continue", `${send("/api/address", body)}.then(() => { ${then} })`)
-          const { done } = yield* checkoutOf({ checkout: `${steps}<h1>Address</h1><form>${fields}${next}</form>` })
-          assert.deepStrictEqual(
-            done.blockers.map(({ id }) => id),
-            ["order_uncertain"],
-            then
-          )
-        }
-      })
-    )
-
     it.effect("waits for a step that comes some time after the address was taken", () =>
       Effect.gen(function* () {
         const late = `setTimeout(() => ${showing(paying)}, 2500)`
