@@ -68,13 +68,8 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
         "Addresses on Base are kept in lower case. One address serves one wallet per currency and network. " +
         "`balance_available` may be spent; `balance_pending` is held for payments under way. " +
         createdOnce,
-      body: {
-        owner_type: "account",
-        owner_id: wallet.owner_id,
-        currency: "USDC",
-        network: "solana-devnet",
-        name: "Receipts"
-      },
+      // Without an owner, so that it may be sent as it is.
+      body: { currency: "USDC", network: "solana-devnet", name: "Receipts" },
       bodyIsOptional: true,
       answer: { ...wallet, balance_available: "0.00", balance_pending: "0.00", metadata: {} }
     })

@@ -88,14 +88,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
 
   it("are described as for sale, those and no others", () => {
     const sold = described.filter(({ responses }) => responses["402"]?.["application/json"] !== undefined)
-    // Besides, the sandbox's facilitator asks for no key, a report's own address is signed, and logging out takes a cookie.
-    const opened = [
-      "facilitator.settle",
-      "facilitator.verify",
-      "scanner_reports.scan",
-      "scanner_reports.test",
-      "sessions.end"
-    ]
+    // Besides, the sandbox's facilitator asks for no key, and a report's own address is signed.
+    const opened = ["facilitator.settle", "facilitator.verify", "scanner_reports.scan", "scanner_reports.test"]
     assert.deepStrictEqual(
       described
         .filter(({ isOpen }) => isOpen)
