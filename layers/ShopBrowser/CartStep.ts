@@ -103,14 +103,19 @@ interface Placed {
   readonly ownerDocument: {
     querySelectorAll(selector: string): Iterable<Placed & { readonly textContent: string | null }>
   }
+  readonly host?: Placed
   compareDocumentPosition(other: Placed): number
+  getRootNode(): Placed
 }
 /** Runs in the page. Whether a control comes after the page's main heading, or there is none. */
 const isBelowHeading = (control: Placed): boolean => {
+  let placed = control
+  // Between a shadow root and the page around it there is no order: what draws it has its place there.
+  for (let { host } = placed.getRootNode(); host !== undefined; { host } = placed.getRootNode()) placed = host
   const heading = [...control.ownerDocument.querySelectorAll("h1")].find(
     ({ textContent }) => (textContent ?? "").trim() !== ""
   )
-  return heading === undefined || (control.compareDocumentPosition(heading) & 4) === 0
+  return heading === undefined || (placed.compareDocumentPosition(heading) & 4) === 0
 }
 const ofProduct: Accepts = (control) => ask(() => control.evaluate(isBelowHeading))
 

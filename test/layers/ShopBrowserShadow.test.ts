@@ -16,12 +16,14 @@ const steps = (at: number) =>
   `<ol class="steps">${["Address", "Payment"].map((step, index) => `<li${index === at ? ' aria-current="step"' : ""}>${step}</li>`).join("")}</ol>`
 
 interface Pages {
+  /** What stands above the product's heading. */
+  readonly above?: string
   readonly buying?: string
   readonly checkout?: string
 }
 
 /** A shop whose cart and checkout are drawn into shadow roots. It counts what it takes. */
-const shopOf = Effect.fnUntraced(function* ({ buying, checkout = "" }: Pages) {
+const shopOf = Effect.fnUntraced(function* ({ above = "", buying, checkout = "" }: Pages) {
   const log = { items: 0, sent: [] as Array<string> }
   const fixture = yield* Fixture.open((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://shop")
@@ -35,7 +37,8 @@ const shopOf = Effect.fnUntraced(function* ({ buying, checkout = "" }: Pages) {
       return html("fine")
     }
     const add = `<button onclick="fetch('/api/cart', { method: 'POST' })">Add to cart</button>`
-    if (pathname === "/p/mug") return html(`<h1>Blue mug</h1><p>$12.00</p>${buying ?? shadowed("buy-box", add)}`)
+    if (pathname === "/p/mug")
+      return html(`${above}<h1>Blue mug</h1><p>$12.00</p>${buying ?? shadowed("buy-box", add)}`)
     if (pathname === "/checkout") return html(checkout)
     const row = '<div>Blue mug <b>$12.00</b></div><a href="/checkout">Checkout</a>'
     return html(shadowed("cart-box", log.items === 0 ? "<p>Your cart is empty</p>" : row))
@@ -65,6 +68,19 @@ if (Harness.missing !== undefined) {
           methods.map(({ method }) => method),
           ["card"]
         )
+      })
+    )
+
+    it.effect("is bought from below the product's heading: what is recommended above it is something else", () =>
+      Effect.gen(function* () {
+        const button = (path: string) => `<button onclick="fetch('${path}', { method: 'POST' })">Add to cart</button>`
+        // Drawn when all below it stands: the browser has no order of its own for the two.
+        const { log, mug, rail } = yield* shopOf({
+          above: "<also-bought></also-bought>",
+          buying: `${shadowed("buy-box", button("/api/cart"))}${shadowed("also-bought", button("/api/other"))}`
+        })
+        assert.strictEqual((yield* rail.cart(mug)).status, "passed")
+        assert.deepStrictEqual(log, { items: 1, sent: [] })
       })
     )
 
