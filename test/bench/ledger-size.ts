@@ -12,6 +12,7 @@ import * as Postgres from "#layers/Postgres.ts"
 import { Database } from "#services/Database.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
+import { turnpikeFlags } from "../../scripts/cluster/Start.ts"
 import { alternate, load, ratio, report, say } from "./Bench.ts"
 
 /** Whether the ledger stays as fast, and the doctor as bounded, when the log is long. */
@@ -88,7 +89,7 @@ const transfers = ({
 const doctorAt = async (server: EmbeddedPostgres.Connection, database: string) => {
   const url = `postgres://${server.username}@localhost/${database}?host=${encodeURIComponent(server.socketDir)}`
   const started = performance.now()
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/cli.ts"), "doctor"], {
+  const child = spawn(process.execPath, [...turnpikeFlags, join(import.meta.dirname, "../../src/cli.ts"), "doctor"], {
     env: { ...process.env, DATABASE_URL: url },
     stdio: ["ignore", "pipe", "inherit"]
   })
