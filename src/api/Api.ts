@@ -48,6 +48,7 @@ import { TransfersApi } from "./Transfers.ts"
 import { UsersApi } from "./Users.ts"
 import { UserSessionsApi } from "./UserSessions.ts"
 import { WalletsApi } from "./Wallets.ts"
+import { webhookBodies } from "./WebhookBodies.ts"
 import { WebhooksApi } from "./Webhooks.ts"
 
 /** Refuses what does not decode, naming every wrong field; covers every operation. */
@@ -220,6 +221,9 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
     const schemas = Object(Object(named["components"])["schemas"])
     Object.assign(Object(schemas[name]), oneNeeded(...fields), oneOnly(...fields))
   }
+  const { parameters, schemas, webhooks } = webhookBodies(Object(Object(named["components"])["schemas"]))
+  Object.assign(Object(named["components"]), { parameters })
+  Object.assign(Object(Object(named["components"])["schemas"]), schemas)
   open([named["components"], named["paths"]])
   plainPatterns([named["components"], named["paths"]])
   growing(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
@@ -235,7 +239,7 @@ const described = (spec: Record<string, unknown>): Record<string, unknown> => {
     }
   }
   explain(Object(named["paths"]), Object(Object(named["components"])["schemas"]))
-  return named
+  return { ...named, webhooks }
 }
 
 /** The whole public contract: one group per resource family. */

@@ -1,9 +1,18 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
+import { SqlClient } from "effect/sql"
 import { Api } from "#api/Api.ts"
 import { newUuid } from "#services/NewId.ts"
-import { contradictions, described, type Operation, operations, resolve, untoldHeaders } from "./Description.ts"
+import {
+  contradictions,
+  described,
+  type Operation,
+  operations,
+  postedOf,
+  resolve,
+  untoldHeaders
+} from "./Description.ts"
 import { type Answer, send, server } from "./GatewayHarness.ts"
 import { world } from "./World.ts"
 
@@ -235,6 +244,13 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the answers
       // The lists again, now that there is something in each.
       for (const operation of story.filter(({ method }) => method === "GET")) {
         assert.deepStrictEqual(broken(operation, yield* teller.call(operation)), [], operation.id)
+      }
+      const sql = yield* SqlClient.SqlClient
+      const facts = yield* sql<{ type: string; data: object }>`SELECT type, data FROM events`
+      assert.isAbove(new Set(facts.map(({ type }) => type)).size, 15)
+      for (const { data, type } of facts) {
+        const posted = resolve(postedOf(type).schema).properties?.["data"] ?? {}
+        assert.deepStrictEqual(contradictions(posted, data), [], type)
       }
     })
   )

@@ -62,6 +62,9 @@ export interface Operation {
 
 const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 
+/** What a subscription to an event of this type is posted, and the schema of it. */
+export const postedOf = (type: string): Media => document.webhooks[type].post.requestBody.content["application/json"]
+
 /** How callers show who they are. */
 export const securitySchemes: Record<string, Json> = document.components.securitySchemes
 

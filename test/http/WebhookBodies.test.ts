@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import { catalogue } from "#domain/EventExamples.ts"
+import { contradictions, postedOf, resolve } from "./Description.ts"
+
+describe("the description of what webhooks post", () => {
+  for (const { example, type } of catalogue) {
+    it(`holds for ${type}`, () => {
+      const { example: shown, schema } = postedOf(type)
+      assert.deepStrictEqual(contradictions(schema, example), [])
+      assert.deepStrictEqual(shown, example)
+    })
+  }
+
+  it("tells one type of event from another", () => {
+    const [first, second] = catalogue
+    assert.isNotEmpty(contradictions(postedOf(first?.type ?? "").schema, second?.example))
+  })
+
+  it("names every member of the thing that it is about", () => {
+    const { properties = {} } = resolve(postedOf("scan.completed").schema)
+    const scan = properties["data"]?.properties?.["scan"]
+    const members = Object.keys(Object(Object(exampleOf("scan.completed")).scan))
+    assert.sameMembers([...(scan?.required ?? [])], members)
+  })
+})
+
+const exampleOf = (type: string): unknown => catalogue.find((one) => one.type === type)?.example["data"]
