@@ -28,9 +28,9 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
     promise:
       "a credential of an agent belongs to the agent's tenant, and a session that lasts to the agent's active key",
     query: sql`SELECT c.id, c.agent_id, c.auth_key_id, k.status FROM credentials c
-      JOIN agents g ON g.id = c.agent_id LEFT JOIN agent_auth_keys k ON k.id = c.auth_key_id
-      WHERE c.tenant_id <> g.tenant_id OR (c.kind = 'session_token'
-        AND (k.agent_id <> c.agent_id OR (c.revoked_at IS NULL AND k.status <> 'active'))) LIMIT 10`
+      LEFT JOIN agents g ON g.id = c.agent_id LEFT JOIN agent_auth_keys k ON k.id = c.auth_key_id
+      WHERE c.agent_id IS NOT NULL AND (c.tenant_id IS DISTINCT FROM g.tenant_id OR c.kind = 'session_token'
+        AND (k.agent_id IS DISTINCT FROM c.agent_id OR c.revoked_at IS NULL AND k.status <> 'active')) LIMIT 10`
   },
   {
     promise: "every key that was replaced by proof has its event, once",
