@@ -19,6 +19,7 @@ export const Patience = Context.Reference("turnpike/layers/Postgres/Watched/Pati
  */
 const watching = (socket: Socket, patience: Duration.Duration): Duplex => {
   let isAsked = false
+  let isLate = false
   const line = new Duplex({
     // The other side's end is the end, as it is for a socket.
     allowHalfOpen: false,
@@ -35,11 +36,14 @@ const watching = (socket: Socket, patience: Duration.Duration): Duplex => {
   })
   socket.setTimeout(Duration.toMillis(patience))
   socket.on("timeout", () => {
-    // To a process that stood still its timers come before what arrived meanwhile.
-    if (isAsked) setImmediate(() => isAsked && line.destroy(new Error("The database did not answer in time")))
+    if (!isAsked) return
+    // To a process that stood still its timers come before what arrived meanwhile, behind which something new may be asked at once.
+    isLate = true
+    setImmediate(() => isLate && line.destroy(new Error("The database did not answer in time")))
   })
   socket.on("data", (chunk: Buffer) => {
     isAsked = false
+    isLate = false
     if (!line.push(chunk)) socket.pause()
   })
   socket.on("end", () => line.push(null))

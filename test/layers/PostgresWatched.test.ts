@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, layer } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Layer, PubSub, Redacted } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, Layer, PubSub, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -119,6 +119,27 @@ describe("a watched connection", () => {
         const sql = yield* PgClient.makeClient(yield* Watched.watched(Postgres.fromUrl(url)))
         assert.deepStrictEqual(yield* sql`SELECT 1 AS one`, [{ one: 1 }])
       }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    )
+
+    it.effect(
+      "goes on with what is asked next when this process stood still for longer than it waits and the answer came meanwhile",
+      () =>
+        Effect.gen(function* () {
+          const { config } = yield* Database
+          const other = yield* SqlClient.SqlClient
+          const sql = yield* PgClient.makeClient(yield* Watched.watched(config))
+          const standstill = Effect.sync(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500))
+          const asked = Effect.gen(function* () {
+            const [session] = yield* sql`SELECT pg_backend_pid() AS pid`
+            const slow = yield* Effect.forkChild(sql`SELECT 'slept' AS it FROM pg_sleep(0.7)`)
+            const asleep = other`SELECT FROM pg_stat_activity WHERE pid = ${session?.["pid"]} AND wait_event = 'PgSleep'`
+            yield* Effect.repeat(asleep, { until: (found) => found.length === 1 })
+            yield* standstill
+            assert.deepStrictEqual(yield* Fiber.join(slow), [{ it: "slept" }])
+            assert.deepStrictEqual(yield* sql`SELECT 'asked' AS it`, [{ it: "asked" }])
+          })
+          yield* sql.withTransaction(asked)
+        }).pipe(Effect.scoped, Effect.provide([Reactivity.layer, patience]))
     )
   })
 })
