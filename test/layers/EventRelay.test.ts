@@ -230,6 +230,23 @@ if (NatsServer.binary === undefined) {
   )
 
   fact(
+    "what somebody took out of the stream does not come back, and what follows does come",
+    Effect.gen(function* () {
+      yield* up
+      const one = yield* relay
+      yield* happen(1, 2)
+      yield* drain(one)
+      const { client: js } = yield* look(yield* (yield* client()).connection)
+      yield* Effect.promise(async () => (await js.jetstreamManager()).streams.purge(streamName))
+      // It forgets meanwhile what it has had.
+      yield* restart(false)
+      yield* happen(3)
+      yield* Effect.repeat(Effect.andThen(drain(one), numbers), { until: (all) => all.length > 0 })
+      assert.deepStrictEqual(yield* numbers, [3])
+    })
+  )
+
+  fact(
     "a stream that others write to gets every event in order all the same",
     Effect.gen(function* () {
       yield* up
@@ -266,24 +283,6 @@ if (NatsServer.binary === undefined) {
       yield* Effect.provide(drain(yield* relay), Logger.layer([logger]))
       assert.deepStrictEqual(yield* numbers, [1, 3])
       assert.match(lines.join("\n"), /Event evt_\w{26} is larger than NATS takes/)
-    })
-  )
-
-  fact(
-    "without JetStream that is said once, and nothing else happens",
-    Effect.gen(function* () {
-      const plain = yield* Effect.acquireRelease(
-        Effect.promise(() => NatsServer.make({ jetstream: false })),
-        (plain) => Effect.promise(() => plain.end())
-      )
-      yield* Effect.promise(() => plain.start())
-      const one = yield* Effect.provideService(EventRelay.make, Nats.Nats, yield* client(plain.url))
-      yield* happen(1)
-      const lines: Array<string> = []
-      const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
-      yield* Effect.provide(Effect.repeat(one.turn, { times: 5 }), Logger.layer([logger]))
-      assert.strictEqual(lines.length, 1)
-      assert.match(lines[0] ?? "", /jetstream is not enabled/i)
     })
   )
 }

@@ -1,7 +1,7 @@
 import { afterAll, assert, it } from "@effect/vitest"
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect as connectNats } from "@nats-io/transport-node"
-import { Effect, Fiber, Layer, Metric, PubSub, Redacted, Result, type Scope } from "effect"
+import { Effect, Fiber, Layer, Logger, Metric, PubSub, Redacted, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
@@ -75,6 +75,19 @@ if (NatsServer.binary === undefined) {
     name: string,
     body: Effect.Effect<unknown, E, Scope.Scope | Layer.Success<ReturnType<typeof platform>>>
   ) => it.effect(name, () => Effect.provide(body, platform()), { timeout: 60_000 })
+
+  fact(
+    "without JetStream that is said once, and nothing else happens",
+    Effect.gen(function* () {
+      const one = yield* relayOver(plain.url)
+      yield* happen
+      const lines: Array<string> = []
+      const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
+      yield* Effect.provide(Effect.repeat(one.turn, { times: 5 }), Logger.layer([logger]))
+      assert.strictEqual(lines.length, 1)
+      assert.match(lines[0] ?? "", /jetstream is not enabled/i)
+    })
+  )
 
   fact(
     "a stream that takes nothing is seen to be behind",
