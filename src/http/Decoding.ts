@@ -1,6 +1,6 @@
 import { Effect, Iterable, Layer, type SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { HttpApiError, type HttpApiGroup } from "effect/http-api"
+import { HttpApiError } from "effect/http-api"
 import { Decoding } from "#api/Api.ts"
 import { Authorization } from "#api/Authorization.ts"
 import { AmountTooSmall, InvalidAmount, UnholdableAmount } from "#api/Refusals.ts"
@@ -45,14 +45,24 @@ const eachOnce = (url: string, errors: InvalidRequest["errors"]): InvalidRequest
 /** Why a body that is not what its operation takes is refused. */
 export const bodyRefusal = (issue: SchemaIssue.Issue) => refuseBody(errorsOf(issue))
 
+/** What an id in a path of these groups, or of these operations, is of, where that is not what the group is called. */
+const otherwise: { readonly [name: string]: string } = {
+  agent_sessions: "agent",
+  agent_channel: "agent",
+  "scanner_reports.scan": "scan",
+  "scanner_reports.test": "shopping_test"
+}
+
 /** An id that cannot be one names nothing, which is what an id of nobody's says too. Beside the group's own a path names whose it is. */
 const nothingThere = (
-  group: HttpApiGroup.Top,
+  group: string,
+  endpoint: string,
   params: HttpRouter.RouteContext["Service"]["params"],
   [wrong]: InvalidRequest["errors"]
 ) => {
   const name = wrong?.path ?? "id"
-  const resource = name === "id" ? group.identifier.replace(/(?<=ch)es$|s$/, "") : name.replace(/Id$/, "")
+  const ofGroup = otherwise[`${group}.${endpoint}`] ?? otherwise[group] ?? group.replace(/(?<=ch)es$|s$/, "")
+  const resource = name === "id" ? ofGroup : name.replace(/Id$/, "")
   return new NotFound({ resource, id: params[name] ?? "" })
 }
 
@@ -69,8 +79,10 @@ export const layer = Layer.succeed(Decoding, (operation, { endpoint, group }) =>
     Effect.fnUntraced(function* (error) {
       if (!HttpApiError.HttpApiSchemaError.is(error)) return yield* Effect.fail(error)
       switch (error.kind) {
-        case "Params":
-          return yield* nothingThere(group, (yield* HttpRouter.RouteContext).params, errorsOf(error.cause.issue))
+        case "Params": {
+          const { params } = yield* HttpRouter.RouteContext
+          return yield* nothingThere(group.identifier, endpoint.identifier, params, errorsOf(error.cause.issue))
+        }
         case "Payload":
           return yield* bodyRefusal(error.cause.issue)
         case "Query": {

@@ -192,11 +192,15 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
     Effect.gen(function* () {
       const { call } = yield* withWallet
       for (const [path, resource] of [
-        ["wallets", "wallet"],
-        ["transfers/batch", "batch"],
-        ["disputes", "dispute"]
+        ["/v1/wallets/nope", "wallet"],
+        ["/v1/transfers/batch/nope", "batch"],
+        ["/v1/disputes/nope", "dispute"],
+        ["/v1/agents/nope/liveness", "agent"],
+        ["/v1/agents/nope/sessions", "agent"],
+        ["/v1/scanner/scan/nope/report", "scan"],
+        ["/v1/scanner/test/nope/report", "shopping_test"]
       ] as const) {
-        const { body, status } = yield* call("GET", `/v1/${path}/nope`)
+        const { body, status } = yield* call("GET", path)
         assert.deepStrictEqual([status, body.details], [404, { resource, id: "nope" }])
       }
     })
