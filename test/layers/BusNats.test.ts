@@ -1,6 +1,8 @@
 import { afterAll, afterEach, assert, describe, it, layer } from "@effect/vitest"
 import { connect } from "@nats-io/transport-node"
 import { ConfigProvider, Deferred, Effect, Exit, Layer, Logger, PubSub, Redacted, Result } from "effect"
+import { once } from "node:events"
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from "node:net"
 import * as Bus from "#layers/Bus.ts"
 import * as BusNats from "#layers/BusNats.ts"
 import * as Nats from "#layers/Nats.ts"
@@ -50,6 +52,37 @@ if (NatsServer.binary === undefined) {
     await server.start()
   })
   afterAll(() => server.end())
+
+  /** A way to NATS that breaks with a message which it does not carry, and is there again. */
+  const breaking = async (target: string) => {
+    const { hostname, port } = new URL(target)
+    const sockets = new Set<Socket>()
+    const broken = Promise.withResolvers<void>()
+    let last: string | undefined
+    const cut = () => sockets.forEach((socket) => void socket.destroy())
+    const front = createServer((near) => {
+      const far = connectTo(Number(port), hostname)
+      for (const socket of [near, far]) {
+        sockets.add(socket)
+        socket.on("error", () => socket.destroy())
+        socket.on("close", () => [near, far].map((one) => one.destroy()))
+      }
+      far.on("data", (data) => void near.write(data))
+      near.on("data", (data) => {
+        if (last === undefined || !data.includes(last)) return void far.write(data)
+        last = undefined
+        cut()
+        broken.resolve()
+      })
+    }).listen(0, "127.0.0.1")
+    await once(front, "listening")
+    const breakAt = (message: string) => {
+      last = message
+      return broken.promise
+    }
+    const url = `nats://127.0.0.1:${(front.address() as AddressInfo).port}`
+    return { url, breakAt, end: () => [cut(), front.close()] }
+  }
 
   const patient = Layer.succeed(BusNats.Patience, "2 seconds")
   const process = (url: string) => {
@@ -162,6 +195,22 @@ if (NatsServer.binary === undefined) {
         server.resume()
         assert.include(yield* upTo(far, ""), "")
         yield* heard(here, far, "flood", "again")
+      })
+    )
+
+    it.effect("what was on its way over a connection that broke is missed by the others, who look again", () =>
+      Effect.gen(function* () {
+        const way = yield* Effect.acquireRelease(
+          Effect.promise(() => breaking(server.url)),
+          ({ end }) => Effect.sync(end)
+        )
+        const [here, there] = [yield* process(way.url), yield* process(server.url)]
+        const far = yield* there.subscribe("news")
+        const taken = way.breakAt("on its way")
+        yield* here.publish("news", "on its way")
+        yield* Effect.promise(() => taken)
+        assert.strictEqual(yield* PubSub.take(far), "")
+        yield* heard(here, far, "news", "again")
       })
     )
 

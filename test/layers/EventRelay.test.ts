@@ -247,6 +247,18 @@ if (NatsServer.binary === undefined) {
   )
 
   fact(
+    "of what happened while nobody relayed the last week is told",
+    Effect.gen(function* () {
+      yield* up
+      const one = yield* relay
+      yield* Effect.andThen(happen(1), TestClock.adjust("8 days"))
+      yield* happen(2)
+      yield* drain(one)
+      assert.deepStrictEqual(yield* numbers, [2])
+    })
+  )
+
+  fact(
     "a stream that others write to gets every event in order all the same",
     Effect.gen(function* () {
       yield* up
