@@ -288,7 +288,7 @@ if (NatsServer.binary === undefined) {
       yield* up
       const lines: Array<string> = []
       const logger = Logger.map(Logger.formatJson, (line) => void lines.push(line))
-      const large = { transfer: { number: 2, memo: "x".repeat(1_100_000) } }
+      const large = { transfer: { number: 2, memo: "é".repeat(600_000) } }
       yield* happen(1)
       yield* (yield* EventLog).append([{ tenant_id: tenant, type: "transfer.created", data: large }])
       yield* happen(3)
