@@ -83,14 +83,15 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
   {
     promise: "a dispute, and the refunds of a transfer, stand at the versions that their fences count",
     query: sql`SELECT s.id, s.version, f.count AS fence FROM (
-        SELECT id, version, id AS scope FROM disputes WHERE version > 0
+        SELECT id, version, id AS scope FROM disputes
         UNION ALL
         -- The scope is src/domain/Refund.ts refundsScope: a uuid of a hash.
         SELECT id, refunds_version, (substr(x, 1, 12) || '8' || substr(x, 14, 3)
           || to_hex((('x' || substr(x, 17, 1))::bit(4)::int & 3) | 8) || substr(x, 18, 15))::uuid
         FROM (
           SELECT id, refunds_version, encode(sha256(convert_to('refunds ' || id::text, 'UTF8')), 'hex') AS x
-          FROM transfers WHERE refunds_version > 0
+          FROM transfers LEFT JOIN (SELECT DISTINCT transfer_id FROM refunds) r ON r.transfer_id = id
+          WHERE refunds_version > 0 OR r.transfer_id IS NOT NULL
         ) hashed
       ) s LEFT JOIN tallies f ON f.log = 1 AND f.scope = s.scope AND f.subject = ${version}
       WHERE s.version <> coalesce(f.count, 0) LIMIT 10`

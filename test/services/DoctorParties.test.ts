@@ -27,6 +27,7 @@ const charged = "a captured payment took exactly what its hold gave, from its pa
 const reversed =
   "a refund, and a dispute, is about a transfer of its tenant, in its currency, between its payer and its payee"
 const told = "refunds and disputes have as many events as they had changes, told to their tenant"
+const fenced = "a dispute, and the refunds of a transfer, stand at the versions that their fences count"
 const paid = "every captured payment has its event, once, and the events say what was charged"
 const streams = "a stream flows between two wallets of its currency, and its transfers are between them"
 const schedules = "a schedule moves money of its tenant between two wallets of its currency, and so did its transfers"
@@ -74,6 +75,7 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [reversed, "UPDATE disputes SET amount_disputed = amount_disputed * 1000"],
   [told, "UPDATE events SET tenant_id = gen_random_uuid() WHERE type = 'refund.completed'"],
   [told, "UPDATE events SET data = '{}' WHERE type LIKE 'dispute.%'"],
+  [fenced, "UPDATE transfers SET refunds_version = 0 WHERE refunds_version > 0"],
   [streams, "UPDATE streams SET from_wallet_id = gen_random_uuid()"],
   [streams, "UPDATE streams SET to_wallet_id = (SELECT id FROM wallets w WHERE w.id <> to_wallet_id LIMIT 1)"],
   [schedules, "UPDATE scheduled_transfers SET to_wallet_id = gen_random_uuid()"],
