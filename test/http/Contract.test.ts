@@ -1,8 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
-import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { Api } from "#api/Api.ts"
 import { newUuid } from "#services/NewId.ts"
 import {
   contradictions,
@@ -18,27 +16,6 @@ import { world } from "./World.ts"
 
 const problemJson = "application/problem+json"
 const isSuccess = (status: string | number) => String(status).startsWith("2")
-
-/** What the code takes and gives, by the id of the operation in the description. */
-const codecs = new Map<
-  string,
-  {
-    readonly bodies: ReadonlyArray<Schema.Top>
-    readonly answers: ReadonlyArray<Schema.Top>
-    readonly query: Schema.Top | undefined
-  }
->()
-HttpApi.reflect(Api, {
-  onGroup: () => {},
-  onEndpoint: ({ endpoint, group, successes }) => {
-    const bodies = [...endpoint.payload.values()].map(({ schemas }) => Schema.Union(schemas))
-    const answers = [...successes.values()].flat()
-    codecs.set(`${group.identifier}.${endpoint.identifier}`, { bodies, answers, query: endpoint.query })
-  }
-})
-
-const decodes = (schema: Schema.Top, example: unknown) =>
-  Schema.decodeUnknownSync(Schema.toCodecJson(schema) as never, { onExcessProperty: "error" })(example)
 
 describe("the description", () => {
   for (const { body, description, id, parameters, responses, summary } of described) {
