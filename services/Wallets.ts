@@ -108,11 +108,11 @@ export class Wallets extends Context.Service<
         return Option.isSome(found) ? found.value : yield* noWallet(id)
       })
       const known = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
-        const found = yield* lookUp.one(id)
+        const found = yield* lookUp.one(caller.tenant_id, id)
         return Option.isSome(found) && found.value.tenant_id === caller.tenant_id ? found.value : yield* noWallet(id)
       })
       const own = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
-        const found = yield* lookUp.one(id)
+        const found = yield* lookUp.one(caller.tenant_id, id)
         return Option.isSome(found) && reaches(caller, found.value) ? found.value : yield* noWallet(id)
       })
       // Who reaches the whole tenant need not be asked whose the wallet is.
@@ -121,12 +121,15 @@ export class Wallets extends Context.Service<
       const get = Effect.fn("Wallets.get")(reached)
       const knownAll = (caller: Principal, ids: Iterable<WalletId>) =>
         Effect.map(
-          lookUp.all(ids),
+          lookUp.all(caller.tenant_id, ids),
           (found) => new Map([...found].filter(([, { tenant_id }]) => tenant_id === caller.tenant_id))
         )
       const sees = Effect.fnUntraced(function* (caller: Principal, ids: ReadonlyArray<WalletId | null>) {
         if (reachOf(caller).to === "tenant") return true
-        const found = yield* lookUp.all(ids.filter((id) => id !== null))
+        const found = yield* lookUp.all(
+          caller.tenant_id,
+          ids.filter((id) => id !== null)
+        )
         return [...found.values()].some((wallet) => reaches(caller, wallet))
       })
 

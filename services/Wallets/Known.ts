@@ -34,37 +34,42 @@ export const make = Effect.gen(function* () {
       w.network
     FROM wallets w LEFT JOIN agents g ON w.owner_type = 'agent' AND g.id = w.owner_id`
   const find = SqlSchema.findOneOption({
-    Request: Schema.toType(WalletId),
+    Request: Schema.toType(Schema.Struct({ tenant_id: TenantId, id: WalletId })),
     Result: KnownWallet,
-    execute: (id) => sql`${wallets} WHERE w.id = ${id}`
+    execute: ({ id, tenant_id }) => sql`${wallets} WHERE w.id = ${id} AND w.tenant_id = ${tenant_id}`
   })
   const seen = new Map<WalletId, KnownWallet>()
   const remember = (wallet: KnownWallet) => keep(seen, wallet.id, wallet)
-  const one = (id: WalletId): Effect.Effect<Option.Option<KnownWallet>> => {
+  /** One of another tenant is asked for as one of nobody's is: how soon the answer comes does not tell them apart. */
+  const seenBy = (tenant_id: TenantId, id: WalletId): KnownWallet | undefined => {
     const known = seen.get(id)
+    return known?.tenant_id === tenant_id ? known : undefined
+  }
+  const one = (tenant_id: TenantId, id: WalletId): Effect.Effect<Option.Option<KnownWallet>> => {
+    const known = seenBy(tenant_id, id)
     if (known !== undefined) return Effect.succeed(Option.some(known))
-    return Effect.tap(Effect.orDie(find(id)), (found) =>
+    return Effect.tap(Effect.orDie(find({ tenant_id, id })), (found) =>
       Effect.sync(() => {
         if (Option.isSome(found)) remember(found.value)
       })
     )
   }
   const findAll = SqlSchema.findAll({
-    Request: Schema.Array(Schema.toType(WalletId)),
+    Request: Schema.toType(Schema.Struct({ tenant_id: TenantId, ids: Schema.Array(WalletId) })),
     Result: KnownWallet,
-    execute: (ids) => sql`${wallets} WHERE w.id = ANY(${ids}::uuid[])`
+    execute: ({ ids, tenant_id }) => sql`${wallets} WHERE w.id = ANY(${ids}::uuid[]) AND w.tenant_id = ${tenant_id}`
   })
   /** Those of these wallets that there are; all that have not been seen in one question to the database. */
-  const all = Effect.fnUntraced(function* (ids: Iterable<WalletId>) {
+  const all = Effect.fnUntraced(function* (tenant_id: TenantId, ids: Iterable<WalletId>) {
     const known = new Map<WalletId, KnownWallet>()
     const unseen: Array<WalletId> = []
     for (const id of new Set(ids)) {
-      const wallet = seen.get(id)
+      const wallet = seenBy(tenant_id, id)
       if (wallet === undefined) unseen.push(id)
       else known.set(id, wallet)
     }
     if (unseen.length === 0) return known
-    for (const wallet of yield* Effect.orDie(findAll(unseen))) {
+    for (const wallet of yield* Effect.orDie(findAll({ tenant_id, ids: unseen }))) {
       known.set(wallet.id, wallet)
       remember(wallet)
     }

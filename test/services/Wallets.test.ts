@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Exit, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WalletId } from "#domain/Ids.ts"
@@ -213,6 +213,33 @@ layer(platform)("a wallet of another tenant", (it) => {
       }
       assert.deepInclude(yield* wallets.get(owner, id), { status: "active", balance_available: 0n })
       assert.strictEqual(yield* movementsInto(id), 0)
+    })
+  )
+})
+
+layer(platform)("what is remembered of a wallet", (it) => {
+  it.effect("answers its own tenant alone: of somebody else's, as of nobody's, the database is asked each time", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const wallets = yield* Wallets
+      const [mine, theirs] = [yield* tenant(), yield* tenant()]
+      const { id } = yield* walletOf(mine)
+      yield* wallets.known(mine, id)
+      yield* Effect.flip(wallets.known(theirs, id))
+      const nobodys = yield* newId(WalletId)
+      /** Whether this has its answer where the table is gone, which comes back with the end of the transaction. */
+      const isAnswered = <A, E>(asking: Effect.Effect<A, E>) =>
+        Effect.andThen(sql`ALTER TABLE wallets RENAME TO wallets_gone`, Effect.exit(asking)).pipe(
+          Effect.tap(() => sql`ROLLBACK AND CHAIN`),
+          sql.withTransaction,
+          Effect.map(Exit.isSuccess)
+        )
+      assert.isTrue(yield* isAnswered(wallets.known(mine, id)))
+      assert.isTrue(yield* isAnswered(wallets.knownAll(mine, [id])))
+      for (const one of [id, nobodys]) {
+        assert.isFalse(yield* isAnswered(Effect.ignore(wallets.known(theirs, one))))
+        assert.isFalse(yield* isAnswered(wallets.knownAll(theirs, [one])))
+      }
     })
   )
 })
