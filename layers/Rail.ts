@@ -1,7 +1,7 @@
 import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
 import { Deployment } from "#services/Deployment.ts"
-import { httpTo } from "./NamedServer.ts"
+import { httpTo, unaskable } from "./NamedServer.ts"
 import * as RailEvm from "./RailEvm.ts"
 import { readingConfig } from "./RailEvm/Options.ts"
 import * as Witness from "./RailEvm/Witness.ts"
@@ -15,8 +15,9 @@ const given = (name: string) => Config.map(Config.option(Config.Redacted(name)),
 /** Its address may carry a key, and is not shown. */
 const webAddress = Effect.fnUntraced(function* (name: string, address: string) {
   const url = URL.parse(address)
-  if (url !== null && /^https?:$/.test(url.protocol)) return url
-  return yield* new RailUnusable({ message: `${name} is no http or https address.` })
+  const message = unaskable(name, url)
+  if (message !== undefined) return yield* new RailUnusable({ message })
+  return new URL(address)
 })
 const nodeUrl = (rpcUrl: Redacted.Redacted) => webAddress("TURNPIKE_RPC_URL", Redacted.value(rpcUrl))
 

@@ -10,6 +10,7 @@ import * as RecentAnswers from "#services/RecentAnswers.ts"
 import * as JsonHttp from "./Rail/JsonHttp.ts"
 import { Witness } from "./RailEvm/Witness.ts"
 import { refusals } from "./RailFacilitator/Refusals.ts"
+import * as Setting from "./Setting.ts"
 
 /** An x402 facilitator: its address, and what it wants to see in `Authorization`. */
 export interface FacilitatorOptions {
@@ -20,7 +21,7 @@ export interface FacilitatorOptions {
 /** `TURNPIKE_FACILITATOR_URL`, and `TURNPIKE_FACILITATOR_AUTHORIZATION` (the whole header, such as `Bearer …`). */
 export const config = Config.all({
   url: Config.URL("TURNPIKE_FACILITATOR_URL"),
-  authorization: Config.option(Config.Redacted("TURNPIKE_FACILITATOR_AUTHORIZATION"))
+  authorization: Config.option(Setting.header("TURNPIKE_FACILITATOR_AUTHORIZATION"))
 })
 
 const quick = Duration.seconds(10)

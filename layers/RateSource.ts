@@ -2,7 +2,7 @@ import { Config, Effect, Layer, Option, Schema } from "effect"
 import { RatesNotConfigured } from "#domain/Rate.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { RateSource } from "#services/RateSource.ts"
-import { httpTo } from "./NamedServer.ts"
+import { httpTo, unaskable } from "./NamedServer.ts"
 import * as RateSourceHttp from "./RateSourceHttp.ts"
 import * as RateTable from "./RateTable.ts"
 
@@ -15,9 +15,8 @@ export const none = Layer.succeed(RateSource, { mid: () => Effect.fail(new Rates
 const named = Layer.unwrap(
   Effect.gen(function* () {
     const options = yield* RateSourceHttp.config
-    if (!/^https?:$/.test(options.url.protocol)) {
-      return yield* new RatesUnusable({ message: "TURNPIKE_RATES_URL is no http or https address." })
-    }
+    const message = unaskable("TURNPIKE_RATES_URL", options.url)
+    if (message !== undefined) return yield* new RatesUnusable({ message })
     return RateSourceHttp.layer(options).pipe(Layer.provide(httpTo(options.url)))
   })
 )

@@ -4,6 +4,7 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { RateSource } from "#services/RateSource.ts"
 import * as RecentAnswers from "#services/RecentAnswers.ts"
 import * as DurationSetting from "./DurationSetting.ts"
+import * as Setting from "./Setting.ts"
 
 /** A server that tells what a dollar is worth. */
 export interface RatesOptions {
@@ -19,7 +20,7 @@ export interface RatesOptions {
  */
 export const config: Config.Config<RatesOptions> = Config.all({
   url: Config.URL("TURNPIKE_RATES_URL"),
-  authorization: Config.option(Config.Redacted("TURNPIKE_RATES_AUTHORIZATION")),
+  authorization: Config.option(Setting.header("TURNPIKE_RATES_AUTHORIZATION")),
   maxAge: DurationSetting.duration("TURNPIKE_RATES_MAX_AGE").pipe(Config.withDefault(Duration.seconds(60)))
 })
 

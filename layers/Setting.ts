@@ -1,4 +1,4 @@
-import { Config, Effect, Schema, SchemaIssue } from "effect"
+import { Config, Effect, Redacted, Schema, SchemaIssue } from "effect"
 
 const wrong = (name: string, message: string) =>
   Effect.fail(
@@ -41,6 +41,12 @@ export const whole = (name: string, minimum: number, maximum: number) =>
 export const word = <const Word extends string>(name: string, words: ReadonlyArray<Word>) =>
   understood(name, `one of ${words.join(", ")}`, (text) =>
     words.find((known) => known.toLowerCase() === text.toLowerCase())
+  )
+
+/** The value of a header that is sent, without the line end that a file of secrets ends with. Never shown. */
+export const header = (name: string) =>
+  understood(name, "the text of one header, without line ends", (text) =>
+    /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? Redacted.make(text) : undefined
   )
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,7 +1,7 @@
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Deployment } from "#services/Deployment.ts"
 import { TransferRail } from "#services/TransferRail.ts"
-import { httpTo } from "./NamedServer.ts"
+import { httpTo, unaskable } from "./NamedServer.ts"
 import * as Delay from "./TransferRail/Delay.ts"
 import * as TransferRailHttp from "./TransferRailHttp.ts"
 import * as TransferRailSimulated from "./TransferRailSimulated.ts"
@@ -18,9 +18,8 @@ const simulated = Layer.unwrap(Effect.map(Delay.config, TransferRailSimulated.la
 const named = Layer.unwrap(
   Effect.gen(function* () {
     const options = yield* TransferRailHttp.config
-    if (!/^https?:$/.test(options.url.protocol)) {
-      return yield* new SettlementUnusable({ message: "TURNPIKE_SETTLEMENT_URL is no http or https address." })
-    }
+    const message = unaskable("TURNPIKE_SETTLEMENT_URL", options.url)
+    if (message !== undefined) return yield* new SettlementUnusable({ message })
     return TransferRailHttp.layer(options).pipe(Layer.provide(httpTo(options.url)))
   })
 )

@@ -7,6 +7,7 @@ import { PublicHttp } from "#services/PublicHttp.ts"
 import { RailUnavailable } from "#services/Rail.ts"
 import { TransferRail } from "#services/TransferRail.ts"
 import * as JsonHttp from "./Rail/JsonHttp.ts"
+import * as Setting from "./Setting.ts"
 
 /** An operator's settlement provider: its address, and what it wants to see in `Authorization`. */
 export interface ProviderOptions {
@@ -17,7 +18,7 @@ export interface ProviderOptions {
 /** `TURNPIKE_SETTLEMENT_URL`, and `TURNPIKE_SETTLEMENT_AUTHORIZATION` (the whole header, such as `Bearer …`). */
 export const config = Config.all({
   url: Config.URL("TURNPIKE_SETTLEMENT_URL"),
-  authorization: Config.option(Config.Redacted("TURNPIKE_SETTLEMENT_AUTHORIZATION"))
+  authorization: Config.option(Setting.header("TURNPIKE_SETTLEMENT_AUTHORIZATION"))
 })
 
 const timeout = Duration.seconds(25)

@@ -32,6 +32,18 @@ describe("rates of a server by its URL", () => {
     })
   )
 
+  it.effect("are asked for with the credential as a file of secrets has it, and with none that is no header", () =>
+    Effect.gen(function* () {
+      const { shown, state, url } = yield* live([rates(0)], { TURNPIKE_RATES_AUTHORIZATION: "Bearer mine\r\n" })
+      assert.strictEqual(yield* shown, "0.92000000")
+      assert.strictEqual(state.questions[0]?.headers.authorization, "Bearer mine")
+      const env = { TURNPIKE_RATES_URL: url, TURNPIKE_RATES_AUTHORIZATION: "Bearer mine\nof today" }
+      const refused = String(yield* Effect.flip(sourceOf("live", env)))
+      assert.include(refused, "TURNPIKE_RATES_AUTHORIZATION")
+      assert.notInclude(refused, "mine")
+    })
+  )
+
   it.effect("are asked for once by all who wait, and again after 5 seconds", () =>
     Effect.gen(function* () {
       const { shown, state } = yield* live([rates(0), rates(5, { EUR: "0.93" })])
@@ -190,9 +202,10 @@ describe("where rates come from", () => {
 
   it.effect("must be an address that can be asked", () =>
     Effect.gen(function* () {
-      for (const url of ["file:///etc/passwd", "rates.example", "ftp://rates.example"]) {
+      for (const url of ["file:///etc/passwd", "rates.example", "ftp://rates.example", "https://me:mine@a.example"]) {
         const refused = yield* Effect.flip(sourceOf("live", { TURNPIKE_RATES_URL: url }))
         assert.include(JSON.stringify(refused), "TURNPIKE_RATES_URL")
+        assert.notInclude(JSON.stringify(refused), "mine")
       }
       yield* Effect.flip(sourceOf("live", { TURNPIKE_RATES_URL: "https://a.example", TURNPIKE_RATES_MAX_AGE: "soon" }))
     })
