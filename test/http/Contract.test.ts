@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newUuid } from "#services/NewId.ts"
+import { codecs, decodes } from "./Codecs.ts"
 import {
   contradictions,
   described,
