@@ -1,6 +1,16 @@
 import { Deferred, Effect, Schedule } from "effect"
 import type { ChildProcess } from "node:child_process"
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, readSync, rmSync } from "node:fs"
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync
+} from "node:fs"
 import { join } from "node:path"
 import type { Cluster } from "./Cluster.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
@@ -90,9 +100,13 @@ export const clear = Effect.fnUntraced(function* ({ directory }: Pick<Cluster, "
   })
 })
 
-/** The server that runs on a cluster now: its pid, the directory of its socket, and whether it accepts connections. */
+/**
+ * The server that runs on a cluster now: its pid, the directory of its socket, and whether it accepts connections. A copy of a
+ * cluster whose server ran brings along a file about that server, which is none of the copy's.
+ */
 export const pidFile = (directory: string) => {
-  const lines = readText(join(directory, "postmaster.pid")).split("\n")
+  const text = readText(join(directory, "postmaster.pid")).split("\n")
+  const lines = isSame(directory, text[1] ?? "") ? text : [text[0]]
   const pid = Number(lines[0])
   const alive = pid > 0 && startedAt(pid) !== undefined
   return { pid: pid > 0 ? pid : undefined, socketDir: lines[4], ready: alive && lines[7]?.trim() === "ready" }
@@ -110,6 +124,16 @@ const awaitReady = (cluster: Cluster, child: ChildProcess, ended: Deferred.Defer
     ),
     Effect.asVoid
   )
+
+/** One directory, by whatever path. */
+const isSame = (one: string, other: string) => {
+  try {
+    const [here, there] = [statSync(one), statSync(other)]
+    return here.dev === there.dev && here.ino === there.ino
+  } catch {
+    return false
+  }
+}
 
 const isServerOf = (directory: string, pid: number) => {
   const args = commandLine(pid)

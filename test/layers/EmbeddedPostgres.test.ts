@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -144,6 +145,18 @@ describe("EmbeddedPostgres", () => {
       assert.strictEqual(error.ownerPid, first.pid)
       assert.include(error.message, `${dataDir} is in use by another Turnpike (process ${first.pid})`)
       yield* Effect.andThen(EmbeddedPostgres.running(dataDir), remembers)
+    })
+  )
+
+  it.live("a copy of a directory whose server runs is no way to that server", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* remembering
+      yield* start(dataDir)
+      const copy = join(dataDir, "../copy")
+      spawnSync("cp", ["-a", dataDir, copy])
+      assert.strictEqual((yield* Effect.flip(EmbeddedPostgres.running(copy))).reason, "Start")
+      symlinkSync(dataDir, join(dataDir, "../link"))
+      yield* Effect.andThen(EmbeddedPostgres.running(join(dataDir, "../link")), remembers)
     })
   )
 
