@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createServer } from "node:http"
 import { parseTransaction } from "viem"
@@ -90,6 +91,23 @@ layer(Layer.merge(Postgres.layerTest, PublicHttp.layer), { timeout: "60 seconds"
       assert.strictEqual((yield* at(71_001n))?.hash, undefined)
       const own = transactionOf(yield* ask(settlement()))
       assert.strictEqual((yield* at(71_001n))?.hash, own)
+    })
+  )
+
+  it.effect("goes on after a restore of older books when the operator deletes what it counted", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const { address, ask, at } = yield* relayerOn(node, "1")
+      const count = (counted: bigint) => Object.assign(node.chain.counts, { [address]: counted })
+      transactionOf(yield* ask(settlement()))
+      count(5_000n)
+      const waiting = settlement()
+      const nothing: Outcome = { _tag: "Pending", transaction: undefined }
+      assert.deepStrictEqual(yield* ask(waiting), nothing)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM chain_relayers WHERE address = ${address}`
+      const own = transactionOf(yield* ask(waiting))
+      assert.strictEqual((yield* at(5_000n))?.hash, own)
     })
   )
 
