@@ -1,16 +1,6 @@
 import { Deferred, Effect, Schedule } from "effect"
 import type { ChildProcess } from "node:child_process"
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync
-} from "node:fs"
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { Cluster } from "./Cluster.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
@@ -25,6 +15,7 @@ import {
   startedAt,
   workingDirectory
 } from "./Processes.ts"
+import * as ServerLog from "./ServerLog.ts"
 
 /** A Postgres server we started. `ended` completes with the way it ended. */
 export interface Postmaster {
@@ -60,8 +51,9 @@ export const launch = (cluster: Cluster, settings: Readonly<Record<string, strin
         const ended = Deferred.makeUnsafe<string>()
         const end = (how: string) => Deferred.doneUnsafe(ended, Effect.succeed(how))
         child.once("error", (error) => end(error.message))
-        child.once("exit", (code, name) => end(name === null ? `exit code ${code}` : name))
-        return { process: child, ended, ready: awaitReady(cluster, child, ended, () => tail(logFile, logStart)) }
+        const logged = () => ServerLog.end(logFile, logStart)
+        child.once("exit", (code, name) => end(name ?? endOf(`exit code ${code}`, ServerLog.reasonIn(logged()))))
+        return { process: child, ended, ready: awaitReady(cluster, child, ended, logged) }
       } finally {
         closeSync(log)
       }
@@ -116,11 +108,11 @@ export const pidFile = (directory: string) => {
 const stopSignals = ["SIGINT", "SIGQUIT", "SIGKILL"] as const
 
 // Crash recovery takes as long as it takes, so there is no deadline while the server lives.
-const awaitReady = (cluster: Cluster, child: ChildProcess, ended: Deferred.Deferred<string>, log: () => string) =>
+const awaitReady = (cluster: Cluster, child: ChildProcess, ended: Deferred.Deferred<string>, logged: () => string) =>
   Effect.sync(() => pidFile(cluster.directory)).pipe(
     Effect.repeat({ until: ({ pid, ready }) => ready && pid === child.pid, schedule: Schedule.spaced("5 millis") }),
     Effect.raceFirst(
-      Deferred.await(ended).pipe(Effect.flatMap((how) => Effect.fail(failed(cluster, `${how}\n${log().trim()}`))))
+      Deferred.await(ended).pipe(Effect.flatMap((how) => Effect.fail(failed(cluster, inFull(how, logged())))))
     ),
     Effect.asVoid
   )
@@ -150,15 +142,11 @@ const sessionsOf = (directory: string) =>
     return where === undefined ? !isServer(commandLine(parentOf(pid))) : where === directory
   })
 
-const tail = (file: string, from: number): string => {
-  const handle = openSync(file, "r")
-  try {
-    const buffer = Buffer.alloc(4096)
-    return buffer.toString("utf8", 0, readSync(handle, buffer, 0, buffer.length, from))
-  } finally {
-    closeSync(handle)
-  }
-}
+const endOf = (how: string, reason: string | undefined) => (reason === undefined ? how : `${how}: ${reason}`)
+
+/** Where the server gave no reason, whatever it said last may be one. */
+const inFull = (how: string, log: string) =>
+  ServerLog.reasonIn(log) === undefined ? `${how}\n${log.slice(-4096).trim()}` : how
 
 const readText = (path: string): string => {
   try {

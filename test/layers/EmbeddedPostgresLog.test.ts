@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Logger, Schedule } from "effect"
+import { renameSync } from "node:fs"
+import { join } from "node:path"
+import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
+import * as ServerLog from "#layers/EmbeddedPostgres/ServerLog.ts"
+import { directory, query } from "./EmbeddedPostgresHarness.ts"
+
+describe("why an embedded Postgres ended", () => {
+  it.live("it is said by a sentence of its own while the server cannot start again, and that it is back", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const said: Array<string> = []
+      const failed = yield* Deferred.make<void>()
+      const hearing = Logger.make(({ message }) => {
+        said.push(String(message))
+        if (String(message).includes("did not start")) Deferred.doneUnsafe(failed, Effect.void)
+      })
+      const server = yield* Effect.provideService(
+        EmbeddedPostgres.make({ dataDir, settings: { fsync: "off", shared_buffers: "16MB" } }),
+        Logger.CurrentLoggers,
+        new Set([hearing])
+      )
+      const cluster = join(dataDir, "cluster")
+      renameSync(join(cluster, "pg_wal"), join(cluster, "pg_wal.away"))
+      process.kill(pidFile(cluster).pid ?? 0, "SIGKILL")
+      yield* Deferred.await(failed)
+      renameSync(join(cluster, "pg_wal.away"), join(cluster, "pg_wal"))
+      yield* Effect.retry(query(server, "select 1"), Schedule.spaced("5 millis"))
+      assert.deepStrictEqual(said.slice(0, 2), [
+        "Postgres ended by itself (SIGKILL); starting it again",
+        `Postgres did not start on ${dataDir}: exit code 1: required WAL directory "pg_wal" does not exist`
+      ])
+    })
+  )
+
+  it("a full disk is found among those who asked too early, and no backup is asked for", () => {
+    const starting = "2026-11-27 06:37:15.242 UTC [13495] FATAL:  the database system is starting up\n"
+    const log = `2026-11-27 06:37:13.501 UTC [13417] LOG:  database system was interrupted while in recovery at 2026-11-27 06:37:12 UTC
+2026-11-27 06:37:13.501 UTC [13417] HINT:  This probably means that some data is corrupted and you will have to use the last backup for recovery.
+${starting.repeat(60)}2026-11-27 06:37:18.874 UTC [13417] FATAL:  could not extend file "base/5/16523": No space left on device
+2026-11-27 06:37:18.874 UTC [13417] HINT:  Check free disk space.
+${starting}2026-11-27 06:37:18.911 UTC [13394] LOG:  startup process (PID 13417) exited with exit code 1
+`
+    assert.strictEqual(
+      ServerLog.reasonIn(log),
+      'could not extend file "base/5/16523": No space left on device. HINT: Check free disk space.'
+    )
+    assert.isUndefined(ServerLog.reasonIn(starting.repeat(3)))
+  })
+})
