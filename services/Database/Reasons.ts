@@ -9,6 +9,16 @@ export const innermost = (fault: unknown): unknown => {
 /** The same in words: what it says, or what it is said to be caused by. */
 export const sayingOf = (fault: unknown): string => {
   const last = innermost(fault)
-  if (Predicate.hasProperty(last, "message") && last.message !== "") return String(last.message)
+  if (Predicate.hasProperty(last, "message") && last.message !== "") {
+    const message = String(last.message)
+    return message.startsWith(asLength) ? unforked : message
+  }
   return Predicate.hasProperty(last, "cause") && typeof last.cause === "string" ? last.cause : String(last)
 }
+
+/**
+ * "could not fork new process for connection" comes in a protocol older than the one that Postgres speaks otherwise: the driver takes its
+ * first letters for the length of a message.
+ */
+const asLength = `Message length ${Buffer.from("coul").readUInt32BE()} exceeds`
+const unforked = "Postgres could make no process for another connection; its log says why"
