@@ -93,7 +93,7 @@ export const make = Effect.gen(function* () {
   // The log has no index on time, and needs none: it is in the order of time, but for what was written at once by several.
   const places = SqlSchema.findOne({
     Request: Schema.Struct({ since: moment, until: moment }),
-    Result: Schema.Struct({ after: Schema.BigInt, upTo: Schema.BigInt }),
+    Result: Schema.Struct({ after: Schema.BigInt, upTo: Schema.BigInt, head: Schema.BigInt }),
     execute: ({ since, until }) =>
       sql`WITH RECURSIVE halves (edge, at, low, high) AS (
           SELECT edge.name, edge.at, 0::bigint, event_seq + 1 FROM ledger_head, (VALUES
@@ -103,7 +103,8 @@ export const make = Effect.gen(function* () {
           SELECT edge, at, CASE WHEN e.created_at < at THEN e.seq ELSE low END, CASE WHEN e.created_at < at THEN high ELSE e.seq END
           FROM halves JOIN events e ON e.log = 1 AND e.seq = (low + high) / 2 WHERE high - low > 1
         )
-        SELECT max(low) FILTER (WHERE edge = 'after') AS after, max(low) FILTER (WHERE edge = 'up to') AS "upTo" FROM halves`
+        SELECT max(low) FILTER (WHERE edge = 'after') AS after, max(low) FILTER (WHERE edge = 'up to') AS "upTo",
+          (SELECT event_seq FROM ledger_head WHERE log = 1) AS head FROM halves`
   })
   const within = ({ since, until }: Pick<typeof RangeRequest.Encoded, "since" | "until">) =>
     sql`created_at >= ${since} AND created_at < ${until}`
@@ -183,9 +184,11 @@ export const make = Effect.gen(function* () {
     // What happened just now happened before now.
     const soon = later(now)
     const until = wantedUntil === undefined || wantedUntil > soon ? soon : wantedUntil
-    const { after, upTo } = yield* places({ since, until })
+    const { after, head, upTo } = yield* places({ since, until })
     const begin = after > cursor ? after : cursor
-    const range = { webhook_id, tenant_id, after: begin, upTo, since, until, patterns: types }
+    // What is asked for up to now goes to the end of the log, also past what a clock that was ahead has left in it.
+    const isUpToNow = until >= now
+    const range = { webhook_id, tenant_id, after: begin, upTo: isUpToNow ? head : upTo, since, until, patterns: types }
     const found = yield* (only_failed ? failed : inLog)(range)
     const queued = found.slice(0, replayedOf(found)).map(({ seq }) => seq)
     if (queued.length > 0) {

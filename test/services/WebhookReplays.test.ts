@@ -148,3 +148,18 @@ layer(testLayer(), { timeout: "60 seconds" })("replaying past events", (it) => {
     })
   )
 })
+
+layer(testLayer(), { timeout: "60 seconds" })("replaying past events, where the clock was set back", (it) => {
+  it.effect("finds what happened since a clock that was an hour ahead was set right", () =>
+    Effect.gen(function* () {
+      const { caller, id, since } = yield* subscribedTo(...times(3, "transfer.created"))
+      const right = yield* Clock.currentTimeMillis
+      yield* TestClock.adjust("1 hour")
+      yield* happen(caller, times(20, "transfer.created"))
+      yield* TestClock.setTime(right)
+      yield* happen(caller, times(5, "transfer.completed"))
+      const { replayAll } = yield* WebhookDeliveries
+      assert.deepInclude(yield* replayAll(caller, id, { since }), { queued: 8, next: null })
+    })
+  )
+})
