@@ -68,6 +68,10 @@ export class FollowedClock implements Clock.Clock {
   }
 }
 
+/** How long the database is not asked, and how far the two clocks of a machine go apart when it slept or was set, in milliseconds. */
+const interval = 15_000
+const moved = 1_000
+
 const lead = Metric.gauge("turnpike_clock_lead_seconds", {
   description: "How far this machine's own clock is ahead of the database's, which is the one that counts"
 })
@@ -105,7 +109,20 @@ export const layer = Layer.effect(
     if (Math.abs(ahead) > 1) {
       yield* Effect.logWarning(`This machine's clock is ${ahead.toFixed(1)} s ahead of the database's, which is used`)
     }
-    yield* Effect.ignore(follow).pipe(Effect.repeat(Schedule.spaced("15 seconds")), Effect.forkScoped)
+    // A machine that sleeps stops its monotonic clock and not the one on its wall: by these it is known to have slept as soon as it
+    // wakes. Until the database is asked it would live in the past.
+    const apart = () => local.currentTimeMillisUnsafe() - monotonic(local)
+    let asked = { at: monotonic(local), apart: apart() }
+    const keepUp = Effect.suspend(() => {
+      const now = { at: monotonic(local), apart: apart() }
+      if (now.at - asked.at < interval && Math.abs(now.apart - asked.apart) < moved) return Effect.void
+      // Whoever gets no answer has not woken yet.
+      asked = { ...asked, at: now.at }
+      return Effect.map(follow, () => {
+        asked = now
+      })
+    })
+    yield* Effect.ignore(keepUp).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
     yield* NewId.timedBy(clock)
     return clock
   })

@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { newUuid } from "#services/NewId.ts"
@@ -109,6 +110,38 @@ layer(skewed, { excludeTestServices: true })("on a machine that is an hour ahead
       const made = Number.parseInt(newUuid().replace("-", "").slice(0, 12), 16)
       assert.isAtLeast(made, before)
       assert.isAtMost(made, (yield* Clock.currentTimeMillis) + 1_000)
+    })
+  )
+})
+
+/** A machine of virtual time that slept for an hour once: its monotonic clock stands so far behind the others. */
+const sleeper = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const state = { slept: 0 }
+  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() - BigInt(state.slept) * 1_000_000n
+  const local: Clock.Clock = Object.assign(Object.create(clock), { monotonicTimeNanosUnsafe })
+  return { state, local }
+})
+
+layer(Postgres.layerTest)("on a machine that slept for an hour", (it) => {
+  it.effect("time is the database's a second after it woke", () =>
+    Effect.gen(function* () {
+      const { local, state } = yield* sleeper
+      const sql = yield* SqlClient.SqlClient
+      const clock = yield* Effect.provideService(
+        Effect.flatMap(Layer.build(DatabaseClock.layer), (built) => Effect.provide(Clock.Clock, built)),
+        Clock.Clock,
+        local
+      )
+      const behind = Effect.map(
+        sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+        ([row]) => Number(row?.["now"]) - clock.currentTimeMillisUnsafe()
+      )
+      state.slept = hour
+      assert.isAbove(yield* behind, hour - 60_000)
+      yield* TestClock.adjust("1 second")
+      const last = yield* Effect.repeat(behind, { until: (millis) => millis < 60_000, times: 200 })
+      assert.isBelow(last, 60_000)
     })
   )
 })
