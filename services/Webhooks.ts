@@ -90,7 +90,8 @@ export class Webhooks extends Context.Service<
         Request: One,
         Result: Row,
         execute: ({ id, tenant_id }) =>
-          sql`SELECT ${columns} FROM webhooks WHERE tenant_id = ${tenant_id} AND id = ${id} FOR NO KEY UPDATE`
+          sql`SELECT ${columns}, ${sql.literal(notForLong)} FROM webhooks WHERE tenant_id = ${tenant_id} AND id = ${id}
+            FOR NO KEY UPDATE`
       })
       const found = (id: WebhookId, webhook: Option.Option<Webhook>) =>
         Option.isSome(webhook)

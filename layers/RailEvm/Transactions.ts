@@ -1,5 +1,6 @@
 import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { notForLong } from "#services/EventLog/Head.ts"
 import { type Hex, isHex } from "./Rpc.ts"
 
 /** What a transaction of ours pays. */
@@ -120,7 +121,7 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
     execute: (count) =>
       sql`INSERT INTO chain_relayers AS r (chain_id, address, next_nonce) VALUES (${chainId}, ${relayer}, ${count})
         ON CONFLICT (chain_id, address) DO UPDATE SET next_nonce = GREATEST(r.next_nonce, EXCLUDED.next_nonce)
-        RETURNING next_nonce`
+        RETURNING next_nonce, ${sql.literal(notForLong)}`
   })
   /**
    * Signs under the next nonce, and keeps it. The relayer's row is locked meanwhile, so of any number of processes each gets its own

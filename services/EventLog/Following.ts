@@ -3,6 +3,7 @@ import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "../EventBus.ts"
 import { sleep } from "../RealTime.ts"
 import { appendedSubject } from "./Appended.ts"
+import { notForLong } from "./Head.ts"
 
 /** Facts after `after` up to and with `upTo`; all of them are committed and there are no gaps. */
 export interface Stretch {
@@ -24,7 +25,8 @@ export const make = Effect.fnUntraced(function* (name: string) {
     // Nobody waits for a process that is at it: it will come here. Nor for the disk: what a crash of the database takes away, it
     // takes away together with how far we were.
     execute: () =>
-      sql`SELECT f.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true) FROM followers f, ledger_head h
+      sql`SELECT f.seq, h.event_seq AS head, set_config('synchronous_commit', 'off', true), ${sql.literal(notForLong)}
+        FROM followers f, ledger_head h
         WHERE f.name = ${name} AND h.log = 1 FOR UPDATE OF f SKIP LOCKED`
   })
   const grown = SqlSchema.findOneOption({

@@ -2,6 +2,7 @@ import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { rubricVersion } from "#domain/Rubric.ts"
 import { type MerchantScan, nothingSeen, ScanFindings, ScanId, type ScanStatus } from "#domain/Scan.ts"
+import { notForLong } from "../EventLog/Head.ts"
 import { type Claim, noWords, Words } from "./Claims.ts"
 import type { Stored } from "./Sharing.ts"
 import type { ReportLinks } from "./ReportLinks.ts"
@@ -104,7 +105,7 @@ export const make = Effect.fnUntraced(function* (links: ReportLinks, freshFor: D
     // A clock that is behind does not put a scan before those that ended.
     execute: ({ now }) =>
       sql`UPDATE merchant_scan_head SET place = place + 1, scanned_at = greatest(scanned_at, ${now}) WHERE log = 1
-        RETURNING place, scanned_at`
+        RETURNING place, scanned_at, ${sql.literal(notForLong)}`
   })
   const Merchant = Schema.Struct({ ...Words.fields, protocols: Schema.Array(Schema.String) })
   const merchant = SqlSchema.findOneOption({

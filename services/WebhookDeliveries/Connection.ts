@@ -1,3 +1,4 @@
+import type { PgClientConfig } from "@effect/sql-pg/PgClient"
 import { Clock, Duration, Effect, Exit } from "effect"
 import { Database } from "../Database.ts"
 import * as LastingPipeline from "../Database/LastingPipeline.ts"
@@ -20,6 +21,15 @@ const planned = Duration.toMillis("2 seconds")
 /** How long the sender waits for the database. */
 const patience = Duration.seconds(8)
 
+/**
+ * Whoever stands still in a transaction has subscriptions in its hands that others write to together with theirs: none of them waits for
+ * it longer than for the head of the log.
+ */
+const standingShort = (settings: PgClientConfig): PgClientConfig => ({
+  ...settings,
+  startupParameters: { ...settings.startupParameters, idle_in_transaction_session_timeout: "3s" }
+})
+
 /** Events that are late are better than money that cannot move. */
 const ledgerFirst = Effect.fail(
   new Pipeline.ConnectionLost({ message: "The ledger's connection comes first", cause: undefined })
@@ -33,7 +43,7 @@ const lostWithin = Effect.fail(
 export const make = Effect.fnUntraced(function* (name: string) {
   const { config } = yield* Database
   const { crowded } = yield* Ledger
-  const pipeline = yield* LastingPipeline.make(Pipeline.byKey(config, name), patience)
+  const pipeline = yield* LastingPipeline.make(standingShort(Pipeline.byKey(config, name)), patience)
   const clock = yield* Clock.Clock
   let plannedAt = monotonic(clock)
   const planAgain = Effect.suspend(() => {

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Exit, Metric, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { retrySchedule } from "#domain/DeliverySchedule.ts"
+import { notForLong } from "../EventLog/Head.ts"
 import * as Receiving from "./Receiving.ts"
 
 /** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
@@ -39,7 +40,7 @@ export const make = Effect.gen(function* () {
       sql`WITH lost AS MATERIALIZED (
           SELECT DISTINCT webhook_id FROM webhook_deliveries WHERE status = 'sending' AND lease_until <= ${now}
         )
-        SELECT w.id AS webhook_id FROM lost JOIN webhooks w ON w.id = lost.webhook_id ORDER BY w.id
+        SELECT w.id AS webhook_id, ${sql.literal(notForLong)} FROM lost JOIN webhooks w ON w.id = lost.webhook_id ORDER BY w.id
         LIMIT ${sql.literal(String(subscriptions))} FOR NO KEY UPDATE OF w SKIP LOCKED`
   })
   const lockLanes = (ids: ReadonlyArray<string>) =>
