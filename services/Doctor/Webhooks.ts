@@ -2,10 +2,14 @@ import { DateTime, Duration } from "effect"
 import type { SqlClient } from "effect/sql"
 import { EventType } from "#domain/Event.ts"
 import { patternsOf } from "#domain/Webhook.ts"
+import { keptFailures } from "../WebhookDeliveries/Upkeep.ts"
 import type { Assurance } from "./Assurance.ts"
 
 /** How far clocks of processes may be apart. */
 const apart = Duration.seconds(15)
+
+/** From when on the ends of chains that failed are kept. */
+const remembered = (now: Date) => DateTime.toDate(DateTime.subtract(DateTime.makeUnsafe(now), keptFailures))
 
 /** Each type of event, with everything that a subscription may call it. */
 const named = EventType.literals.flatMap((type) => patternsOf(type).map((pattern) => ({ type, pattern })))
@@ -13,7 +17,7 @@ const named = EventType.literals.flatMap((type) => patternsOf(type).map((pattern
 /** What holds of webhooks and their deliveries. */
 export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Assurance> => [
   {
-    // Nothing was forgotten of one with few deliveries, and what it asks for is what it asked for since it was last changed. Facts and
+    // Of one with few deliveries nothing was forgotten but what failed long ago, and what it asks for is what it asked for since it was last changed. Facts and
     // subscriptions meet by what both name, and from where the first of those who ask for the same began, behind which few facts are:
     // millions of facts, each looked at for each of thousands of subscriptions, would take days.
     promise:
@@ -37,17 +41,18 @@ export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Ass
         WHERE e.seq > f.since AND e.created_at > f.updated_at
           AND e.seq <= (SELECT seq FROM followers WHERE name = 'webhooks')
       ), due AS (
-        SELECT a.id, t.seq FROM told t JOIN asked a ON a.tenant_id = t.tenant_id AND a.type = t.type
+        SELECT a.id, t.seq, t.created_at FROM told t JOIN asked a ON a.tenant_id = t.tenant_id AND a.type = t.type
         WHERE t.is_own AND a.endpoint_id IS NULL AND t.seq > a.since AND t.created_at > a.updated_at
           AND (t.type NOT IN ('webhook.failing', 'webhook.paused', 'webhook.disabled') OR t.about <> type_id('wh', a.id))
         UNION ALL
-        SELECT a.id, t.seq FROM told t JOIN asked a
+        SELECT a.id, t.seq, t.created_at FROM told t JOIN asked a
           ON a.tenant_id = t.tenant_id AND a.type = t.type AND a.endpoint_id = t.endpoint_id
         WHERE NOT t.is_own AND t.seq > a.since AND t.created_at > a.updated_at
       )
       SELECT due.id AS webhook, due.seq, count(d.id) AS chains FROM due
       LEFT JOIN webhook_deliveries d ON d.webhook_id = due.id AND d.event_seq = due.seq AND d.cause = 'event' AND d.chain_id = d.id
-      GROUP BY due.id, due.seq HAVING count(d.id) <> 1 LIMIT 10`
+      GROUP BY due.id, due.seq, due.created_at
+      HAVING count(d.id) > 1 OR count(d.id) = 0 AND due.created_at > ${remembered(now)} LIMIT 10`
   },
   {
     promise: "a delivery carries an event of the log as it is there, of the tenant whose subscription it is",

@@ -7,7 +7,7 @@ import * as Receiving from "./Receiving.ts"
 /** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
 export const keptAttempts = 100
 /** How long a chain that failed is kept, by when its last attempt was planned. */
-const keptFailures = { days: 30 }
+export const keptFailures = { days: 30 }
 /** How many lanes are asked at a time whether their subscription is still there. */
 export const lanes = 1_000
 /** How many subscriptions are looked at at once, how many rows of each go at once, and how often that is done in one turn. */

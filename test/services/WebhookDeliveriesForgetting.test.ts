@@ -57,6 +57,26 @@ layer(testLayer(), { timeout: "60 seconds" })("who forgets old attempts", (it) =
     })
   )
 
+  it.effect("is not said to have lost what failed a month ago, where there is little else", () =>
+    Effect.gen(function* () {
+      const { state, url } = yield* receiver(answering(500, { "retry-after": "259200" }))
+      const { caller, id } = yield* subscribe(url)
+      yield* TestClock.adjust("1 second")
+      const { deliverDue, tidy } = yield* WebhookDeliveries
+      yield* happen(caller)
+      yield* settle
+      yield* TestClock.adjust("49 hours")
+      yield* deliverDue
+      state.answer = answering(200)
+      yield* happen(caller)
+      yield* settle
+      yield* TestClock.adjust("31 days")
+      yield* tidy
+      assert.lengthOf(yield* attempts(caller, id), 1)
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
   it.effect("keeps in mind that an event arrived by a replay before its own attempts were given up", () =>
     Effect.gen(function* () {
       const { state, url } = yield* receiver(answering(500))
