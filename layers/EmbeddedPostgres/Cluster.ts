@@ -39,7 +39,7 @@ const isRoot = process.getuid?.() === 0
 export const prepareDirectory = (dataDir: string) =>
   Effect.try({
     try: () => {
-      mkdirSync(dataDir, { recursive: true })
+      mkdirSync(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 })
       // Below a directory of root's, Postgres owns its cluster and its socket only, and must be able to reach them.
       if (statSync(dataDir).uid === process.getuid?.()) chmodSync(dataDir, isRoot ? 0o711 : 0o700)
     },

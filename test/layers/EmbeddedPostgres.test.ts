@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
+import { prepareDirectory } from "#layers/EmbeddedPostgres/Cluster.ts"
 import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
 import { bootId, pidNamespace } from "#layers/EmbeddedPostgres/Processes.ts"
 import { directory, owner, query, start } from "./EmbeddedPostgresHarness.ts"
@@ -72,6 +73,14 @@ describe("EmbeddedPostgres", () => {
       for (const path of [join(dataDir, "cluster"), server.socketDir, server.socketPath]) {
         assert.strictEqual(statSync(path).mode & 0o077, 0, path)
       }
+    })
+  )
+
+  it.effect("nobody else may list or write the directories that are made for it", () =>
+    Effect.gen(function* () {
+      const parent = join(yield* directory, "made")
+      yield* prepareDirectory(join(parent, "postgres"))
+      assert.strictEqual(statSync(parent).mode & 0o066, 0)
     })
   )
 
