@@ -79,6 +79,10 @@ describe("the address of a product", () => {
       ["/dp/B00ABC", null],
       ["/index.php?route=product/product&product_id=50", "opencart"],
       ["/index.php?action=view&pid=50", null],
+      ["/index.php?rt=product/product&product_id=50", null],
+      ["/index.php?main_page=product_info&cPath=1_9&products_id=3", null],
+      ["/index.php?main_page=document_general_info&cPath=64&products_id=170", null],
+      ["/product_info.php?products_id=27", null],
       ["/p/blue-mug-1234", null],
       ["/blue-mug-12345.html", null]
     ] as const) {
@@ -100,7 +104,12 @@ describe("the address of a product", () => {
       "/products.json",
       "/cart.php?action=add&product_id=77",
       "/product/mug/?add-to-cart=3",
-      "/index.php?route=account/wishlist/add&product_id=50"
+      "/index.php?route=account/wishlist/add&product_id=50",
+      "/index.php?rt=content/contact&product_id=54&product_name=Mug",
+      "/index.php?main_page=product_reviews_info&products_id=27",
+      "/index.php?main_page=ask_a_question&pid=27",
+      "/product_reviews.php?products_id=27",
+      "/tell_a_friend.php?products_id=27"
     ]) {
       for (const platform of ["shopify", "opencart", "woocommerce", null])
         assert.isFalse(looksLikeProduct(`https://shop.example${path}`, platform), path)
