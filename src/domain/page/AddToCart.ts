@@ -34,6 +34,11 @@ const cartPages = /^(?:\/[a-z]{2}(?:-[a-z]{2})?)?\/(?:cart|basket|bag|panier|car
 /** Whether an address is known to put something into a cart, and no more. */
 export const addsByAddress = (address: string): boolean => addPaths.test(address)
 
+/** Whether words say that pressing them puts something into a cart, and not that it is bought there and then. */
+export const addsByWords = (text: string): boolean =>
+  addWords.test(text) && !otherWords.test(text) && !atOnce.test(text)
+const atOnce = /\b(?:buy|order|purchase)\b|kaufen|acheter|comprar|acquista/i
+
 const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "image"])
 const isButton = (control: PageControl) => buttonTypes.has(control.type)
 const namesAdd = (control: PageControl) => addNames.test(control.name ?? "") || addNames.test(control.id ?? "")

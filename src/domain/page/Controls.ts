@@ -1,3 +1,4 @@
+import { addsByWords } from "./AddToCart.ts"
 import type { PageControl, PageForm } from "./PageFacts.ts"
 import { surroundingsOf } from "./FormWords.ts"
 import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
@@ -8,13 +9,22 @@ export const controlLimits = { forms: 200, controls: 2_000, options: 300 }
 
 const tags: ReadonlySet<string> = new Set(["input", "select", "textarea", "button"])
 const isControl = (element: PageElement) => tags.has(element.tag)
+
+/** A link without an address in a form is a button of it that a script presses: told where its words say that it adds to a cart. */
+const isPressedLink = (tree: PageTree, element: PageElement) =>
+  element.tag === "a" &&
+  element.form >= 0 &&
+  /^(?:#|\s*javascript:.*)?$/is.test(element.attributes.get("href") ?? "") &&
+  addsByWords(textOf(tree, element))
 const tagOf = (element: PageElement): PageControl["tag"] => {
   if (element.tag === "select" || element.tag === "textarea" || element.tag === "button") return element.tag
+  if (element.tag === "a") return "button"
   return "input"
 }
 
 const typeOf = (element: PageElement) => {
   const said = attributeOf(element, "type", 50)?.toLowerCase()
+  if (element.tag === "a") return "button"
   if (element.tag === "button") return said === "button" || said === "reset" ? said : "submit"
   return element.tag === "input" ? (said ?? "text") : element.tag
 }
@@ -75,7 +85,7 @@ const labelled = (tree: PageTree, element: PageElement, labels: Labels) => {
 
 const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])
 const ownText = (tree: PageTree, element: PageElement, type: string) => {
-  if (element.tag === "button") return textOf(tree, element) || pictured(tree, element)
+  if (element.tag === "button" || element.tag === "a") return textOf(tree, element) || pictured(tree, element)
   if (type === "image") return attributeOf(element, "alt", 300)
   return buttonTypes.has(type) ? attributeOf(element, "value", 300) : undefined
 }
@@ -181,7 +191,7 @@ export const readControls = (
   const outside: Array<PageControl> = []
   let count = 0
   for (const element of tree.elements) {
-    if (!isControl(element) || count++ >= controlLimits.controls) continue
+    if ((!isControl(element) && !isPressedLink(tree, element)) || count++ >= controlLimits.controls) continue
     const named = element.attributes.get("form")
     const owner = named === undefined ? element.form : (labels.elements.get(named)?.index ?? -1)
     const list = of.get(owner) ?? outside

@@ -108,6 +108,30 @@ describe("what puts a product into the cart", () => {
     assert.strictEqual(found(form)?.action, "https://shop.example/basket")
   })
 
+  it("is a link without an address by which a script sends the form around it", () => {
+    for (const href of ["#", "Javascript:void(0)", ""]) {
+      const link = `<a id="add" href="${href}"><i></i> Add to Cart</a>`
+      const steps = "<button>−</button><input name=quantity value=1><button>+</button>"
+      const add = found(
+        `<form method="post" action="/index.php?rt=checkout/cart">${steps}<input type="hidden" name="product_id" value="104">${link}</form>`
+      )
+      assert.deepInclude(add, { kind: "form", action: "https://shop.example/index.php?rt=checkout/cart" }, href)
+      assert.deepStrictEqual(add?.fields, [
+        ["quantity", "1"],
+        ["product_id", "104"]
+      ])
+    }
+  })
+
+  it("is no link that goes somewhere, stands in no form, or buys at once", () => {
+    for (const html of [
+      `<form method="post" action="/a"><a href="/contact">Add to cart</a></form>`,
+      `<a href="#">Add to cart</a>`,
+      `<form method="post" action="/a"><a href="#" onclick="fast()">Buy now</a></form>`
+    ])
+      assert.isUndefined(found(html), html)
+  })
+
   it("is there but cannot be pressed when sold out", () => {
     assert.isTrue(found(`<form action="/cart/add" method="post"><button disabled>Sold out</button></form>`)?.isDisabled)
   })
