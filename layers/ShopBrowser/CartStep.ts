@@ -176,7 +176,8 @@ const attempt = Effect.fnUntraced(function* (
   if (refused !== undefined) return ended(refused)
   if (status >= 400)
     return ended(unknown(`The product's page answered the browser with ${status}.`, snippet(before.text)))
-  if (isLogin(before)) {
+  // Many pages hold a small login beside what they sell.
+  if (isLogin(before) && adding(before.facts) === undefined) {
     return ended(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
   yield* putAway(tab.page)

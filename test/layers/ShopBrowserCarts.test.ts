@@ -180,6 +180,15 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("is filled from a page that holds a small login beside what it sells", () =>
+      Effect.gen(function* () {
+        const before = `<form action="/login" method="post"><input type="email" name="email"><input type="password" name="password"><button>Sign In</button></form>`
+        const full = "<h1>Cart</h1><p>Blue mug $12.00</p><p>Total</p>"
+        const cart = yield* cartOf({ price: "12.00", currency: "USD", full, before })
+        assert.deepInclude(cart, { status: "passed", price: "12.00" }, cart.detail)
+      })
+    )
+
     it.effect("that leads to a login asks for an account", () =>
       Effect.gen(function* () {
         const cart = yield* cartOf({ price: "12.00", currency: "USD", full: "", redirectsTo: "/login" })
