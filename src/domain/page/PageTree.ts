@@ -47,6 +47,10 @@ const none: ReadonlyMap<string, string> = new Map()
 const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top)\s*:\s*-\d{4,6}(?:\.\d{0,9})?(?:px|em|rem)\b)/i
 const strikes: ReadonlySet<string> = new Set(["s", "del", "strike"])
+/** What many shops call the price of before, which their style sheets strike through. */
+const struckClass = /(?:^|\s)(?:(?:old|was)[-_]?price|price[-_]{1,2}(?:old|was)|normalprice)(?:\s|$)/i
+const isStruck = ({ attributes, tag }: PageElement): boolean =>
+  strikes.has(tag) || struckClass.test(attributes.get("class")?.slice(0, 500) ?? "")
 const apology = /java\s?-?script/i
 
 const hides = (tag: string, attributes: ReadonlyMap<string, string>) => {
@@ -73,6 +77,7 @@ class TreeBuilder implements TokenizerCallbacks {
   #shown = 0
   /** Where the outermost text that is struck through begins. */
   #struckFrom = 0
+  #strikes = 0
   #form = -1
   #foreign = 0
   #tag = ""
@@ -167,15 +172,11 @@ class TreeBuilder implements TokenizerCallbacks {
       return
     }
     this.#open.push(element)
-    if (strikes.has(tag) && !this.#isStruck()) this.#struckFrom = this.#shown
+    if (isStruck(element) && this.#strikes++ === 0) this.#struckFrom = this.#shown
     this.#openByName.set(tag, (this.#openByName.get(tag) ?? 0) + 1)
     if (tag === "form") this.#form = element.index
     if (tag === "svg" || tag === "math") this.#foreign++
     if (tag === "noscript" && !element.isHidden && this.#noscript === undefined) this.#noscript = []
-  }
-
-  #isStruck() {
-    return [...strikes].some((tag) => (this.#openByName.get(tag) ?? 0) > 0)
   }
 
   #closeImplied(tag: string) {
@@ -209,7 +210,7 @@ class TreeBuilder implements TokenizerCallbacks {
     if (tag === "noscript" && this.#openByName.get(tag) === 0) this.#releaseNoscript()
     element.end = this.elements.length
     element.to = this.#length
-    if (strikes.has(tag) && !this.#isStruck()) this.struck.push([this.#struckFrom, this.#shown])
+    if (isStruck(element) && --this.#strikes === 0) this.struck.push([this.#struckFrom, this.#shown])
     if (isBlock(tag)) this.#write("\n")
     else if (isSpaced(tag)) this.#write(" ")
     return element
