@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
-import { cartPath } from "#domain/CartWords.ts"
+import { isCart } from "#domain/CartWords.ts"
 import { readPrices } from "#domain/page/Price.ts"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
@@ -105,12 +105,12 @@ const acts = /add|remov|delet|clear|empt|updat|logout|apply|coupon|voucher|ajout
 
 /** Where this page says the cart is, or is the cart itself, as many shops lead to it whoever adds something; then where carts usually are. */
 const addresses = (seen: Look): ReadonlyArray<URL> => {
-  const own = cartPath.test(seen.url.pathname) ? [seen.url] : []
+  const own = isCart(seen.url) ? [seen.url] : []
   const linked = seen.facts.links
     .filter(({ text }) => !allowed.addToCart.test(text) && !acts.test(text))
     .flatMap(({ href, text }) => {
       const url = URL.parse(href)
-      return url !== null && (cart.test(text) || cartPath.test(url.pathname)) ? [url] : []
+      return url !== null && (cart.test(text) || isCart(url)) ? [url] : []
     })
     .concat(own)
     .filter((url) => sameSite(url, seen.url) && !acts.test(url.pathname + url.search))

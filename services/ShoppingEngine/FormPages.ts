@@ -2,7 +2,7 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
-import { cartPath, toCheckout } from "#domain/CartWords.ts"
+import { isCart, toCheckout } from "#domain/CartWords.ts"
 import { decodedPath } from "#domain/Deeds.ts"
 import { guestLabel, isAfterwards } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
@@ -72,13 +72,15 @@ export const requestFor = ({ button, form }: Pressable, { values }: FilledForm, 
 
 const sameSite = (href: string, page: URL): URL | undefined => {
   const url = URL.parse(href)
-  return url !== null && url.host === page.host ? url : undefined
+  return url !== null && url.host === page.host && !isWithin(url, page) ? url : undefined
 }
+/** A place of the page itself, such as the "#" of a button that opens a small cart. */
+const isWithin = (url: URL, page: URL): boolean => url.href.includes("#") && bareOf(url) === bareOf(page)
+const bareOf = ({ href }: URL): string => href.split("#", 1)[0] ?? href
 
 /** The first link of this site by its words or its path. */
-export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | undefined => {
+export const linkTo = (facts: PageFacts, words: RegExp, isThere: (url: URL) => boolean): URL | undefined => {
   const page = new URL(facts.url)
-  const isThere = (url: URL) => path.test(decodedPath(url))
   for (const test of [
     (link: PageFacts["links"][number], url: URL) => isThere(url) && words.test(link.text),
     (_: PageFacts["links"][number], url: URL) => isThere(url),
@@ -94,8 +96,9 @@ export const linkTo = (facts: PageFacts, words: RegExp, path: RegExp): URL | und
 
 const cartWords =
   /^\W*(?:(?:view|my|your|shopping|show) )*(?:cart|bag|basket|trolley|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|winkelwagen|winkelmand(?:je)?|varukorg(?:en)?|kundvagn(?:en)?|(?:indkøbs|handle)?kurv(?:en)?|ostoskori|(?:twój )?koszyk|(?:nákupní )?košík|sepetim|корзина|カート|购物车|購物車|장바구니)(?!\p{L})/iu
-export const cartAddress = (facts: PageFacts): URL => linkTo(facts, cartWords, cartPath) ?? new URL("/cart", facts.url)
-export const isCartPath = (url: URL): boolean => cartPath.test(decodedPath(url))
+/** Where a page says that the cart is. */
+export const cartLink = (facts: PageFacts): URL | undefined => linkTo(facts, cartWords, isCartPath)
+export const isCartPath = (url: URL): boolean => isCart({ pathname: decodedPath(url), search: url.search })
 
 const shortWords =
   /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen|naar (?:de )?kassa|till? kass|kassalle|do kasy|k pokladně|к оформлению|レジに進む|去结算|结算|結帳/iu
@@ -104,13 +107,14 @@ const checkoutPath =
   /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna|pokladňa|penztar|zam[oó]wienie|objedn[aá]vka|odeme|oformlenie|thanh-toan)(?:\/|$)/iu
 
 /** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
-export const checkoutLink = (facts: PageFacts): URL | undefined => linkTo(facts, checkoutWords, checkoutPath)
+export const checkoutLink = (facts: PageFacts): URL | undefined =>
+  linkTo(facts, checkoutWords, (url) => checkoutPath.test(decodedPath(url)))
 
 export const guestLink = (facts: PageFacts): URL | undefined =>
   linkTo(
     { ...facts, links: facts.links.filter(({ href, text }) => !isAfterwards(`${text} ${URL.parse(href)?.pathname}`)) },
     guestLabel,
-    /\/guest(?:\/|$)/i
+    (url) => /\/guest(?:\/|$)/i.test(decodedPath(url))
   )
 
 /** How often a text stands in a page's text, whatever the case. */

@@ -15,7 +15,16 @@ import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import { signsOf } from "./CartSigns.ts"
 import type { Errand } from "./Errand.ts"
 import * as FormCheckout from "./FormCheckout.ts"
-import { addingForms, cartAddress, formsFor, labelOf, type Pressable, priceAfter, requestFor } from "./FormPages.ts"
+import {
+  addingForms,
+  cartLink,
+  formsFor,
+  isCartPath,
+  labelOf,
+  type Pressable,
+  priceAfter,
+  requestFor
+} from "./FormPages.ts"
 import {
   failed,
   orderTakenAt,
@@ -206,7 +215,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     if (wall !== undefined) return wall
     const way = wayToAdd(seen, candidate, shopper)
     if ("status" in way) return way
-    const address = cartAddress(seen.facts)
+    const linked = cartLink(seen.facts)
+    const address = linked ?? new URL("/cart", seen.facts.url)
     const signs = signsOf(candidate, seen)
     const before = yield* pageFor("cart", errand, address)
     const known = signs.map(({ count }) => (isGood(before) ? count(before.facts) : 0))
@@ -220,7 +230,9 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     if (taken !== undefined) return orderTakenAt("cart", taken, shopper)
     const walled = wallOf("cart", landed)
     if (walled !== undefined) return walled
-    const cart = yield* pageFor("cart", errand, address)
+    // Some shops lead to a cart only once it holds something.
+    const shown = isCartPath(landed.answer.url) ? landed.answer.url : cartLink(landed.facts)
+    const cart = yield* pageFor("cart", errand, linked ?? shown ?? address)
     if (!isGood(cart)) return cart
     cartSeen = cart
     const sign = signs.find(({ count }, index) => count(cart.facts) > (known[index] ?? 0))

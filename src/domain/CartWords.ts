@@ -1,8 +1,15 @@
 /** How the ways through a shop are called in the words of most shops: one place for what forms and what a browser goes by. */
 
 /** Addresses of carts. */
-export const cartPath =
-  /\/(?:(?:shopping-?|view-?)?(?:cart|basket|bag)|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand(?:je)?|varukorg|kundvagn|kurv|indkoebskurv|handlekurv|ostoskori|koszyk|ko[sš][ií]k|sepet(?:im)?|korzina|корзина)(?:\.\w{2,5})?\/?$/iu
+const cartPath =
+  /\/(?:(?:shopping[-_]?|view[-_]?)?(?:cart|basket|bag)|warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand(?:je)?|varukorg|kundvagn|kurv|indkoebskurv|handlekurv|ostoskori|koszyk|ko[sš][ií]k|sepet(?:im)?|korzina|корзина)(?:\.\w{2,5})?\/?$/iu
+
+/** Shops of one script name the page in its query, as in `index.php?main_page=shopping_cart`. */
+const namedCart = /[?&](?:route|rt|main_page|_a|controller)=(?:checkout\/)?(?:shopping_?)?(?:cart|basket)(?:&|$)/i
+
+/** Whether an address, with its path decoded, is one of a cart's page: by its path, or by the page that its query names. */
+export const isCart = ({ pathname, search }: Pick<URL, "pathname" | "search">): boolean =>
+  cartPath.test(pathname) || namedCart.test(search)
 
 /** What leads from a cart to the checkout, in languages in which that has words of its own. Alone some are said of ways to pay as well. */
 export const toCheckout = [

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { mayPress } from "#layers/ShopBrowser/Press.ts"
-import { cartAddress, checkoutLink, formsFor, guestLink, requestFor } from "#services/ShoppingEngine/FormPages.ts"
+import { cartLink, checkoutLink, formsFor, guestLink, requestFor } from "#services/ShoppingEngine/FormPages.ts"
 import { fill } from "#domain/ShopperForm.ts"
 import { shopperFor } from "#domain/TestShopper.ts"
 import { readPage } from "#domain/page/Page.ts"
@@ -278,7 +278,7 @@ describe("a link", () => {
         ["/b", checkout],
         ["/c", guest]
       ])
-      const found = [cartAddress(facts), checkoutLink(facts), guestLink(facts)].map((url) => url?.pathname)
+      const found = [cartLink(facts), checkoutLink(facts), guestLink(facts)].map((url) => url?.pathname)
       assert.deepStrictEqual(found, ["/a", "/b", "/c"], cart)
     }
   })
