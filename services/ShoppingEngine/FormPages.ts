@@ -7,6 +7,8 @@ import { decodedPath } from "#domain/Deeds.ts"
 import { guestLabel, isAfterwards } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
 import type { SiteRequest } from "../SiteVisits.ts"
+import type { PageSeen } from "./ApiRail.ts"
+import type { Candidate } from "./Rail.ts"
 
 /** A form and the button that would send it. */
 export interface Pressable {
@@ -29,6 +31,18 @@ export const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
     const button = found.control ?? undefined
     return maySubmit(form, label, "add_to_cart", button, facts) ? [{ form, button, label }] : []
   })
+
+/** The form that adds this product: one that knows its id, or else the first below its heading whose button says "add", or else "buy". */
+export const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined => {
+  const all = addingForms(seen.facts)
+  const below = all.filter(({ form }) => form.isAboveHeading !== true)
+  const forms = below.length > 0 ? below : all
+  const knows = (pressable: Pressable) =>
+    [candidate.platformId, candidate.sku].some(
+      (id) => id !== null && pressable.form.controls.some(({ value }) => value === id)
+    )
+  return all.find(knows) ?? forms.find(({ label }) => !/buy/i.test(label)) ?? forms[0]
+}
 
 /** Other forms that may be submitted for a purpose, in the page's order. */
 export const formsFor = (facts: PageFacts, purpose: Exclude<FormPurpose, "add_to_cart">): ReadonlyArray<Pressable> =>
@@ -129,3 +143,9 @@ export const priceAfter = (facts: PageFacts, text: string): string | null => {
 
 /** The total that a page states. */
 export const totalOn = (facts: PageFacts): string | null => totalIn(facts.visibleText)
+
+/** Whether a link of a page leads on to something else of the same shop; what closes a banner leads to the page itself. */
+export const leadsOn = (href: string, page: URL): boolean => {
+  const url = URL.parse(href)
+  return url !== null && url.host === page.host && url.pathname + url.search !== page.pathname + page.search
+}

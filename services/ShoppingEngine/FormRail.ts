@@ -15,16 +15,7 @@ import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import { signsOf } from "./CartSigns.ts"
 import type { Errand } from "./Errand.ts"
 import * as FormCheckout from "./FormCheckout.ts"
-import {
-  addingForms,
-  cartLink,
-  formsFor,
-  isCartPath,
-  labelOf,
-  type Pressable,
-  priceAfter,
-  requestFor
-} from "./FormPages.ts"
+import { addingForm, leadsOn, cartLink, formsFor, isCartPath, labelOf, priceAfter, requestFor } from "./FormPages.ts"
 import {
   failed,
   orderTakenAt,
@@ -52,18 +43,6 @@ const belowLeast = (said: string): string =>
   `The cart says: ${said}. A test buys one thing, and the checkout does not open for so little.`
 const empty =
   /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
-
-/** The form that adds this product: one that knows its id, or else the first below its heading whose button says "add", or else "buy". */
-const addingForm = (seen: PageSeen, candidate: Candidate): Pressable | undefined => {
-  const all = addingForms(seen.facts)
-  const below = all.filter(({ form }) => form.isAboveHeading !== true)
-  const forms = below.length > 0 ? below : all
-  const knows = (pressable: Pressable) =>
-    [candidate.platformId, candidate.sku].some(
-      (id) => id !== null && pressable.form.controls.some(({ value }) => value === id)
-    )
-  return all.find(knows) ?? forms.find(({ label }) => !/buy/i.test(label)) ?? forms[0]
-}
 
 /** The part of a page that is about its product; what else is recommended below may be sold out. */
 const besideHeading = ({ headingAt, visibleText }: PageFacts): string =>
@@ -193,12 +172,6 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
   }
   const detail = "The form was taken without a word and the item is not in the cart."
   return failed("cart", "add_to_cart_failed", detail, snippet(isEmpty ?? cart.facts.visibleText))
-}
-
-/** Whether a link of a page leads on to something else of the same shop; what closes a banner leads to the page itself. */
-const leadsOn = (href: string, page: URL): boolean => {
-  const url = URL.parse(href)
-  return url !== null && url.host === page.host && url.pathname + url.search !== page.pathname + page.search
 }
 
 /** Buys by the forms of the shop's own pages, as a browser without scripts would. Only forms that `maySubmit` lets through are sent. */
