@@ -7,9 +7,16 @@ const cartPath =
 /** Shops of one script name the page in its query, as in `index.php?main_page=shopping_cart`. */
 const namedCart = /[?&](?:route|rt|main_page|_a|controller)=(?:checkout\/)?(?:shopping_?)?(?:cart|basket)(?:&|$)/i
 
-/** Whether an address, with its path decoded, is one of a cart's page: by its path, or by the page that its query names. */
+/** What an address of a cart does to it, by its query: some scripts add, remove and empty where they show. */
+const changes =
+  /[?&](?:(?:add(?:to[a-z]{1,20})?|remove|delete|clear|empty|update)(?![a-z])|(?:action|do|act|cmd|func|task)=[\w-]{0,40}?(?:add|buy|remov|delet|clear|empt|updat))/i
+
+/**
+ * Whether an address, with its path decoded, is one of a cart's page: by its path, or by the page that its query names. One that
+ * changes the cart when it is opened is none.
+ */
 export const isCart = ({ pathname, search }: Pick<URL, "pathname" | "search">): boolean =>
-  cartPath.test(pathname) || namedCart.test(search)
+  (cartPath.test(pathname) || namedCart.test(search)) && !changes.test(search)
 
 /** What leads from a cart to the checkout, in languages in which that has words of its own. Alone some are said of ways to pay as well. */
 export const toCheckout = [
