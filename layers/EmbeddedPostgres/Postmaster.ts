@@ -52,7 +52,7 @@ export const launch = (cluster: Cluster, settings: Readonly<Record<string, strin
         const end = (how: string) => Deferred.doneUnsafe(ended, Effect.succeed(how))
         child.once("error", (error) => end(error.message))
         const logged = () => ServerLog.end(logFile, logStart)
-        child.once("exit", (code, name) => end(name ?? endOf(`exit code ${code}`, ServerLog.reasonIn(logged()))))
+        child.once("exit", (code, name) => end(name ?? endOf(code, logged())))
         return { process: child, ended, ready: awaitReady(cluster, child, ended, logged) }
       } finally {
         closeSync(log)
@@ -142,7 +142,11 @@ const sessionsOf = (directory: string) =>
     return where === undefined ? !isServer(commandLine(parentOf(pid))) : where === directory
   })
 
-const endOf = (how: string, reason: string | undefined) => (reason === undefined ? how : `${how}: ${reason}`)
+/** Who was asked to end, by whomever, has no reason of its own: the last one in its log would be some session's. */
+const endOf = (code: number | null, log: string) => {
+  const reason = code === 0 ? undefined : ServerLog.reasonIn(log)
+  return `exit code ${code}${reason === undefined ? "" : `: ${reason}`}`
+}
 
 /** Where the server gave no reason, whatever it said last may be one. */
 const inFull = (how: string, log: string) =>

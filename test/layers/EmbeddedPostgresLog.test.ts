@@ -35,6 +35,34 @@ describe("why an embedded Postgres ended", () => {
     })
   )
 
+  it.live("what a session was told is no reason of a server that somebody stopped", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* directory
+      const ended = yield* Deferred.make<string>()
+      const hearing = Logger.make(({ message }) => {
+        if (String(message).includes("ended by itself")) Deferred.doneUnsafe(ended, Effect.succeed(String(message)))
+      })
+      const server = yield* Effect.provideService(
+        EmbeddedPostgres.make({ dataDir, settings: { fsync: "off", shared_buffers: "16MB" } }),
+        Logger.CurrentLoggers,
+        new Set([hearing])
+      )
+      yield* Effect.flip(query({ ...server, username: "stranger" }, "select 1"))
+      process.kill(pidFile(join(dataDir, "cluster")).pid ?? 0, "SIGINT")
+      assert.strictEqual(yield* Deferred.await(ended), "Postgres ended by itself (exit code 0); starting it again")
+    })
+  )
+
+  it("what a session was told is no reason of a server that began anew, either", () => {
+    const told = `2026-11-27 06:37:10.242 UTC [13495] FATAL:  role "stranger" does not exist\n`
+    const anew = "2026-11-27 06:37:13.501 UTC [13394] LOG:  all server processes terminated; reinitializing\n"
+    const killed =
+      "2026-11-27 06:37:18.911 UTC [13394] LOG:  startup process (PID 13417) was terminated by signal 9: Killed\n"
+    const full = `2026-11-27 06:37:18.874 UTC [13417] FATAL:  could not extend file "base/5/16523": No space left on device\n`
+    assert.isUndefined(ServerLog.reasonIn(told + anew + killed))
+    assert.include(ServerLog.reasonIn(told + anew + full) ?? "", "No space left")
+  })
+
   it("a full disk is found among those who asked too early, and no backup is asked for", () => {
     const starting = "2026-11-27 06:37:15.242 UTC [13495] FATAL:  the database system is starting up\n"
     const log = `2026-11-27 06:37:13.501 UTC [13417] LOG:  database system was interrupted while in recovery at 2026-11-27 06:37:12 UTC
