@@ -40,6 +40,11 @@ describe("the price of a product page", () => {
         "80.00",
         name
       )
+    assert.strictEqual(
+      candidate(`<p><b>$80.00</b><span class="normalprice">$120</span> -33%</p>${add}`)?.price,
+      "80.00"
+    )
+    assert.strictEqual(candidate(`<p class="normalPrice">$80.00</p>${add}<p>Other shelves</p>`)?.price, "80.00")
     assert.strictEqual(candidate(`<p class="golden-old-prices">$80.00</p>${add}`)?.price, "80.00")
     assert.strictEqual(candidate(`<p>$80.00 <del>$120.00</del></p><p>$5.00 more</p>${add}`)?.price, "80.00")
   })

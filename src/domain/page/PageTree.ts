@@ -35,8 +35,8 @@ export interface PageTree {
   readonly text: string
   /** What is to be seen without scripts, in the same form. */
   readonly visible: string
-  /** Where in `visible` text is struck through, in its order. */
-  readonly struck: ReadonlyArray<readonly [from: number, to: number]>
+  /** Where in `visible` text is struck through, in its order, and whether it surely is. */
+  readonly struck: ReadonlyArray<readonly [from: number, to: number, isSure: boolean]>
   readonly isCut: boolean
 }
 
@@ -48,9 +48,12 @@ const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top)\s*:\s*-\d{4,6}(?:\.\d{0,9})?(?:px|em|rem)\b)/i
 const strikes: ReadonlySet<string> = new Set(["s", "del", "strike"])
 /** What many shops call the price of before, which their style sheets strike through. */
-const struckClass = /(?:^|\s)(?:(?:old|was)[-_]?price|price[-_]{1,2}(?:old|was)|normalprice)(?:\s|$)/i
-const isStruck = ({ attributes, tag }: PageElement): boolean =>
-  strikes.has(tag) || struckClass.test(attributes.get("class")?.slice(0, 500) ?? "")
+const struckClass = /(?:^|\s)(?:(?:old|was)[-_]?price|price[-_]{1,2}(?:old|was))(?:\s|$)/i
+/** What it is called as well, by shops that strike it through where there is another, and by shops of which it is the price. */
+const normalClass = /(?:^|\s)normalprice(?:\s|$)/i
+const classOf = ({ attributes }: PageElement): string => attributes.get("class")?.slice(0, 500) ?? ""
+const isSurelyStruck = (element: PageElement): boolean => strikes.has(element.tag) || struckClass.test(classOf(element))
+const isStruck = (element: PageElement): boolean => isSurelyStruck(element) || normalClass.test(classOf(element))
 const apology = /java\s?-?script/i
 
 const hides = (tag: string, attributes: ReadonlyMap<string, string>) => {
@@ -66,7 +69,7 @@ class TreeBuilder implements TokenizerCallbacks {
   readonly elements: Array<Growing> = []
   readonly text: Array<string> = []
   readonly visible: Array<string> = []
-  readonly struck: Array<readonly [from: number, to: number]> = []
+  readonly struck: Array<readonly [from: number, to: number, isSure: boolean]> = []
   isCut = false
   readonly #html: string
   readonly #open: Array<Growing> = []
@@ -78,6 +81,7 @@ class TreeBuilder implements TokenizerCallbacks {
   /** Where the outermost text that is struck through begins. */
   #struckFrom = 0
   #strikes = 0
+  #isSurelyStruck = false
   #form = -1
   #foreign = 0
   #tag = ""
@@ -172,11 +176,19 @@ class TreeBuilder implements TokenizerCallbacks {
       return
     }
     this.#open.push(element)
-    if (isStruck(element) && this.#strikes++ === 0) this.#struckFrom = this.#shown
+    if (isStruck(element)) this.#strike(element)
     this.#openByName.set(tag, (this.#openByName.get(tag) ?? 0) + 1)
     if (tag === "form") this.#form = element.index
     if (tag === "svg" || tag === "math") this.#foreign++
     if (tag === "noscript" && !element.isHidden && this.#noscript === undefined) this.#noscript = []
+  }
+
+  #strike(element: PageElement) {
+    if (this.#strikes++ === 0) {
+      this.#struckFrom = this.#shown
+      this.#isSurelyStruck = false
+    }
+    this.#isSurelyStruck ||= isSurelyStruck(element)
   }
 
   #closeImplied(tag: string) {
@@ -210,7 +222,9 @@ class TreeBuilder implements TokenizerCallbacks {
     if (tag === "noscript" && this.#openByName.get(tag) === 0) this.#releaseNoscript()
     element.end = this.elements.length
     element.to = this.#length
-    if (isStruck(element) && --this.#strikes === 0) this.struck.push([this.#struckFrom, this.#shown])
+    if (isStruck(element) && --this.#strikes === 0) {
+      this.struck.push([this.#struckFrom, this.#shown, this.#isSurelyStruck])
+    }
     if (isBlock(tag)) this.#write("\n")
     else if (isSpaced(tag)) this.#write(" ")
     return element
