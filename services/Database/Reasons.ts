@@ -11,14 +11,15 @@ export const sayingOf = (fault: unknown): string => {
   const last = innermost(fault)
   if (Predicate.hasProperty(last, "message") && last.message !== "") {
     const message = String(last.message)
-    return message.startsWith(asLength) ? unforked : message
+    return Number(asLength.exec(message)?.[1]) > longest ? unforked : message
   }
   return Predicate.hasProperty(last, "cause") && typeof last.cause === "string" ? last.cause : String(last)
 }
 
 /**
- * "could not fork new process for connection" comes in a protocol older than the one that Postgres speaks otherwise: the driver takes its
- * first letters for the length of a message.
+ * "could not fork new process for connection", or that in the server's language, comes in a protocol older than the one that Postgres
+ * speaks otherwise: the driver takes its first letters for the length of a message, which is more than Postgres ever sends at once.
  */
-const asLength = `Message length ${Buffer.from("coul").readUInt32BE()} exceeds`
+const asLength = /^Message length (\d+) exceeds/
+const longest = 2 ** 30
 const unforked = "Postgres could make no process for another connection; its log says why"
