@@ -24,9 +24,9 @@ const shared = Effect.fnUntraced(function* <A>(look: Effect.Effect<A>, late: A) 
 
 /**
  * Shutting down, starting up, out of connections, read-only after a failover, a privilege lost, another password or none of our role or
- * database while they are made again: states of a server, not of a statement.
+ * database while they are made again, a transaction that stood still for too long: states of a server, not of a statement.
  */
-const passing = /^(?:28|3D000|42501|53|55000|57P|25006)/
+const passing = /^(?:28|3D000|42501|53|55000|57P|25006|25P03)/
 
 /** Whether a fault is a database that is away or overtaken: it comes back, and the same request may succeed in a moment. */
 export const isDatabaseAway = (fault: unknown): boolean => {

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Cause, Deferred, Effect, Fiber, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -101,6 +101,30 @@ layer(Test, { timeout: "60 seconds" })("Health", (it) => {
       assert.isTrue(isDatabaseAway(yield* fault("42501")))
       assert.isFalse(isDatabaseAway(yield* fault("42P01")))
     })
+  )
+
+  it.effect("who stood still in a transaction for too long has lost it as with a database that went away", () =>
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      const lost = Effect.gen(function* () {
+        const sql = yield* PgClient.makeClient(config)
+        yield* sql`SELECT set_config('idle_in_transaction_session_timeout', '1ms', true)`.pipe(
+          // The server says it and ends the connection, which is heard while others are asked.
+          Effect.andThen(Effect.repeat(ended, { until: (isEnded) => isEnded })),
+          Effect.andThen(sql`SELECT 1`),
+          sql.withTransaction
+        )
+      })
+      const ended = Effect.map(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (other) =>
+            other`SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT set_config(''idle_in_transaction%' AND state LIKE 'idle in%'`
+        ),
+        (rows) => rows.length === 0
+      )
+      assert.isTrue(isDatabaseAway(Cause.squash(yield* Effect.flip(Effect.sandbox(lost)))))
+    }).pipe(Effect.provide(Reactivity.layer))
   )
 
   it.effect(
