@@ -17,9 +17,9 @@ const named = EventType.literals.flatMap((type) => patternsOf(type).map((pattern
 /** What holds of webhooks and their deliveries. */
 export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Assurance> => [
   {
-    // Of one with few deliveries nothing was forgotten but what failed long ago, and what it asks for is what it asked for since it was last changed. Facts and
-    // subscriptions meet by what both name, and from where the first of those who ask for the same began, behind which few facts are:
-    // millions of facts, each looked at for each of thousands of subscriptions, would take days.
+    // Of one with few deliveries nothing was forgotten but what failed long ago, and what it asks for is what it asked for since it was
+    // last changed. Facts and subscriptions meet by what both name, and from where the first of those who ask for the same began, behind
+    // which few facts are: millions of facts, each looked at for each of thousands of subscriptions, would take days.
     promise:
       "every fact after a subscription's beginning that it asks for is on its way to it or was sent, in one chain",
     query: sql`WITH few AS MATERIALIZED (
