@@ -3,8 +3,8 @@ import { isObject } from "./Encoding.ts"
 
 type Input = Parameters<typeof fetch>[0]
 
-/** A header, as name and value, that shows a payment: a proof, that of x402, or that of MPP, which may stand in `Authorization`. */
-const shown = /^(x-payment(-proof)?,|payment-signature|(payment-)?authorization,payment )/i
+/** A header, as a line with name and value, that shows a payment: a proof, that of x402, or that of MPP, which may stand in `Authorization`. */
+const shown = /^(x-payment(-proof)?,|payment-signature|(payment-)?authorization,payment )/im
 
 /** One call of `fetch`, that can be made again with other headers. */
 export interface Attempts {
@@ -29,6 +29,14 @@ const isRequest = (input: Input): input is Request => isObject(input) && "clone"
 const isStream = (body: unknown): boolean =>
   body instanceof ReadableStream || (isObject(body) && Symbol.asyncIterator in body)
 
+/** A copy of what callers may fill anew, for their next call, before this one is paid. */
+const unshared = (body: RequestInit["body"]) => {
+  if (!(body instanceof FormData || body instanceof URLSearchParams)) return body
+  const copy = Reflect.construct(body.constructor, [])
+  for (const [name, value] of body) copy.append(name, value)
+  return copy
+}
+
 /** Where a request comes from, which `fetch` forgets over any option, and what ends it: Node does not abort a copy that nobody holds. */
 const kept = ({ referrer, referrerPolicy, signal }: Request): RequestInit => ({ referrer, referrerPolicy, signal })
 
@@ -37,23 +45,25 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
   const headers = new Headers(given.headers ?? original?.headers)
   // Of the caller's headers some can be read only once, such as the entries of a map.
   const init = { ...(original && kept(original)), ...given, ...(given.headers && { headers }) }
+  init.body &&= unshared(init.body)
   // The request whose body is sent.
   const source = init.body == null ? original : undefined
+  // A `URL` may be that of the caller's next call by the time this one is paid.
+  const address = original ?? String(input)
   // Every attempt reads a copy: of a request, the first to be read would be the last.
-  const copy = () => source?.clone() ?? input
+  const copy = () => source?.clone() ?? address
   // Null leaves that of the request.
   const { signal = original?.signal } = init
-  const plain = new Request(original?.url ?? input, { method: init.method ?? original?.method ?? "GET" })
+  const plain = new Request(original?.url ?? address, { method: init.method ?? original?.method ?? "GET" })
   return {
     method: plain.method,
     url: plain.url,
     signal: signal ?? undefined,
-    isPaidAlready: [...headers].some((header) => shown.test(String(header))),
+    isPaidAlready: shown.test([...headers].join("\n")),
     isOnce: isStream(init.body),
     send: () => fetch(copy(), init),
     sendPaid: (url, added) => {
-      const all = new Headers(headers)
-      for (const [name, value] of Object.entries(added)) all.set(name, value)
+      const all = new Headers([...headers, ...Object.entries(added)])
       const next: RequestInit = { ...init, headers: all, redirect: "manual" }
       // Where a redirect led, by a request that is otherwise the caller's.
       return fetch(url === plain.url ? copy() : original ? new Request(url, original) : url, next)

@@ -31,17 +31,17 @@ const afterPaying: ReadonlyArray<PaymentErrorCode> = ["PAYMENT_NOT_ACCEPTED", "O
 // @effect-diagnostics-next-line extendsNativeError:off
 export class PaymentError extends Error {
   override readonly name = "PaymentError"
-  readonly code: PaymentErrorCode
+  declare readonly code: PaymentErrorCode
   /** Whether a proof of payment had left: money may have moved then, and never has otherwise. */
-  readonly paid: boolean
-  readonly details: { readonly [name: string]: unknown }
+  declare readonly paid: boolean
+  declare readonly details: { readonly [name: string]: unknown }
 
   constructor(
     code: PaymentErrorCode,
     message: string,
     about: { readonly details?: { readonly [name: string]: unknown }; readonly cause?: unknown } = {}
   ) {
-    super(message, about.cause === undefined ? undefined : { cause: about.cause })
+    super(message, about)
     this.code = code
     this.paid = afterPaying.includes(code)
     this.details = about.details ?? {}

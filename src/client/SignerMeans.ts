@@ -94,19 +94,15 @@ export const signerMeans = (options: SignerOptions): Means => {
     const required = readHeader(headers.get("payment-required"))
     const accepts = required?.["accepts"]
     if (required?.["x402Version"] !== 2 || !Array.isArray(accepts)) {
-      throw new PaymentError("INVALID_CHALLENGE", "The 402 has no PAYMENT-REQUIRED header of x402 version 2")
+      throw new PaymentError("INVALID_CHALLENGE", "The 402 is none of x402 version 2")
     }
     const judged = accepts.slice(0, mostOffers).map(judge)
-    const payable = judged.filter((one) => typeof one === "object")
+    const payable = judged.flatMap((one) => (isText(one) ? [] : [one]))
     const accepted = payable.find(({ micros }) => micros <= most) ?? payable[0]
     if (!accepted) {
-      throw new PaymentError(
-        "NO_PAYABLE_OFFER",
-        `Nothing the 402 offers can be paid, because of ${judged.join("; ")}`,
-        {
-          details: { reasons: judged }
-        }
-      )
+      throw new PaymentError("NO_PAYABLE_OFFER", `The 402 offers nothing that can be paid: ${judged.join("; ")}`, {
+        details: { reasons: judged }
+      })
     }
     const { asset, micros, payTo } = accepted
     return {

@@ -43,11 +43,13 @@ export const timed = async <A>(
 /** Waits, unless the signal is aborted first. */
 export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> => {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const waiting = new Promise<void>((resolve) => {
-    // @effect-diagnostics-next-line globalTimers:off
-    timer = setTimeout(resolve, millis)
-  })
-  return orAborted(waiting, signal).finally(() => clearTimeout(timer))
+  return orAborted(
+    new Promise<void>((resolve) => {
+      // @effect-diagnostics-next-line globalTimers:off
+      timer = setTimeout(resolve, millis)
+    }),
+    signal
+  ).finally(() => clearTimeout(timer))
 }
 
 /** Milliseconds that `Retry-After` asks for, in seconds or as a date of any form; undefined when it says nothing sensible. */

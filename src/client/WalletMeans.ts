@@ -12,15 +12,18 @@ export interface WalletOptions {
   readonly networks: ReadonlyArray<string>
 }
 
+const payPath = "/v1/x402/pay"
+
 /** Pays from a wallet of a Turnpike: the price is held there, and the answer is a proof to show. */
 export const walletMeans = (options: WalletOptions): Means => {
   const { networks, transport, wallet } = options
-  const pay = operation(transport, ["POST", "/v1/x402/pay", "key"])
+  const { baseUrl } = transport
+  const pay = operation(transport, ["POST", payPath, "key"])
   // The key is sent here and nowhere else, whatever a 402 says.
-  const payUrl = `${transport.baseUrl}/v1/x402/pay`
+  const payUrl = baseUrl + payPath
 
   const read = ({ body: sent, headers, method, url }: Challenge): Payable => {
-    const body = sent ?? bodyIn(headers, transport.baseUrl)
+    const body = sent ?? bodyIn(headers, baseUrl)
     const by = sent ? "payment_request_id" : "url"
     const request = body?.[by]
     const micros = parseDecimal(body?.["price"])
@@ -82,7 +85,7 @@ const bodyIn = (headers: Headers, baseUrl: string): Json | undefined => {
   const micros = parseMicros(amount)
   const price = micros === undefined ? undefined : formatDecimal(micros)
   const accepts = [{ asset, description, resource: url }]
-  const pay_url = textOr(url, "").startsWith(`${baseUrl}/`) ? `${baseUrl}/v1/x402/pay` : url
+  const pay_url = textOr(url, "").startsWith(`${baseUrl}/`) ? baseUrl + payPath : url
   return required && { price, currency: currencyOf(textOr(asset, "")), network, receiver, url, pay_url, accepts }
 }
 

@@ -5,7 +5,7 @@ import { cap, type Caps, memoryStore, type Reservation, reserve, type SpendingSt
 import { type Json, parseJson, quoted, readHeader } from "./Encoding.ts"
 import type { Means, Offer, Payable, Payment } from "./Means.ts"
 import { formatDecimal, parseDecimal } from "./Micros.ts"
-import { PaymentError } from "./PaymentError.ts"
+import { PaymentError, type PaymentErrorCode } from "./PaymentError.ts"
 import { type Receipt, receiptOf } from "./Receipt.ts"
 import { type Signer, signerMeans } from "./SignerMeans.ts"
 import { backoff, orAborted, pause, retryAfter } from "./Time.ts"
@@ -122,16 +122,14 @@ const pay = async (settings: Settings, call: Attempts, first: Response): Promise
 
 /** Money is paid to the host that was called, for a request that can be sent again. */
 const placeToPay = (call: Attempts, first: Response): string => {
-  if (call.isOnce) {
+  const refuse = (code: PaymentErrorCode, message: string) => {
     discard(first.body)
-    throw new PaymentError("BODY_NOT_REPLAYABLE", "The body is a stream, which cannot be sent again")
+    return new PaymentError(code, message)
   }
+  if (call.isOnce) throw refuse("BODY_NOT_REPLAYABLE", "A stream cannot be sent again")
   const url = first.redirected ? first.url : call.url
   const moved = new URL(url).origin !== new URL(call.url).origin || !["GET", "HEAD"].includes(call.method)
-  if (first.redirected && moved) {
-    discard(first.body)
-    throw new PaymentError("REDIRECTED", `It is ${url} that asks for money: call that`)
-  }
+  if (first.redirected && moved) throw refuse("REDIRECTED", `It is ${url} that asks for money: call that`)
   return url
 }
 
@@ -199,11 +197,11 @@ const show = async (settings: Settings, call: Attempts, showing: Showing): Promi
       const answer = await call.sendPaid(showing.url, payment.headers).catch((cause: unknown) => {
         call.signal?.throwIfAborted()
         if (!last) return undefined
-        throw new PaymentError("OUTCOME_UNKNOWN", "The call was paid for, and no answer came", { details, cause })
+        throw new PaymentError("OUTCOME_UNKNOWN", "It was paid for, and no answer came", { details, cause })
       })
       // Browsers show neither where it leads nor what was charged for it.
       if (answer?.type === "opaqueredirect") {
-        throw new PaymentError("PAID_REDIRECT", "The call was paid for, and its redirect cannot be read", { details })
+        throw new PaymentError("PAID_REDIRECT", "It was paid for, and its redirect cannot be read", { details })
       }
       if (!answer) isOpen = true
       else {

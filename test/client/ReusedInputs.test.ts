@@ -1,0 +1,58 @@
+import { assert, describe, it } from "vitest"
+import { agentOf, bankThat, challenge, json, stranger } from "./Strangers.ts"
+
+const shop = (bank: { readonly url: string }) =>
+  stranger((request, response) =>
+    request.headers["x-payment-proof"] === undefined
+      ? json(response, 402, challenge(bank.url))
+      : response.end(`${request.url} ${request.body}`)
+  )
+
+/** The calls to `/forecast` of one form or search, filled anew for each before the one before is answered. */
+const asked = async (body: FormData | URLSearchParams) => {
+  const bank = await bankThat()
+  const { url } = await shop(bank)
+  const fetch = agentOf(bank)
+  const calls = ["Lisbon", "Oslo"].map((city) => {
+    body.set("city", city)
+    return fetch(`${url}/forecast`, { method: "POST", body })
+  })
+  return await Promise.all(calls.map(async (call) => (await call).text()))
+}
+
+describe("what is paid for is what was asked", () => {
+  it("by one address that is changed for the next call", async () => {
+    const bank = await bankThat()
+    const url = new URL(`${(await shop(bank)).url}/forecast`)
+    const fetch = agentOf(bank)
+    const calls = ["Lisbon", "Oslo"].map((city) => {
+      url.searchParams.set("city", city)
+      return fetch(url)
+    })
+    const answers = await Promise.all(calls.map(async (call) => (await call).text()))
+    assert.deepStrictEqual(answers, ["/forecast?city=Lisbon ", "/forecast?city=Oslo "])
+  })
+
+  it("by an address that names another host by then, and the proof does not go there", async () => {
+    const bank = await bankThat()
+    const [seller, stranger] = [await shop(bank), await shop(bank)]
+    const url = new URL(seller.url)
+    const call = agentOf(bank)(url)
+    url.port = new URL(stranger.url).port
+    assert.strictEqual((await call).status, 200)
+    assert.deepStrictEqual([seller.seen.length, stranger.seen.length], [2, 0])
+  })
+
+  it("by one search that is filled anew for the next call", async () => {
+    assert.deepStrictEqual(await asked(new URLSearchParams()), ["/forecast city=Lisbon", "/forecast city=Oslo"])
+  })
+
+  it("by one form that is filled anew for the next call, with its files and their names", async () => {
+    const form = new FormData()
+    form.set("map", new File(["blue"], "sea.txt", { type: "text/plain" }))
+    const [first, second] = await asked(form)
+    assert.match(first ?? "", /Lisbon/)
+    assert.match(second ?? "", /Oslo/)
+    assert.match(first ?? "", /filename="sea\.txt"\r\nContent-Type: text\/plain\r\n\r\nblue/)
+  })
+})
