@@ -107,8 +107,13 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       number("eth_getTransactionCount", [address, at === "latest" ? at : quantity(at)]),
     call: (call: Call, at: bigint | "latest" = "latest") =>
       data("eth_call", [call, at === "latest" ? at : quantity(at)]),
+    // Signed with less, a transaction would be taken by nobody, and neither would any after it.
     estimateGas: (call: Call, at: bigint | "latest" = "latest") =>
-      number("eth_estimateGas", at === "latest" ? [call] : [call, quantity(at)]),
+      Effect.filterOrElse(
+        number("eth_estimateGas", at === "latest" ? [call] : [call, quantity(at)]),
+        (gas) => gas >= leastGas(call),
+        () => nonsense("eth_estimateGas")
+      ),
     // That of another transaction of the same payer may show the same transfer.
     receipt: (hash: string) =>
       Effect.filterOrElse(
@@ -129,6 +134,10 @@ export interface Call {
   readonly data: Hex
   readonly from?: string
 }
+
+/** What a transaction costs for being one that carries these bytes (EIP-7623): any call of a contract takes more. */
+const leastGas = ({ data }: Call): bigint =>
+  (data.slice(2).match(/../g) ?? []).reduce((gas, byte) => gas + (byte === "00" ? 10n : 40n), 21_000n)
 
 export interface LogFilter {
   readonly address: string

@@ -91,6 +91,20 @@ it.effect("a log in a place that no block has is no answer", () =>
   })
 )
 
+it.effect("less gas than the call costs before it is made is no answer: nobody would take what is signed for it", () =>
+  Effect.gen(function* () {
+    const call = { to: "0x1", data: "0x00a1b200" } as const
+    const least = 21_000 + 2 * 10 + 2 * 40
+    const enough = yield* answering(`0x${least.toString(16)}`)
+    assert.strictEqual(yield* enough.estimateGas(call), BigInt(least))
+    for (const gas of [0, least - 1]) {
+      const wrong = yield* answering(`0x${gas.toString(16)}`)
+      assert.strictEqual((yield* Effect.flip(wrong.estimateGas(call)))._tag, "RAIL_UNAVAILABLE")
+      assert.strictEqual((yield* Effect.flip(wrong.estimateGas(call, 7n)))._tag, "RAIL_UNAVAILABLE")
+    }
+  })
+)
+
 it("a call was refused by the contract where the node gives its reason or says so, and not where the node failed", () => {
   const isRevert = (code: number, message: string, data?: string) =>
     Rpc.isRevert(new Rpc.RpcError({ code, message, data }))
