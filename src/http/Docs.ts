@@ -8,6 +8,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
 import { dashboardPage, homePage } from "./FrontPages.ts"
 import { Paths } from "./Paths.ts"
+import { referencePage } from "./Docs/Reference.ts"
 import { conductPage } from "./Reports/ConductPage.ts"
 import { pageHeaders } from "./Reports/Page.ts"
 
@@ -87,7 +88,12 @@ export const layer = Layer.effectDiscard(
     const tried = prefix === "" ? Api : Api.annotate(OpenApi.Servers, [{ url: prefix }])
     // The page carries two megabytes of script, so nobody pays for it before somebody reads it.
     const reference = yield* Effect.cached(
-      Effect.orDie(Effect.flatten(HttpRouter.toHttpEffect(HttpApiSwagger.layer(tried, { path: "/docs" }))))
+      Effect.orDie(Effect.flatten(HttpRouter.toHttpEffect(HttpApiSwagger.layer(tried, { path: "/docs" })))).pipe(
+        Effect.map(({ body }) =>
+          body._tag === "Uint8Array" ? referencePage(new TextDecoder().decode(body.body), publicUrl) : ""
+        ),
+        Effect.map((page) => HttpServerResponse.html(page))
+      )
     )
 
     yield* serve("/openapi.json", description)

@@ -1,59 +1,72 @@
-import { assert, describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
-import { Api } from "#api/Api.ts"
-import { fieldsOf, glossary } from "#api/Glossary.ts"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { runInNewContext } from "node:vm"
+import * as Harness from "./PlatformHarness.ts"
+import { ask, entrance } from "./PlatformHarness.ts"
 
-interface Told {
-  readonly name: string
-  readonly description?: string
-}
-interface Operation {
-  readonly operationId: string
-  readonly parameters?: ReadonlyArray<Told>
-  readonly requestBody?: object
-  readonly responses: object
+interface Settings {
+  readonly deepLinking: boolean
+  readonly plugins: ReadonlyArray<(system: object) => { readonly fn: Functions }>
+  // biome-ignore lint/suspicious/noExplicitAny: a description of the API.
+  readonly spec: any
 }
 
-/** Every field and parameter of the reference, by the name that the glossary has for its place. */
-const places = (): ReadonlyArray<readonly [string, string, string | undefined]> => {
-  const spec = OpenApi.fromApi(Api)
-  const operations: ReadonlyArray<Operation> = Object.values(spec.paths).flatMap((path) => Object.values(Object(path)))
-  const within = (name: string, part: unknown) =>
-    [...fieldsOf(part)].map(([path, field]) => [name, path, field.description] as const)
-  return [
-    ...Object.entries(spec.components.schemas).flatMap(([name, schema]) => within(name, schema)),
-    ...operations.flatMap(({ operationId, parameters = [], requestBody, responses }) => [
-      ...parameters.map(({ description, name }) => [operationId, name, description] as const),
-      ...within(operationId, [requestBody, responses])
-    ])
-  ]
+interface Functions {
+  // biome-ignore lint/suspicious/noExplicitAny: a part of a description of the API.
+  readonly resolveSubtree: (spec: object, path: ReadonlyArray<string>) => Promise<{ readonly spec: any }>
 }
 
-describe("The reference", () => {
-  const all = places()
-
-  it("says of every field and parameter what it means", () => {
-    assert.isAbove(all.length, 2000)
-    assert.deepStrictEqual(
-      all.flatMap(([name, path, description]) => (description === undefined ? [`${name} ${path}`] : [])),
-      []
-    )
+/** What the page tells its library when a browser has loaded it. */
+const settingsOf = (page: string): Settings => {
+  const spec = /<script id="swagger-spec"[^>]*>([\s\S]*?)<\/script>/.exec(page)?.[1]
+  const start = page.slice(page.lastIndexOf("window.onload"), page.lastIndexOf("</script>"))
+  const told: Array<Settings> = []
+  const window = { onload: () => {} }
+  runInNewContext(start, {
+    window,
+    document: { getElementById: () => ({ textContent: spec }) },
+    SwaggerUIBundle: (settings: Settings) => told.push(settings)
   })
+  window.onload()
+  const [settings] = told
+  if (settings === undefined) throw new Error("the page starts nothing")
+  return settings
+}
 
-  it("says it once of a parameter", () => {
-    const twice = Object.values(OpenApi.fromApi(Api).paths)
-      .flatMap((path) => Object.values(Object(path)))
-      .flatMap((operation) => Object(operation).parameters ?? [])
-      .filter(({ schema }) => Object(schema).description !== undefined)
-    assert.deepStrictEqual(twice, [])
-  })
+layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the reference", (it) => {
+  it.effect("has an address for each operation, and resolves each to what its references mean", () =>
+    Effect.gen(function* () {
+      const { base } = yield* entrance
+      const { text } = yield* ask(`${base}/docs`)
+      const { deepLinking, plugins, spec } = settingsOf(text)
+      assert.isTrue(deepLinking)
+      const [plugin] = plugins
+      const { resolveSubtree } = plugin?.({ React: {} }).fn ?? assert.fail("no plugin")
+      const resolved = (path: ReadonlyArray<string>) => Effect.promise(() => resolveSubtree(spec, path))
+      const left = new Set<string>()
+      for (const [path, operations] of Object.entries({ ...spec.paths })) {
+        for (const method of Object.keys(Object(operations))) {
+          const { spec: operation } = yield* resolved(["paths", path, method])
+          assert.strictEqual(operation.operationId, spec.paths[path][method].operationId)
+          for (const [reference] of JSON.stringify(operation).matchAll(/"\$ref":"[^"]*"/g)) left.add(reference)
+        }
+      }
+      assert.deepStrictEqual([...left], [])
+      const { spec: transfer } = yield* resolved(["paths", "/v1/transfers", "post"])
+      const { schema } = transfer.responses["201"].content["application/json"]
+      assert.deepStrictEqual(Object.keys(schema.properties), Object.keys(spec.components.schemas.Transfer.properties))
+    })
+  )
 
-  it("says nothing of fields that there are not", () => {
-    const known = new Set(all.map(([name, path]) => `${name} ${path}`))
-    const told = Object.entries(glossary).flatMap(([name, of]) => Object.keys(of).map((path) => `${name} ${path}`))
-    assert.deepStrictEqual(
-      told.filter((place) => !known.has(place)),
-      []
-    )
-  })
+  it.effect("says to who runs no scripts where else the API is described", () =>
+    Effect.gen(function* () {
+      const { base } = yield* entrance
+      const { text } = yield* ask(`${base}/docs`)
+      const said = /<noscript>([\s\S]*?)<\/noscript>/.exec(text)?.[1] ?? ""
+      for (const [, address = ""] of said.matchAll(/href="([^"]+)"/g)) {
+        assert.strictEqual((yield* ask(address)).status, 200, address)
+      }
+      assert.include(said, `${base}/openapi.json`)
+    })
+  )
 })
