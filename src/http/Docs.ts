@@ -46,11 +46,13 @@ table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid #ddd }
 tr:target { background: #fff3c4 }
 code { overflow-wrap: anywhere }
+@media (min-width: 44.01rem) { td:first-child { white-space: nowrap } }
 @media (max-width: 44rem) { thead { display: none } tr { display: block; padding: .75rem 0; border-bottom: 1px solid #ddd } td { display: block; border: 0; padding: .1rem 0 } }
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #181818 } th, td, tr { border-color: #444 } tr:target { background: #4a3f10 } a { color: #8ab4f8 } }
 </style>
 </head>
 <body>
+<main>
 <h1>Error codes</h1>
 <p>Every refusal is <code>application/problem+json</code> with <code>type</code>, <code>title</code>, <code>status</code>,
 <code>detail</code>, a stable <code>code</code>, the <code>request_id</code>, and <code>details</code> where there are facts.
@@ -61,6 +63,7 @@ The operations are described in the <a href="../docs">API reference</a>.</p>
 ${rows.join("\n")}
 </tbody>
 </table>
+</main>
 </body>
 </html>
 `

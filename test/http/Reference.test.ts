@@ -69,4 +69,14 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })("th
       assert.include(said, `${base}/openapi.json`)
     })
   )
+
+  it.effect("readers of screens find where each page of ours begins", () =>
+    Effect.gen(function* () {
+      const { base } = yield* entrance
+      for (const path of ["/", "/dashboard", "/docs/errors", "/docs/scanner"]) {
+        const { text } = yield* ask(base + path)
+        assert.match(text, /<body>\s*<main>\s*<h1>[\s\S]*<\/main>\s*<\/body>/, path)
+      }
+    })
+  )
 })
