@@ -23,6 +23,25 @@ const soon = Duration.millis(50)
 /** How soon a lost connection is tried again: quickly at first, then every two seconds. */
 const reconnect = Schedule.min([Schedule.exponential(soon), Schedule.spaced("2 seconds")]).pipe(Schedule.jittered)
 
+const announcing =
+  (sql: SqlClient.SqlClient) =>
+  (subject: string, message: string): Effect.Effect<void> =>
+    sql`SELECT pg_notify(${channel}, ${`${subject} ${message}`})`.pipe(
+      Effect.catch((error) => Effect.logWarning("A message was not announced", error)),
+      Effect.asVoid,
+      sql.afterCommit
+    )
+
+/** For a command, which is over before others say anything: it is heard, and hears nothing. A standby, where nobody may listen, will do. */
+export const layerVisitor = Layer.effect(
+  EventBus,
+  Effect.gen(function* () {
+    const { subscribe } = yield* Subjects.make
+    const publish = announcing(yield* SqlClient.SqlClient)
+    return EventBus.of({ publish, subscribe, reachable: Effect.succeed(true) })
+  })
+)
+
 /**
  * The bus over LISTEN and NOTIFY, on one connection of its own. What is published inside a transaction goes out when it
  * commits. After a lost connection every subject gets the empty message, because something may have been missed.
@@ -54,13 +73,7 @@ export const layer = Layer.effect(
       return yield* Effect.raceFirst(hearing, deaf)
     }).pipe(Effect.scoped, Effect.provideService(Reactivity.Reactivity, reactivity))
 
-    const publish = (subject: string, message: string) =>
-      sql`SELECT pg_notify(${channel}, ${`${subject} ${message}`})`.pipe(
-        Effect.catch((error) => Effect.logWarning("A message was not announced", error)),
-        Effect.asVoid,
-        sql.afterCommit
-      )
-
+    const publish = announcing(sql)
     // A message of our own has to come back: the only proof that others hear us too.
     const reachable = Effect.scoped(
       Effect.flatMap(subscribe(probe), (heard) =>

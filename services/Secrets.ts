@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 
@@ -18,16 +18,19 @@ export class Secrets extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const valueOf = SqlSchema.findOne({
+      const valueOf = SqlSchema.findOneOption({
         Request: Schema.String,
         Result: Schema.Struct({ value: Schema.Uint8Array }),
         execute: (name) => sql`SELECT value FROM secrets WHERE name = ${name}`
       })
       const lookup = Effect.fn("Secrets.secret")(function* (name: string) {
+        const found = yield* valueOf(name)
+        // A standby can be read, and not written.
+        if (Option.isSome(found)) return found.value.value
         // Of several starters one inserts; all read what it inserted.
         yield* sql`INSERT INTO secrets (name, value) VALUES (${name}, ${SecureRandom.randomBytesUnsafe(32)})
             ON CONFLICT (name) DO NOTHING`
-        return (yield* valueOf(name)).value
+        return Option.getOrThrow(yield* valueOf(name)).value
       }, Effect.orDie)
       const secrets = yield* Cache.makeWith(lookup, {
         capacity: 64,

@@ -44,7 +44,7 @@ const announced = Layer.effectDiscard(Effect.flatMap(place, (found) => Console.e
 
 const layer = Layer.merge(Settlements.layer, UnresolvedOnChain.layer).pipe(
   Layer.provideMerge(Platform.administration),
-  Layer.provide(Bus.layer),
+  Layer.provide(Bus.layerVisitor),
   Layer.provide(DatabaseClock.layer),
   // Before anything that may write.
   Layer.provide(Layer.effectDiscard(Bootstrap.checkEnvironment)),
