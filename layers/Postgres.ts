@@ -10,7 +10,16 @@ import { Database } from "#services/Database.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./migrations/Migrations.ts"
 import { warnOfLoss } from "./Postgres/Durability.ts"
-import { addressOf, partsOf, hurried, pooled, PostgresUnusable, unreachable, unreadable } from "./Postgres/Unusable.ts"
+import {
+  addressOf,
+  partsOf,
+  hurried,
+  pooled,
+  PostgresUnusable,
+  tooOld,
+  unreachable,
+  unreadable
+} from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
 import { keepAlive, watched } from "./Postgres/Watched.ts"
 import * as Setting from "./Setting.ts"
@@ -150,12 +159,7 @@ const checkServer = Effect.fnUntraced(
                (select setting::int from pg_settings where name = 'transaction_timeout') as transaction_millis`,
       Schema.decodeUnknownEffect(ServerFacts)
     )
-    if (Number(row.number) < 150_000) {
-      return yield* new PostgresUnusable({
-        reason: "TooOld",
-        message: `The database server is Postgres ${row.version}; Turnpike needs 15 or newer.`
-      })
-    }
+    if (Number(row.number) < 150_000) return yield* tooOld(row.version)
     if (row.encoding !== "UTF8") {
       return yield* new PostgresUnusable({
         reason: "Encoding",

@@ -25,7 +25,9 @@ export const partsOf = (url: Redacted.Redacted): URL | undefined => {
   // A password with / ? or # in it ends the address too early: its rest, and the @ behind it, are taken for something else.
   const behind = [parts.pathname, parts.hash, ...parts.searchParams.keys()]
   const isWhole = !behind.some((part) => part.includes("@"))
-  return isWhole && [parts.hostname, parts.username, parts.password, parts.pathname].every(isEncoded)
+  // libpq takes several, to try one after the other.
+  const isOne = ![parts.hostname, ...parts.searchParams.getAll("host")].some((host) => host.includes(","))
+  return isWhole && isOne && [parts.hostname, parts.username, parts.password, parts.pathname].every(isEncoded)
     ? parts
     : undefined
 }
@@ -42,7 +44,7 @@ export const unreadable = () =>
   new PostgresUnusable({
     reason: "Unreadable",
     message:
-      "DATABASE_URL cannot be read. It is postgres://user:password@host:5432/database, where user and password are " +
+      "DATABASE_URL cannot be read. It is postgres://user:password@host:5432/database with one host, where user and password are " +
       "percent-encoded: / is %2F, @ is %40, # is %23, ? is %3F and % is %25."
   })
 
@@ -62,6 +64,8 @@ export const unreachable = (config: PgClient.PgClientConfig) => (error: SqlError
   const why = whyOf(error.reason.cause) ?? error.reason.message
   // What PgBouncer says to settings of a session; Postgres says something else.
   if (why.startsWith("unsupported startup parameter")) return pooled(config)
+  // Before 14 there was no such setting, and in whatever language a server says so, it names it.
+  if (codeOf(error.reason.cause) === "42704" && why.includes("idle_session_timeout")) return tooOld("13 or older")
   return new PostgresUnusable({
     reason: "Unreachable",
     message: `The database at ${placeOf(config)} cannot be used: ${why}`
@@ -75,6 +79,12 @@ export const pooled = (config: PgClient.PgClientConfig) =>
     message:
       `What answers at ${placeOf(config)} is a pooler that does not take the settings of a session. ` +
       "Turnpike keeps connections of its own and needs Postgres itself: name its address."
+  })
+
+export const tooOld = (version: string) =>
+  new PostgresUnusable({
+    reason: "TooOld",
+    message: `The database server is Postgres ${version}; Turnpike needs 15 or newer.`
   })
 
 /** Its setting cannot be asked for as others are when a session begins, because older servers know none of that name. */
@@ -99,5 +109,8 @@ const whyOf = (cause: unknown): string | undefined => {
     return [...new Set(cause.errors.map((error) => whyOf(error) ?? String(error)))].join(", ")
   }
   if (cause instanceof Error && cause.message !== "") return cause.message
-  return Predicate.hasProperty(cause, "code") ? String(cause.code) : undefined
+  return codeOf(cause)
 }
+
+const codeOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "code") ? String(cause.code) : undefined

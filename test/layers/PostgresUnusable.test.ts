@@ -57,19 +57,20 @@ const throughPooler = (path: string) => () => {
   return Object.assign(socket, { write: greet })
 }
 
-/** Refuses them, as PgBouncer does unless it is told to ignore them. */
-const refusing = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
-    const said = Buffer.from("SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0")
-    const head = Buffer.from([69, 0, 0, 0, said.length + 4])
-    const server = createServer((socket) => void socket.once("data", () => socket.end(Buffer.concat([head, said]))))
-    server.listen(0, "127.0.0.1", () => {
-      const url = `postgres://turnpike:secret@127.0.0.1:${Object(server.address()).port}/turnpike`
-      resume(Effect.succeed({ url, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+/** Refuses whoever comes, with these words. */
+const refusing = (code: string, words: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+      const said = Buffer.from(`SFATAL\0C${code}\0M${words}\0\0`)
+      const head = Buffer.from([69, 0, 0, 0, said.length + 4])
+      const server = createServer((socket) => void socket.once("data", () => socket.end(Buffer.concat([head, said]))))
+      server.listen(0, "127.0.0.1", () => {
+        const url = `postgres://turnpike:secret@127.0.0.1:${Object(server.address()).port}/turnpike`
+        resume(Effect.succeed({ url, close: () => server.close() }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
 
 describe("a pooler that does not take the settings of a session", () => {
   it.live("is called one where it ignores them", () =>
@@ -83,9 +84,28 @@ describe("a pooler that does not take the settings of a session", () => {
 
   it.live("is called one where it refuses them", () =>
     Effect.gen(function* () {
-      const error = yield* refusal((yield* refusing).url)
+      // As PgBouncer does unless it is told to ignore them.
+      const pooler = yield* refusing("08P01", "unsupported startup parameter: statement_timeout")
+      const error = yield* refusal(pooler.url)
       assert.include(error, { _tag: "PostgresUnusable", reason: "Pooled" })
       assert.match(error.message, /^What answers at 127\.0\.0\.1:\d+ \(DATABASE_URL\) is a pooler/)
+    })
+  )
+})
+
+describe("a server that is too old to know the settings of a session", () => {
+  it.live("is called too old, in whatever language it refuses them", () =>
+    Effect.gen(function* () {
+      const old = yield* refusing("42704", "unbekannter Konfigurationsparameter »idle_session_timeout«")
+      const { message } = yield* refusal(old.url)
+      assert.strictEqual(message, "The database server is Postgres 13 or older; Turnpike needs 15 or newer.")
+    })
+  )
+
+  it.live("is not whoever does not know a setting of the address", () =>
+    Effect.gen(function* () {
+      const other = yield* refusing("42704", 'unrecognized configuration parameter "nosuch"')
+      assert.include(yield* refusal(other.url), { _tag: "PostgresUnusable", reason: "Unreachable" })
     })
   )
 })
@@ -122,7 +142,9 @@ describe("a DATABASE_URL that cannot be used", () => {
     "postgres://turnpike:5432/secret@localhost/turnpike",
     "postgres://turnpike:5432?secret@localhost/turnpike",
     "postgres://turnpike:5432#secret@localhost/turnpike",
-    "postgres://turnpike:100%secret@localhost/turnpike"
+    "postgres://turnpike:100%secret@localhost/turnpike",
+    "postgres://turnpike:secret@one,two/turnpike",
+    "postgres:///turnpike?host=one,two&password=secret"
   ]) {
     it.effect(`is said to be unreadable, without a word of it: ${url}`, () =>
       Effect.gen(function* () {
