@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { isCart } from "#domain/CartWords.ts"
 import { accountWall } from "#domain/page/Accounts.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { productCandidates } from "#domain/scan/Candidates.ts"
@@ -140,10 +141,12 @@ const askCheckout = Effect.fnUntraced(function* (visit: Visit, url: URL) {
     return yield* sightOf(url.href, outcome)
   }
   const target = URL.parse(outcome.headers.get("location") ?? "", outcome.url.href)
-  if (target === null || target.pathname === url.pathname) return yield* plainLook(visit, url)
-  if (/\/(?:cart|basket|bag|warenkorb|carrito|panier)\b/i.test(target.pathname) || target.pathname === "/") {
+  if (target === null) return yield* plainLook(visit, url)
+  const isHome = target.pathname === "/" && target.search === ""
+  if (/\/(?:cart|basket|bag|warenkorb|carrito|panier)\b/i.test(target.pathname) || isCart(target) || isHome) {
     return { ...(yield* sightOf(url.href, outcome)), url: target.href }
   }
+  if (target.pathname === url.pathname) return yield* plainLook(visit, url)
   return { ...(yield* plainLook(visit, target)), asked: url.href, redirects: 1 }
 })
 const plainLook = (visit: Visit, url: URL) => Effect.map(look(visit, { url }), ({ sight }) => sight)

@@ -121,10 +121,16 @@ const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL>
 const categoryPath =
   /\/(?:collections?|categor(?:y|ies)|c|shop|store|catalog(?:ue)?|products|department|kategorie|women|men|all)(?:\/|$)/i
 
+/** Shops of one script name the category in their query. */
+const namedCategory =
+  /[?&](?:cPath|cat_id|category_id|id_category|path)=\d+(?:_\d+)*(?:&|$)|[?&](?:route|rt)=product\/category&/i
+const isCategory = (url: URL | null): boolean =>
+  url !== null && (categoryPath.test(url.pathname) || namedCategory.test(url.search))
+
 /** Pages that look by their address as if they list products. */
 export const categoriesOf = ({ links }: PageFacts, base: URL): ReadonlyArray<URL> =>
   ofSite(
-    links.map(({ href }) => href).filter((href) => categoryPath.test(URL.parse(href)?.pathname ?? "")),
+    links.map(({ href }) => href).filter((href) => isCategory(URL.parse(href))),
     base
   )
 

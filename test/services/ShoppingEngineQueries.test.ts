@@ -57,4 +57,23 @@ describe("a shop that names its pages in a query", () => {
       assert.strictEqual(cart?.status, "passed", cart?.detail)
     })
   )
+
+  for (const category of ["route=product/category&path=20", "main_page=index&cPath=1_4", "cPath=3", "cat_id=7"]) {
+    it.live(`sells what a category lists that is named by ${category}, where its home page lists nothing`, () =>
+      Effect.gen(function* () {
+        const { domain } = yield* Fixture.open((request, response, base) => {
+          const url = new URL(request.url ?? "/", base)
+          const html = (body: string) => send(response, 200, page(body))
+          if (url.pathname === "/") return html(`<a href="${base}/index.php?${category}">Kettles</a>`)
+          if (url.pathname !== "/index.php") return send(response, 404, page("Not found"))
+          if (url.searchParams.has("products_id"))
+            return html("<h1>Kettle</h1><p>$20.00</p><button>Add to cart</button>")
+          return html(`<a href="${base}/index.php?main_page=product_info&products_id=3">Kettle</a>`)
+        })
+        const { steps } = yield* testOf(domain, "browse")
+        const discovery = steps.find(({ step }) => step === "discovery")
+        assert.match(discovery?.detail ?? "", /Found 1 product address(?:es)? by links/)
+      }).pipe(Effect.scoped)
+    )
+  }
 })

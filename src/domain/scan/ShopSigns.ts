@@ -1,3 +1,4 @@
+import { isCart, namesCheckout } from "../CartWords.ts"
 import { addToCart } from "../page/AddToCart.ts"
 import type { JsonLdNode, PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import type { MerchantCategory, ScanFindings } from "../Scan.ts"
@@ -103,16 +104,18 @@ const cartPath =
   /\/(?:cart|basket|bag|shopping-?cart|shopping-?bag|warenkorb|carrito|carrinho|panier|carrello|winkelwagen|winkelmand|varukorg|koszyk|checkout\/cart)(?:\.\w+)?\/?$/i
 const checkoutPath = /\/(?:checkout|checkouts?\/\w*|kasse|caisse|finalizar-compra|onestepcheckout)(?:\.\w+)?\/?$/i
 
-const linkTo = (page: PageFacts, path: RegExp): string | undefined => {
+const linkTo = (page: PageFacts, isOne: (url: URL) => boolean): string | undefined => {
   const { origin } = new URL(page.url)
   for (const { href } of page.links) {
     const url = addressAt(origin, href)
-    if (url !== undefined && path.test(url.pathname)) return url.href
+    if (url !== undefined && isOne(url)) return url.href
   }
   return undefined
 }
-export const cartLink = (page: PageFacts): string | undefined => linkTo(page, cartPath)
-export const checkoutLink = (page: PageFacts): string | undefined => linkTo(page, checkoutPath)
+export const cartLink = (page: PageFacts): string | undefined =>
+  linkTo(page, (url) => cartPath.test(url.pathname) || isCart(url))
+export const checkoutLink = (page: PageFacts): string | undefined =>
+  linkTo(page, (url) => checkoutPath.test(url.pathname) || namesCheckout(url))
 
 /** What kind of business it looks like; null when nothing tells. */
 export const businessModelOf = (
