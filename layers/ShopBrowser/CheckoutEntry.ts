@@ -3,7 +3,8 @@ import type { Locator } from "playwright-core"
 import { isWayToPay } from "#domain/Deeds.ts"
 import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
-import { isLogin, type Look, look } from "./Look.ts"
+import { fieldOf } from "#domain/page/CheckoutFields.ts"
+import { isLogin, type Look, look, shownOf } from "./Look.ts"
 import { allowed, express } from "./Names.ts"
 import { find, namesOf, press } from "./Press.ts"
 import type { Tab } from "./Tab.ts"
@@ -55,6 +56,17 @@ const pressSafely = Effect.fnUntraced(function* (seen: Look, control: Locator, p
   return form === undefined && (yield* press(control, purpose))
 })
 
+const street: ReadonlySet<string | undefined> = new Set(["street-address", "address-line1"])
+const person: ReadonlySet<string | undefined> = new Set(["email", "name", "given-name"])
+
+/** Whether a page asks in sight who somebody is and where, as none does that only has a cart and what its shipping would cost. */
+const asksAddress = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const shown = yield* shownOf(tab, seen)
+  return [shown?.controls ?? [], ...(shown?.forms ?? []).map(({ controls }) => controls)].some((controls) =>
+    [street, person].every((kind) => controls.some((control) => !control.disabled && kind.has(fieldOf(control))))
+  )
+})
+
 /** Where the way to the checkout led. */
 export interface Entered {
   readonly status: number
@@ -62,8 +74,8 @@ export interface Entered {
 }
 
 /**
- * Goes to the checkout: by a link, then by a button of that name, then by where it usually is. `elsewhere` is the login of a way to pay
- * that was come to instead.
+ * Goes to the checkout: by a link, then by a button of that name. Where neither leads to another page, the cart's own may be both, and else
+ * it is looked for where it usually is. `elsewhere` is the login of a way to pay that was come to instead.
  */
 export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   const status = yield* tab.goTo(cart)
@@ -75,7 +87,7 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
     elsewhere ??= seen
     return undefined
   }
-  const links = linksThere(before)
+  const links = linksThere(before).filter((url) => url.pathname + url.search !== cart.pathname + cart.search)
   for (const url of links) {
     const found = arrivedAt(yield* tab.goTo(url, before.url), yield* look(tab))
     if (found !== undefined) return { found, elsewhere }
@@ -89,6 +101,9 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
     const found = arrivedAt(status, yield* look(tab))
     if (found !== undefined) return { found, elsewhere }
   }
+  yield* tab.quiet
+  const own = yield* look(tab)
+  if (!isCheckout(own, cart) && (yield* asksAddress(tab, own))) return { found: { status, seen: own }, elsewhere }
   for (const path of usual) {
     const answered = yield* tab.goTo(new URL(path, cart))
     const found = arrivedAt(answered, yield* look(tab))
