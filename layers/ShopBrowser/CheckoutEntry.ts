@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { isExtra } from "#domain/AsideWords.ts"
 import { isWayToPay } from "#domain/Deeds.ts"
 import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
-import { mayOrder } from "#domain/OrderingWords.ts"
+import { alwaysOrders, mayOrder } from "#domain/OrderingWords.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
+import { ask } from "./Chromium.ts"
 import { isLogin, type Look, look, shownOf } from "./Look.ts"
 import { allowed, express } from "./Names.ts"
 import { find, namesOf, press } from "./Press.ts"
@@ -128,5 +130,12 @@ export const asGuest = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
     yield* tab.quiet
     return yield* look(tab)
   }
-  return seen
+  // What is chosen is sent with the form, and by nothing before.
+  const choice = tab.page.getByRole("radio", { name: allowed.asGuest, checked: false }).first()
+  if ((yield* ask(() => choice.count())) === 0 || !(yield* ask(() => choice.isEnabled()))) return seen
+  if ((yield* namesOf(choice)).some(alwaysOrders) || isExtra((yield* ask(() => choice.getAttribute("name"))) ?? ""))
+    return seen
+  yield* Effect.ignore(ask(() => choice.check({ timeout: 1_500 })))
+  yield* tab.quiet
+  return yield* look(tab)
 })

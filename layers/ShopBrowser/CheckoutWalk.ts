@@ -11,6 +11,7 @@ import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
 import { complaints, type Field, fieldsOn, fill, type Meaning, offeredIn } from "./Fields.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
+import { openLists } from "./OpenCart.ts"
 import { offered } from "./PaymentStep.ts"
 import { isLeftAlone, mayHoldOthers, placeOf, whyAside } from "./Places.ts"
 import { find, namesOf, ordersById } from "./Press.ts"
@@ -283,6 +284,8 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     seen = after.seen
     if (!after.goesOn) break
     answer = refusedSince(tab, before)
+    const listed = yield* openLists(tab, seen)
+    if (listed !== undefined) shipping = listed
   }
   const hasSent = pressed.size > 0 || tab.writes().length > writes
   return { progress, shipping, doubt, hasSent, seen }

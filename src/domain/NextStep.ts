@@ -104,8 +104,26 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly is: For
       form.controls.some(({ name, type }) => type === "hidden" && name === "id_customer") &&
       !form.controls.some(({ required, type, value }) => type === "password" && (required || (value ?? "") !== "")) &&
       listsLaterStep(page)
+  },
+  // This form saves who buys, and nothing before its page's own buttons have opened the ways to ship and to pay is an order. It offers to
+  // buy as a guest, and of whoever does not, it takes nothing without a password.
+  {
+    platform: "opencart",
+    is: (page, form) => {
+      const buttons = form.controls.filter(({ type }) => type === "submit" || type === "button" || type === "image")
+      return (
+        /[?&]route=checkout\/checkout(?:&|$)/.test(page.url) &&
+        pathOf(page.url) === pathOf(form.action) &&
+        buttons.length > 0 &&
+        buttons.every(({ id }) => id === "button-register") &&
+        form.controls.some(({ name, type, value }) => type === "radio" && name === "account" && value === "0")
+      )
+    }
   }
 ]
+
+/** Whether a form is that of OpenCart's checkout that saves who buys. */
+export const isOpenCartStep: FormThere = (page, form) => platformOf(page, form) === "opencart"
 
 /** The known platform whose form leads to a step before the order; undefined for any other form. */
 export const platformOf = (page: CheckoutPage, form: Pick<PageForm, "action" | "controls">): string | undefined =>
