@@ -54,6 +54,10 @@ const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean =>
     ({ label, type }) => (type === "button" || type === "submit") && choiceFirst.test((label ?? "").trim())
   ).length === 1
 
+/** The first price, with its currency, that a page shows from its heading on. */
+const shownPrice = ({ headingAt, prices }: PageFacts) =>
+  prices.find((price) => price.at >= (headingAt ?? 0) && !price.isAside && price.currencies.length > 0)
+
 /** What a product page offers; undefined when it is none. */
 export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined => {
   const stated = facts.products[0]
@@ -63,8 +67,7 @@ export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined =
   const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
   const name = stated?.name ?? heading ?? facts.title
   if (name === null || name === undefined) return undefined
-  const at = facts.headingAt ?? 0
-  const shown = facts.prices.find((price) => price.at >= at && !price.isAside && price.currencies.length > 0)
+  const shown = shownPrice(facts)
   const isStated = offer?.price !== undefined && offer.price !== null
   const price = isStated ? offer.price : (shown?.value ?? null)
   const priceWithTax = taxedPrice(facts, price)
@@ -180,7 +183,10 @@ const unchosen = (
   const same = nameless === undefined ? sameBefore(pages, front) : undefined
   if (same !== undefined) return same
   if (nameless !== undefined || pages.length > 0) {
-    const detail = "Neither structured data nor an interface nor the text of the pages gives name, price and currency."
+    const detail =
+      nameless === undefined && pages.every(({ facts }) => shownPrice(facts) !== undefined)
+        ? "The pages that were read show a price, and have neither structured data nor a button that adds to a cart."
+        : "Neither structured data nor an interface nor the text of the pages gives name, price and currency."
     return failed(
       "selection",
       "no_structured_data",

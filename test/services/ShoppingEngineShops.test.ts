@@ -144,3 +144,17 @@ it.live("a variation of WooCommerce is called by its words", () =>
     assert.include(outcome.steps[2]?.detail, "Size 2")
   }).pipe(Effect.scoped)
 )
+
+it.live("of pages that show a price, and sell by telephone alone, it is not said that none gives a price", () =>
+  Effect.gen(function* () {
+    const { domain } = yield* Fixture.open((request, response, base) => {
+      const html = (body: string) => send(response, 200, page(base, "Fabrics", body))
+      if (request.url === "/") return html('<a href="/product/tweed">Tweed</a>')
+      if (request.url === "/product/tweed")
+        return html('<h1>Tweed</h1><p>$25.00</p><a href="/contact">Call to order</a>')
+      return send(response, 404, "")
+    })
+    const outcome = yield* testOf(domain, "search")
+    assert.match(outcome.steps[1]?.detail ?? "", /show a price, and have neither/)
+  }).pipe(Effect.scoped)
+)
