@@ -12,12 +12,14 @@ import * as Migrations from "./migrations/Migrations.ts"
 import { warnOfLoss } from "./Postgres/Durability.ts"
 import {
   addressOf,
+  asksInVain,
   partsOf,
   hurried,
   pooled,
   PostgresUnusable,
   tooOld,
   unreachable,
+  unencrypted,
   unreadable
 } from "./Postgres/Unusable.ts"
 import * as Version from "./Postgres/Version.ts"
@@ -75,7 +77,9 @@ const database = <E, R>(embedded: Effect.Effect<EmbeddedPostgres.Connection, E, 
     Effect.gen(function* () {
       const url = yield* Config.option(Config.Redacted("DATABASE_URL"))
       if (Option.isNone(url)) return { config: fromEmbedded(yield* embedded), embedded: true }
-      if (partsOf(url.value) === undefined) return yield* unreadable()
+      const parts = partsOf(url.value)
+      if (parts === undefined) return yield* unreadable()
+      if (asksInVain(parts)) return yield* unencrypted()
       return { config: fromUrl(url.value), embedded: false }
     })
   )

@@ -48,6 +48,20 @@ export const unreadable = () =>
       "percent-encoded: / is %2F, @ is %40, # is %23, ? is %3F and % is %25."
   })
 
+/** Whether this URL asks for encryption in a word of other drivers, which ours passes over. */
+export const asksInVain = (parts: URL): boolean =>
+  !parts.searchParams.has("sslmode") &&
+  parts.searchParams.getAll("ssl").some((value) => !/^(?:|0|false|no|off|disable)$/i.test(value))
+
+/** Whoever asks for encryption and gets none should not find that out from the network. */
+export const unencrypted = () =>
+  new PostgresUnusable({
+    reason: "Unreadable",
+    message:
+      "DATABASE_URL has ssl=, which encrypts nothing here: write sslmode=require in its place, which checks the certificate and its name " +
+      "(an authority of your own is named by NODE_EXTRA_CA_CERTS), or leave it out."
+  })
+
 /** Where the database of this URL listens, as the driver reads it. A host that begins with / is the directory of a socket. */
 export const addressOf = (url: Redacted.Redacted | undefined): { readonly host: string; readonly port: number } => {
   const parts = url && partsOf(url)

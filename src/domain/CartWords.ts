@@ -7,7 +7,7 @@ const cartPath =
 /** Shops of one script name the page in its query, as in `index.php?main_page=shopping_cart`. */
 const namedCart = /[?&](?:route|rt|main_page|_a|controller)=(?:checkout\/)?(?:shopping_?)?(?:cart|basket)(?:&|$)/i
 const namedCheckout =
-  /[?&](?:route|rt|main_page|_a)=(?:(?:checkout[/_])?(?:fast_|one_page_)?checkout|checkout[/_](?:shipping|one))(?:&|$)|\/checkout_shipping\.php$/i
+  /[?&](?:route|rt|main_page|_a)=(?:(?:checkout[/_])?(?:fast_|one_page_)?checkout|checkout[/_](?:shipping|one))(?:&|$)|\/checkout_shipping\.php(?:\?|$)/i
 
 /** What an address of a cart does to it, by its query: some scripts add, remove and empty where they show. */
 const changes =
@@ -22,7 +22,7 @@ export const isCart = ({ pathname, search }: Pick<URL, "pathname" | "search">): 
 
 /** Whether an address names a checkout as such shops do, in its query, or by a script of its own. */
 export const namesCheckout = ({ pathname, search }: Pick<URL, "pathname" | "search">): boolean =>
-  namedCheckout.test(pathname + search)
+  namedCheckout.test(pathname + search) && !changes.test(search)
 
 /** What leads from a cart to the checkout, in languages in which that has words of its own. Alone some are said of ways to pay as well. */
 export const toCheckout = [

@@ -3,7 +3,7 @@ import { Cause, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { connect, createServer } from "node:net"
 import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
-import { addressOf, partsOf } from "#layers/Postgres/Unusable.ts"
+import { addressOf, partsOf, PostgresUnusable } from "#layers/Postgres/Unusable.ts"
 import { Database } from "#services/Database.ts"
 
 /** What an operator reads when this is the DATABASE_URL. */
@@ -111,6 +111,26 @@ describe("a server that is too old to know the settings of a session", () => {
 })
 
 describe("a DATABASE_URL that cannot be used", () => {
+  for (const word of ["ssl=true", "ssl=1", "ssl=false&ssl=yes"]) {
+    it.effect(`does not ask for encryption by a word that brings none: ${word}`, () =>
+      Effect.gen(function* () {
+        const error = yield* refusal(`postgres://turnpike:secret@127.0.0.1:1/turnpike?${word}`)
+        assert(error instanceof PostgresUnusable)
+        assert.match(error.message, /^DATABASE_URL has ssl=.*sslmode=require/)
+      })
+    )
+  }
+
+  for (const word of ["ssl=false", "ssl=true&sslmode=require", "sslmode=require"]) {
+    it.effect(`is asked where it says ${word}`, () =>
+      Effect.gen(function* () {
+        const error = yield* refusal(`postgres://turnpike:secret@127.0.0.1:1/turnpike?${word}`)
+        assert(error instanceof PostgresUnusable)
+        assert.match(error.message, /ECONNREFUSED/)
+      })
+    )
+  }
+
   it.live("is named by host and port, with the reason, when nobody answers there", () =>
     Effect.gen(function* () {
       const error = yield* refusal("postgres://turnpike:secret@127.0.0.1:1/turnpike")
