@@ -224,6 +224,10 @@ layer(Postgres.layerTest)("a visitor", (it) => {
       yield* sql`create schema public`
       assert.match(yield* refusal, /^The database \w+ at .* is no Turnpike's: no server was ever started on it\.$/)
       assert.deepStrictEqual(yield* tables, [])
+      yield* sql`create table schema_migrations (migration_id int, name text)`
+      yield* sql`insert into schema_migrations values (${yield* newest}, 'theirs')`
+      assert.match(yield* refusal, /is no Turnpike's/)
+      yield* sql`drop table schema_migrations`
       yield* sql`create table schema_migrations (version text)`
       yield* sql`create table tenants (id int)`
       assert.match(yield* refusal, /is no Turnpike's/)

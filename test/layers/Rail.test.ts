@@ -114,6 +114,9 @@ describe("the rail of a server", () => {
       ] as const) {
         assert.strictEqual((yield* started("live", env)).refused, `${name} is no http or https address.`)
       }
+      const withPassword = { TURNPIKE_FACILITATOR_URL: "https://me:secret@facilitator.example" }
+      const { refused } = yield* started("live", withPassword)
+      assert.strictEqual(refused, "TURNPIKE_FACILITATOR_URL has a user or a password in it, which are not sent.")
     })
   )
 })

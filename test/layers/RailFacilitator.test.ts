@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Clock, ConfigProvider, Effect, Exit, Fiber, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import type { Outcome } from "#domain/ChainSettlement.ts"
+import * as RailFacilitator from "#layers/RailFacilitator.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import { setClock } from "../services/SetClock.ts"
 import { facilitator, settlement, skipping } from "./RailFacilitatorHarness.ts"
@@ -26,6 +27,14 @@ describe("a facilitator by its URL", () => {
         paymentPayload: wanted.authorization.payload,
         paymentRequirements: wanted.authorization.requirements
       })
+    })
+  )
+
+  it.effect("is told who asks as a file of secrets has it", () =>
+    Effect.gen(function* () {
+      const env = { TURNPIKE_FACILITATOR_URL: "https://a.example", TURNPIKE_FACILITATOR_AUTHORIZATION: "Bearer mine\n" }
+      const { authorization } = yield* RailFacilitator.config.parse(ConfigProvider.fromUnknown(env))
+      assert.strictEqual(Option.getOrThrow(Option.map(authorization, Redacted.value)), "Bearer mine")
     })
   )
 

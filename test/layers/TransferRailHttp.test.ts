@@ -141,11 +141,11 @@ describe("the rail of a live server", () => {
   const railOf = (environment: Readonly<Record<string, string>>) =>
     Effect.map(Layer.build(Layer.fresh(chosen(environment))), (context) => Context.getOption(context, Port))
 
-  it.live("is the provider whose address the operator gave, also a private one", () =>
+  it.live("is the provider whose address the operator gave, also a private one, with what a file of secrets has", () =>
     Effect.gen(function* () {
       const { host, state } = yield* answering([{ body: completed }])
       const rail = Option.getOrThrow(
-        yield* railOf({ TURNPIKE_SETTLEMENT_URL: `http://${host}`, TURNPIKE_SETTLEMENT_AUTHORIZATION: "Basic eDp5" })
+        yield* railOf({ TURNPIKE_SETTLEMENT_URL: `http://${host}`, TURNPIKE_SETTLEMENT_AUTHORIZATION: "Basic eDp5\n" })
       )
       assert.strictEqual((yield* rail.submit(order))._tag, "Completed")
       assert.deepInclude(state.questions[0] ?? {}, { path: "/settlements" })
@@ -162,7 +162,7 @@ describe("the rail of a live server", () => {
 
   it.live("does not start with an address that cannot be asked", () =>
     Effect.gen(function* () {
-      for (const url of ["nonsense", "ftp://rail.test", "file:///etc/passwd"]) {
+      for (const url of ["nonsense", "ftp://rail.test", "file:///etc/passwd", "https://me:mine@rail.test"]) {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(railOf({ TURNPIKE_SETTLEMENT_URL: url }))), url)
       }
     }).pipe(Effect.scoped)
