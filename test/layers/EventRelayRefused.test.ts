@@ -99,6 +99,27 @@ if (NatsServer.binary === undefined) {
     })
   )
 
+  fact(
+    "a NATS that has less of a disk than a stream may take is given a smaller one",
+    Effect.gen(function* () {
+      const small = yield* Effect.acquireRelease(
+        Effect.promise(() => NatsServer.make({ disk: "256MB" })),
+        (server) => Effect.promise(() => server.end())
+      )
+      yield* Effect.promise(() => small.start())
+      const { turn } = yield* relayOver(small.url)
+      yield* happen
+      yield* Effect.repeat(turn, { while: (more) => more })
+      assert.strictEqual((yield* Metric.value(EventRelay.behind)).value, 0)
+      const connection = yield* Effect.acquireRelease(
+        Effect.promise(() => connectNats({ servers: small.url })),
+        (open) => Effect.promise(() => open.close())
+      )
+      const { message } = yield* JetStream.look(connection)
+      assert.strictEqual(message?.place, 1n)
+    })
+  )
+
   it.effect("a stream that was given other subjects is named as the reason, not a JetStream that is off", () =>
     Effect.gen(function* () {
       const connection = yield* Effect.acquireRelease(

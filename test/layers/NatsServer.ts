@@ -33,9 +33,10 @@ const answers = (port: number) =>
     socket.once("close", () => resolve(false))
   })
 
-/** With a `user`, who may be `allowed` some subjects only. */
+/** With a `user`, who may be `allowed` some subjects only. Its streams together have `disk`. */
 export const make = async ({
   allowed = [] as ReadonlyArray<string>,
+  disk = "",
   jetstream = true,
   user = ""
 } = {}): Promise<NatsServer> => {
@@ -44,16 +45,17 @@ export const make = async ({
   const home = mkdtempSync(join(tmpdir(), "turnpike-nats-"))
   const store = join(home, "store")
   const state: { child?: ChildProcess } = {}
-  const permissions = allowed.length === 0 ? [] : ["-c", join(home, "nats.conf")]
+  const config = allowed.length === 0 && disk === "" ? [] : ["-c", join(home, "nats.conf")]
   if (allowed.length > 0) {
     const subjects = { publish: allowed, subscribe: allowed }
     const users = [{ user, password: `secret-of-${user}`, permissions: subjects }]
     writeFileSync(join(home, "nats.conf"), `authorization: ${JSON.stringify({ users })}\n`)
   }
+  if (disk !== "") writeFileSync(join(home, "nats.conf"), `jetstream: { max_file: ${disk} }\n`)
   const start = async () => {
     const settings = ["-a", "127.0.0.1", "-p", String(port), ...(jetstream ? ["-js", "-sd", store] : [])]
     const identity = user === "" || allowed.length > 0 ? [] : ["--user", user, "--pass", `secret-of-${user}`]
-    const child = spawn(binary, [...settings, ...identity, ...permissions], { stdio: "ignore" })
+    const child = spawn(binary, [...settings, ...identity, ...config], { stdio: "ignore" })
     state.child = child
     while (!(await answers(port))) {
       if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`)
