@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Logger, Schedule } from "effect"
-import { renameSync } from "node:fs"
+import { appendFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 import { pidFile } from "#layers/EmbeddedPostgres/Postmaster.ts"
@@ -62,6 +62,24 @@ describe("why an embedded Postgres ended", () => {
     assert.isUndefined(ServerLog.reasonIn(told + anew + killed))
     assert.include(ServerLog.reasonIn(told + anew + full) ?? "", "No space left")
   })
+
+  it.effect("it is found at the end of all that this server logged, and nothing of what one before it logged", () =>
+    Effect.gen(function* () {
+      const file = `${yield* directory}.log`
+      const before = "2026-11-26 06:37:15.242 UTC [1] FATAL:  could not write lock file: No space left on device\n"
+      writeFileSync(file, before)
+      assert.isUndefined(ServerLog.reasonIn(ServerLog.end(file, before.length)))
+      const recovering = "2026-11-27 06:37:15.242 UTC [2] LOG:  syncing data directory (fsync), elapsed time: 10.00 s\n"
+      const reason = "could not write to file: Input/output error"
+      const cut = "2026-11-27 06:37:18.911 UTC [3] FATAL:  terminating connection due to unexpected postmaster exit\n"
+      const asked = '2026-11-27 06:37:16.112 UTC [4] FATAL:  role "nobody" does not exist\n'
+      appendFileSync(
+        file,
+        `${recovering.repeat(1_000)}${asked}2026-11-27 06:37:18.874 UTC [2] PANIC:  ${reason}\n${cut}`
+      )
+      assert.strictEqual(ServerLog.reasonIn(ServerLog.end(file, before.length)), reason)
+    })
+  )
 
   it("a full disk is found among those who asked too early, and no backup is asked for", () => {
     const starting = "2026-11-27 06:37:15.242 UTC [13495] FATAL:  the database system is starting up\n"
