@@ -31,6 +31,7 @@ layer(platform, { timeout: "60 seconds" })("the doctor of agents", (it) => {
         const sql = yield* SqlClient.SqlClient
         const { rotateKey } = yield* AgentSessions
         const [one, two] = [yield* agent(yield* tenant), yield* agent(yield* tenant)]
+        yield* open(one)
         const key = yield* rotateKey(one.id, proofOf(one.id, one.seed), "generated")
         yield* Effect.all([open({ id: one.id, seed: seedOf(key) }), open(two)])
         yield* isSound

@@ -76,6 +76,7 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [told, "UPDATE events SET tenant_id = gen_random_uuid() WHERE type = 'refund.completed'"],
   [told, "UPDATE events SET data = '{}' WHERE type LIKE 'dispute.%'"],
   [fenced, "UPDATE transfers SET refunds_version = 0 WHERE refunds_version > 0"],
+  [fenced, "DELETE FROM tallies"],
   [streams, "UPDATE streams SET from_wallet_id = gen_random_uuid()"],
   [streams, "UPDATE streams SET to_wallet_id = (SELECT id FROM wallets w WHERE w.id <> to_wallet_id LIMIT 1)"],
   [schedules, "UPDATE scheduled_transfers SET to_wallet_id = gen_random_uuid()"],

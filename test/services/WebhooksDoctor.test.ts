@@ -49,6 +49,22 @@ layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
     )
   }
 
+  it.effect("sees a fact that is on its way to a subscription twice", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { caller, id } = yield* subscribe(url, { events: ["dispute.opened"] })
+      yield* TestClock.adjust("1 second")
+      yield* happen(caller, ["dispute.opened"])
+      yield* expandAll
+      const [twice] = yield* sql`INSERT INTO webhook_deliveries
+        SELECT (jsonb_populate_record(d, jsonb_build_object('id', other, 'chain_id', other))).*
+        FROM webhook_deliveries d, new_uuid() AS other WHERE d.webhook_id = ${id} RETURNING webhook_id AS webhook, event_seq AS seq`
+      assert.deepStrictEqual(yield* against(coming), [{ ...twice, chains: 2n }])
+      yield* sql`DELETE FROM webhook_deliveries WHERE webhook_id = ${id}`
+      yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+    })
+  )
+
   for (const column of ["event_id", "tenant_id", "event_type"] as const) {
     it.effect(`sees a delivery with another ${column} than its event`, () =>
       Effect.gen(function* () {
