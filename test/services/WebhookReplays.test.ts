@@ -43,6 +43,18 @@ layer(testLayer(), { timeout: "60 seconds" })("replaying past events", (it) => {
     })
   )
 
+  it.effect("goes up to `until`, also where that is long ago", () =>
+    Effect.gen(function* () {
+      const { caller, id, since } = yield* subscribedTo("transfer.created")
+      const until = yield* now
+      yield* TestClock.adjust("1 hour")
+      yield* happen(caller, ["transfer.completed"])
+      yield* TestClock.adjust("1 second")
+      const { replayAll } = yield* WebhookDeliveries
+      assert.deepInclude(yield* replayAll(caller, id, { since, until }), { queued: 1, next: null })
+    })
+  )
+
   it.effect(
     "misses nothing from `until` on: what had happened before the call, and was written after it, is sent",
     () =>
