@@ -63,7 +63,7 @@ export const run = Effect.fn("Migrations.run")(function* (loader: Migrator.Loade
         // A table that somebody uses is waited for in front of all others who do: for less than Postgres takes to look for deadlocks, so
         // that it ends none of those who serve, unless nothing else has helped.
         Effect.andThen(Effect.suspend(() => sql`SELECT set_config('lock_timeout', ${`${patience(tries)}ms`}, true)`)),
-        Effect.andThen(mayBegin),
+        Effect.andThen(mayBegin(loader)),
         Effect.andThen(migrator({ loader, table: "schema_migrations" }))
       )
     )
@@ -85,15 +85,20 @@ const retries = 30
 const patience = (tries: number) => (tries < 10 ? Math.min(100 * 2 ** tries, 800) : 2000)
 
 /** What Postgres says of a database that can take no first table is lost on the way. */
-const mayBegin = Effect.gen(function* () {
+const mayBegin = Effect.fnUntraced(function* (loader: Migrator.Loader) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS begun, current_schema() AS place,
-    EXISTS (
-      SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_migrations') AND attname = 'migration_id' AND NOT attisdropped
-    ) AS ours,
+    2 = (
+      SELECT count(*) FROM pg_attribute
+      WHERE attrelid = to_regclass('schema_migrations') AND attname IN ('migration_id', 'name') AND NOT attisdropped
+    ) AS shaped,
     coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may,
     current_setting('transaction_read_only') = 'on' AS fixed, current_setting('search_path') AS path`
-  const message = row && unfit(row)
+  const done = row?.["shaped"] === true ? yield* sql`SELECT migration_id, name FROM schema_migrations` : []
+  const names = new Map((yield* loader).map(([id, name]) => [id, name]))
+  // Programs of others count theirs in a table of this shape as well. Those of a newer version of ours have names not known here.
+  const ours = done.every((one) => [undefined, one["name"]].includes(names.get(Number(one["migration_id"]))))
+  const message = row && unfit({ ...row, ours: row["shaped"] === true && ours })
   if (message !== undefined) return yield* new Migrator.MigrationError({ kind: "Failed", message })
 })
 

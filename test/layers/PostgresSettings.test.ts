@@ -97,6 +97,10 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that can take n
       yield* sql`CREATE TABLE schema_migrations (version text)`
       assert.match(yield* refusal, /^The database is somebody else's: its table schema_migrations is no Turnpike's\./)
       yield* sql`DROP TABLE schema_migrations`
+      yield* sql`CREATE TABLE schema_migrations (migration_id integer PRIMARY KEY, created_at timestamptz, name text)`
+      yield* sql`INSERT INTO schema_migrations (migration_id, name) VALUES (1, 'init'), (2, 'theirs'), (1000, 'theirs')`
+      assert.match(yield* refusal, /^The database is somebody else's: its table schema_migrations is no Turnpike's\./)
+      yield* sql`DROP TABLE schema_migrations`
     })
   )
 
