@@ -12,12 +12,10 @@ import { htmlOf } from "./ShopBrowser/Drawn.ts"
 import { program } from "./ShopBrowser/Program.ts"
 import * as Tab from "./ShopBrowser/Tab.ts"
 
-const shownIn = (tab: Tab.Tab, url: URL): Effect.Effect<ShownPage | { readonly failure: string }> => {
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    return Effect.succeed({ failure: "Only pages of the web are shown." })
-  }
+/** The page of a tab as it stands after something, which says its status. */
+const standing = (tab: Tab.Tab, after: Effect.Effect<number, BrowserFailed>) => {
   const load = Effect.gen(function* () {
-    const status = yield* tab.goTo(url)
+    const status = yield* after
     const html = yield* htmlOf(tab.page)
     const shown: ShownPage = { url: new URL(tab.page.url()), status, html }
     return shown
@@ -25,8 +23,16 @@ const shownIn = (tab: Tab.Tab, url: URL): Effect.Effect<ShownPage | { readonly f
   return BrowserRail.bounded(load, ({ detail }) => ({ failure: detail }))
 }
 
+const shownIn = (tab: Tab.Tab, url: URL): Effect.Effect<ShownPage | { readonly failure: string }> => {
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return Effect.succeed({ failure: "Only pages of the web are shown." })
+  }
+  return standing(tab, tab.goTo(url))
+}
+
 const visitOf = (tab: Tab.Tab): BrowserVisit => ({
   show: (url) => shownIn(tab, url),
+  later: standing(tab, Effect.as(tab.rest, 200)),
   rail: (shopper) => BrowserRail.make(tab, shopper),
   requests: tab.requests,
   isBroken: tab.isBroken
@@ -42,7 +48,8 @@ const without = (reason: string): BrowserVisit => {
     payment: Effect.succeed({ ...why, methods: [] }),
     cleanUp: Effect.void
   }
-  return { show: () => Effect.succeed({ failure: reason }), rail: () => rail, requests: () => [], isBroken: () => true }
+  const failure = Effect.succeed({ failure: reason })
+  return { show: () => failure, later: failure, rail: () => rail, requests: () => [], isBroken: () => true }
 }
 
 type NewContext = (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>

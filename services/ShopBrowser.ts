@@ -14,6 +14,8 @@ export interface ShownPage {
 /** A shop in a browser of its own: a rail, and pages as people see them. */
 export interface BrowserVisit {
   show(url: URL): Effect.Effect<ShownPage | { readonly failure: string }>
+  /** The page that was shown last, a second later and when it is quiet. */
+  readonly later: Effect.Effect<ShownPage | { readonly failure: string }>
   /** The rail on which this person shops. */
   readonly rail: (shopper: TestShopper) => Rail
   /** What its pages and their scripts asked so far, as far as a record has room. */

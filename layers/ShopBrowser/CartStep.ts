@@ -6,7 +6,8 @@ import { addToCart as adding } from "#domain/page/AddToCart.ts"
 import { isQuantity } from "#domain/page/Quantity.ts"
 import type { Blocker, BlockerId } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
-import { failed, orderTakenAt, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
+import { textWanted } from "#domain/ShopperForm.ts"
+import { failed, orderTakenAt, ownWords, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { untick } from "./Boxes.ts"
 import { type CartSeen, openCart } from "./CartPage.ts"
@@ -151,6 +152,8 @@ interface Attempt {
   readonly done: CartDone
   readonly left: number
   readonly isIdle: boolean
+  /** What the product's form needs and only a buyer knows. */
+  readonly wanted?: string | undefined
 }
 
 /** How far an attempt goes, and whether the page's scripts get time first to take over what the server drew. */
@@ -228,11 +231,30 @@ const attempt = Effect.fnUntraced(function* (
   if (seen.isLogin)
     return ended(failed("cart", "account_required", "The cart's page leads to a login.", snippet(seen.look.url.href)))
   const isIdle = made.length === 0 && after.text === before.text
-  if (seen.line === undefined) return ended(whyNot(before, after, chosen, made.join(", ")), left, isIdle)
+  if (seen.line === undefined) {
+    const form = adding(before.facts)?.form
+    return {
+      ...ended(whyNot(before, after, chosen, made.join(", ")), left, isIdle),
+      wanted: form == null ? undefined : textWanted(form)
+    }
+  }
   const told = { thing: candidate.name, pages: [before.text, seen.look.text] }
   const done: CartDone = { outcome: inCart(candidate, seen, chosen, addedAtOnce(before)), page: seen.look.url, told }
   return { done, left, isIdle }
 })
+
+/** An attempt that put nothing into the cart, of which the page's own form or what we closed may be the reason. */
+const unblamed = (tab: Tab, { done, isIdle, wanted }: Attempt): CartDone => {
+  if (done.outcome.status !== "failed" || !done.outcome.blockers.some(({ id }) => mayWantChoice.has(id))) return done
+  if (wanted !== undefined) return none(ownWords(wanted))
+  if (!isIdle || tab.socketsClosed() === 0) return done
+  return none(
+    unknown(
+      "What the control does may go over a connection of the page's own (WebSocket), which a test does not open.",
+      done.outcome.evidence
+    )
+  )
+}
 
 /**
  * Loads the product's page, chooses, adds, and reads the cart back from its own page. A press that did nothing may have come before the
@@ -243,7 +265,11 @@ export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candi
   if (url === undefined) return none(unknown("The product has no page to be opened."))
   const first = yield* attempt(tab, candidate, url, shopper, { eagerness: "plainly", isPatient: false })
   const isWanting = first.done.outcome.blockers.some(({ id }) => mayWantChoice.has(id))
-  if (!isWanting || (first.left === 0 && !first.isIdle)) return first.done
+  if (!isWanting) return first.done
   const eagerness = first.left === 0 ? "plainly" : "maybe"
-  return (yield* attempt(tab, candidate, url, shopper, { eagerness, isPatient: first.isIdle })).done
+  const last =
+    first.left === 0 && !first.isIdle
+      ? first
+      : yield* attempt(tab, candidate, url, shopper, { eagerness, isPatient: first.isIdle })
+  return unblamed(tab, last)
 })

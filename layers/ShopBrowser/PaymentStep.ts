@@ -1,7 +1,8 @@
 import { Effect } from "effect"
+import { namesPaying } from "#domain/Deeds.ts"
 import { countedOf, paymentSigns, type PaymentSigns } from "#domain/page/PaymentOffer.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
-import { classed, judged } from "#services/ShoppingEngine/Payments.ts"
+import { classed, judged, saysWayToPay } from "#services/ShoppingEngine/Payments.ts"
 import { ask } from "./Chromium.ts"
 import { type Look, look, shownOf } from "./Look.ts"
 import { isShipping } from "#domain/ShippingWords.ts"
@@ -51,7 +52,10 @@ export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const count = Math.min(yield* ask(() => radios.count()), most)
   for (let index = 0; index < count; index++) {
     const radio = radios.nth(index)
-    if (!(yield* ask(() => radio.evaluate(isFolded)))) names.push(yield* nameIn(radio))
+    if (yield* ask(() => radio.evaluate(isFolded))) continue
+    const name = yield* nameIn(radio)
+    const attributes = yield* ask(() => Promise.all([radio.getAttribute("name"), radio.getAttribute("id")]))
+    if (namesPaying(attributes.join(" ")) || saysWayToPay(name)) names.push(name)
   }
   // Of the choices on a checkout page only those count that are known to be ways to pay.
   const choices = [...classed(names.filter((name) => name !== "" && !isShipping(name))).marks]

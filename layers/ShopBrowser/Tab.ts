@@ -40,6 +40,8 @@ export interface Tab {
   readonly rest: Effect.Effect<void>
   /** Every change that was asked for so far. */
   readonly writes: () => ReadonlyArray<Write>
+  /** How many connections of its own a page wanted to talk over, each of which was closed. */
+  readonly socketsClosed: () => number
   readonly requests: () => ReadonlyArray<RequestMade>
   /** How often a request that would have ordered something was stopped. */
   readonly ordersStopped: () => number
@@ -91,7 +93,7 @@ const entry = (request: Request, userAgent: string, outcome: Pick<RequestMade, "
 const watch = (context: BrowserContext, userAgent: string) => {
   const made: Array<RequestMade> = []
   const writes: Array<Write> = []
-  const seen = { count: 0, orders: 0, open: new Set<Request>(), changes: 0 }
+  const seen = { count: 0, orders: 0, sockets: 0, open: new Set<Request>(), changes: 0 }
   const keep = (request: Request, outcome: Pick<RequestMade, "status" | "failure" | "bytes">) => {
     if (made.length < mostKept && kept.has(request.resourceType())) made.push(entry(request, userAgent, outcome))
   }
@@ -170,7 +172,10 @@ export const open = Effect.fnUntraced(function* (
   yield* ask(() =>
     context.routeWebSocket(
       () => true,
-      (socket) => void socket.close().then(ignore, ignore)
+      (socket) => {
+        seen.sockets++
+        void socket.close().then(ignore, ignore)
+      }
     )
   )
   yield* ask(() => context.addInitScript({ content: `${withoutSockets}; ${openShadows}` }))
@@ -205,6 +210,7 @@ export const open = Effect.fnUntraced(function* (
     quiet,
     rest,
     writes: () => writes,
+    socketsClosed: () => seen.sockets,
     requests: () => made,
     ordersStopped: () => seen.orders,
     isBroken: () => context.browser()?.isConnected() === false

@@ -5,7 +5,7 @@ import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
 import { buyingAtOnce, isEmptying, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { isQuantity } from "#domain/page/Quantity.ts"
-import { fill } from "#domain/ShopperForm.ts"
+import { fill, textWanted } from "#domain/ShopperForm.ts"
 import type { Blocker, BlockerId } from "#domain/ShoppingTest.ts"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { mayAsk } from "#domain/ShoppingConduct.ts"
@@ -19,6 +19,7 @@ import { addingForm, leadsOn, cartLink, formsFor, isCartPath, labelOf, priceAfte
 import {
   failed,
   orderTakenAt,
+  ownWords,
   passed,
   refusedBy,
   snippet,
@@ -130,6 +131,8 @@ const wayToAdd = (seen: PageSeen, candidate: Candidate, shopper: TestShopper): A
     const detail = `Of "${filled.exhausted.map(labelOf).join(", ")}" nothing can be chosen.`
     return failed("cart", "variant_required", detail, snippet(pressable.label))
   }
+  const asked = textWanted(pressable.form)
+  if (asked !== undefined) return ownWords(asked)
   return { request: requestFor(pressable, filled, seen.answer.url), quantity: filled.quantity }
 }
 

@@ -1,3 +1,4 @@
+import { accountWall } from "#domain/page/Accounts.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { bareLength, onlyAsks } from "#domain/page/Walls.ts"
@@ -79,6 +80,11 @@ export const nothing = (
   }
   if (trouble !== undefined) return unknown(`No product was found, and ${trouble}.`, null, warnings)
   if (refused !== undefined) return { ...refused, blockers: [...warnings, ...refused.blockers] }
+  const wall = home.facts.links.length <= fewLinks ? accountWall(home.facts, home.answer.url) : undefined
+  if (wall !== undefined) {
+    const detail = "The home page asks for a login and shows no product before."
+    return failed("discovery", "account_required", detail, snippet(wall), warnings)
+  }
   const detail = "Neither a sitemap nor links nor an interface leads to a product."
   const text = snippet(home.facts.visibleText)
   // Many shops draw their products into a page that has everything else.

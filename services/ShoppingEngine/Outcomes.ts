@@ -146,3 +146,7 @@ export const refusedBy = (step: Step, outcome: SiteOutcome): StepOutcome | undef
   if (status === 451) return failed(step, "geo_restricted", "The site answers 451: not available where we are.", seen)
   return undefined
 }
+
+/** What is made to its buyer's own words or measures is no shop's fault: nobody told a test any. */
+export const ownWords = (label: string): StepOutcome =>
+  unknown(`The product asks for "${label}", which only its buyer knows, and a test makes nothing up.`, snippet(label))

@@ -28,6 +28,11 @@ const platformNames: ReadonlyArray<readonly [RegExp, string, PaymentMark["class"
   [/standard-payment|manual|offline/i, "manual", "deferred"]
 ]
 
+const plainCard = /^\W*(?:(?:pay(?:ment)?|by|with|via|bank|new|add|a|online)\W+){0,4}(?:cards?|credit)(?!\p{L})/iu
+
+/** Whether a choice of a page, whatever its field is called, says by its words alone that it is a way to pay: a greeting card is none. */
+export const saysWayToPay = (words: string): boolean => methodNamed(words) !== undefined || plainCard.test(words)
+
 /** The methods that an interface names, classed; `others` are names that nothing here knows. */
 export const classed = (
   names: ReadonlyArray<string>
@@ -97,14 +102,15 @@ export const judged = ({ currency, evidence, isUndrawn, isWhole, marks, others }
     return { ...failed("payment", "unsupported_payment_method", detail, seen), methods }
   }
   const warnings: Array<Blocker> = []
-  if (byAgent.length === 0) {
+  if (byAgent.length === 0 && others.length === 0) {
     const how = deferred.map(({ method }) => method).join(", ")
     warnings.push(warning("payment", "only_deferred_payment", `An agent can order but not pay: ${how}.`, seen))
-  } else if (byAgent.every(({ method }) => cards.has(method)) && strong.has(currency ?? "")) {
+  } else if (byAgent.length > 0 && byAgent.every(({ method }) => cards.has(method)) && strong.has(currency ?? "")) {
     const detail = `Cards in ${currency} are mostly confirmed by their holder (3-D Secure).`
     warnings.push(warning("payment", "three_ds_likely", detail, seen))
   }
-  return { ...passed(`Offered: ${names.join(", ")}. Nothing was submitted.`, seen, warnings), methods }
+  const besides = others.length === 0 ? "" : `, and what we do not know: ${others.join(", ")}`
+  return { ...passed(`Offered: ${names.join(", ")}${besides}. Nothing was submitted.`, seen, warnings), methods }
 }
 
 /** What a page lets choose by fields that are about paying, in its own words. */
@@ -130,9 +136,10 @@ export const judgedPage = (
 ): PaymentOutcome => {
   const { methods, none } = paymentOffer(facts)
   const evidence = snippet(none ?? methods.map(({ marker }) => marker).join(" | "))
+  const isKnown = (words: string) => methods.some(({ marker }) => marker.includes(words))
   return judged({
     marks: methods,
-    others: methods.length > 0 ? [] : choicesOf(facts),
+    others: choicesOf(facts).filter((words) => !isKnown(words)),
     isWhole: none !== undefined || (isWhole && !facts.isCut),
     isUndrawn: true,
     currency,

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { isExtraControl } from "#domain/AsideForm.ts"
 import { saysNothing } from "#domain/AsideWords.ts"
 import { choiceFirst } from "#domain/ChoiceWords.ts"
+import { subscribing } from "#domain/FormConduct.ts"
 import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
 import { isBuyable } from "#domain/page/Availability.ts"
 import type { PageControl, PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
@@ -134,6 +135,14 @@ const sameBefore = (pages: ReadonlyArray<PageSeen>, { home, productUrls }: Store
   return unknown(`${what}, so that something stands before the shop which a test does not answer.`, snippet(text))
 }
 
+const byTime =
+  /^\s{0,2}(?:[€£$¥]|[A-Z]{3})?\s{0,2}(?:(?:\/|per|an?|every|pro|je|par|al|por|per\sil|alla)\s{0,2}(?:day|week|month|mo\b|quarter|year|woche|monat|jahr|mois|semaine|an\b|mes\b|semana|año|mese|settimana|anno|maand|jaar|mês)|(?:weekly|monthly|yearly|wöchentlich|monatlich|jährlich)\b)/i
+
+/** Whether all that a page sells is paid again and again. */
+const sellsByTime = ({ prices, visibleText }: PageFacts): boolean =>
+  prices.length > 0 &&
+  prices.every(({ at, raw }) => byTime.test(visibleText.slice(at + raw.length, at + raw.length + 40)))
+
 /** Why nothing can be chosen. */
 const unchosen = (
   { excluded, soldOut, unpriced }: Choice,
@@ -182,6 +191,11 @@ const unchosen = (
   }
   const same = nameless === undefined ? sameBefore(pages, front) : undefined
   if (same !== undefined) return same
+  const [again] = pages.flatMap(({ facts }) => (sellsByTime(facts) ? (subscribing(facts) ?? []) : []))
+  if (again !== undefined) {
+    const detail = `The pages of products only offer a subscription, by "${again}", and a test subscribes to nothing.`
+    return unknown(detail, snippet(again))
+  }
   if (nameless !== undefined || pages.length > 0) {
     const detail =
       nameless === undefined && pages.every(({ facts }) => shownPrice(facts) !== undefined)

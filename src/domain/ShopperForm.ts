@@ -89,6 +89,14 @@ const ownOption = ({ options }: PageControl, role: FieldRole | undefined, shoppe
   return fits?.value
 }
 
+/** The option for one, of a list of how many that begins with none. */
+const oneAtLeast = (control: PageControl): string | undefined => {
+  const { options } = control
+  const shown = options.find(({ selected }) => selected) ?? options[0]
+  if (!isQuantity(control) || !/^0+$/.test(shown?.value ?? "")) return undefined
+  return options.find(({ disabled, value }) => !disabled && /^[1-9]\d{0,3}$/.test(value))?.value
+}
+
 /** Of a list the option for the shopper, or else what is chosen in it. */
 const inList = (
   control: PageControl,
@@ -97,7 +105,7 @@ const inList = (
   purpose: FormPurpose
 ): Sent => {
   const { id, label, name, options, required } = control
-  const own = ownOption(control, role, shopper)
+  const own = ownOption(control, role, shopper) ?? (purpose === "add_to_cart" ? oneAtLeast(control) : undefined)
   if (own !== undefined) return { control, value: own }
   const selected = options.findIndex(({ disabled, selected }) => selected && !disabled)
   const shown = selected >= 0 ? selected : options.findIndex(({ disabled }) => !disabled)
@@ -234,6 +242,22 @@ export const fill = (
     }
   }
   return { values, roles, unrecognised, nameless, exhausted, unwanted, left, quantity: pieces }
+}
+
+const written: ReadonlySet<string> = new Set(["text", "textarea", "number", "date", "file", "url", "time"])
+
+/** The first field that a product's form needs filled and of which nobody but the buyer knows with what: an engraving, a width. */
+export const textWanted = ({ controls }: Pick<PageForm, "controls">): string | undefined => {
+  const asked = controls.find(
+    (control) =>
+      control.required &&
+      isField(control) &&
+      written.has(control.type) &&
+      (control.value ?? "") === "" &&
+      roleOf(control) === undefined &&
+      !isQuantity(control)
+  )
+  return asked && (asked.label ?? asked.name ?? "a field without a name")
 }
 
 /** What is written into a field. One for letters by mail, or for an amount that is given, stays empty. */

@@ -23,7 +23,7 @@ const saying = (steps: { readonly cart: StepOutcome; readonly checkout?: StepOut
   const show = () => Effect.succeed({ failure: "nothing is shown" })
   return Layer.succeed(ShopBrowser, {
     missing: Effect.succeed(undefined),
-    open: () => Effect.succeed({ rail: () => rail, show, requests: () => [], isBroken: () => isBroken })
+    open: () => Effect.succeed({ rail: () => rail, show, later: show(), requests: () => [], isBroken: () => isBroken })
   })
 }
 
@@ -42,11 +42,17 @@ const no = (step: Step, id: BlockerId) => failed(step, id, "said the browser")
 describe("a home page that has everything but its products before its scripts have run", () => {
   const scripted = '<p>Kettles since 1901.</p><div id="grid"></div><script src="/app.js"></script>'
   const testWith = (shownOf: (url: URL) => string, home = scripted) => {
-    const show = (url: URL) => Effect.succeed({ url, status: 200, html: shownOf(url) })
+    let last = new URL("http://none.test")
+    const show = (url: URL) =>
+      Effect.sync(() => {
+        last = url
+        return { url, status: 200, html: shownOf(url) }
+      })
+    const later = Effect.suspend(() => show(last))
     const rail = () => Effect.runSync(Effect.die("nothing is bought"))
     const browser = Layer.succeed(ShopBrowser, {
       missing: Effect.succeed(undefined),
-      open: () => Effect.succeed({ rail, show, requests: () => [], isBroken: () => false })
+      open: () => Effect.succeed({ rail, show, later, requests: () => [], isBroken: () => false })
     })
     return Effect.runPromise(
       Effect.scoped(

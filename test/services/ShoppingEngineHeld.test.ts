@@ -248,7 +248,7 @@ describe("a form of the checkout", () => {
       const show = () => Effect.succeed({ failure: "x" })
       const browser = Layer.succeed(ShopBrowser, {
         missing: Effect.succeed(undefined),
-        open: () => Effect.succeed({ rail: () => rail, show, requests: () => [], isBroken: () => false })
+        open: () => Effect.succeed({ rail: () => rail, show, later: show(), requests: () => [], isBroken: () => false })
       })
       const scripted = '<script src="/app.js"></script><div id="app"></div>'
       const { checkout, sent } = yield* tested(

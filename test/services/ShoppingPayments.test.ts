@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { readPage } from "#domain/page/Page.ts"
-import { classed, judged, judgedPage } from "#services/ShoppingEngine/Payments.ts"
+import { classed, judged, judgedPage, saysWayToPay } from "#services/ShoppingEngine/Payments.ts"
 import { meaningOf } from "#services/ShoppingEngine/UcpRail.ts"
 
 const judgedOf = (choices: string) => {
@@ -25,6 +25,35 @@ describe("a page on which one chooses how to pay", () => {
     const list = '<select name="payment"><option value="">Choose</option><option value="1">Barter</option></select>'
     assert.include(judgedOf(list).detail, "do not know: Barter;")
     assert.strictEqual(judgedOf("").blockers[0]?.id, "no_payment_method")
+  })
+})
+
+describe("a way to pay in other letters", () => {
+  it("is known, so that a shop which takes cards is not said to take cash alone", () => {
+    for (const card of [
+      "クレジットカード",
+      "신용카드",
+      "บัตรเครดิต",
+      "क्रेडिट कार्ड",
+      "بطاقة ائتمان",
+      "Platební karta",
+      "Πιστωτική κάρτα"
+    ]) {
+      const { blockers, methods } = judgedOf(radio("payment", "card", card) + radio("payment", "cod", "代金引換"))
+      assert.deepStrictEqual(methods.map(({ method }) => method).sort(), ["card", "cash_on_delivery"], card)
+      assert.notInclude(JSON.stringify(blockers), "only_deferred_payment", card)
+    }
+  })
+
+  it("that nobody here knows may be one by which an agent can pay", () => {
+    const { blockers, detail } = judgedOf(radio("payment", "cod", "Nachnahme") + radio("payment", "tp", "Twisto"))
+    assert.deepStrictEqual(blockers, [])
+    assert.include(detail, "what we do not know: Twisto")
+  })
+
+  it("is not every card, point or thing that costs nothing", () => {
+    for (const words of ["Greeting card", "Collect points", "Free sample"]) assert.isFalse(saysWayToPay(words), words)
+    for (const words of ["Card", "Pay by card", "Credit card", "PayPal"]) assert.isTrue(saysWayToPay(words), words)
   })
 })
 

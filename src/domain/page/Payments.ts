@@ -40,20 +40,20 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
     method: "card",
     class: "agent",
     choice:
-      /credit ?card|debit ?card|kreditkarte|carte (?:bancaire|de crédit)|tarjeta|cart[ãa]o|carta di credito|creditcard|kreditkort|karta (?:kredytowa|płatnicza)|\bcc[ _-]?number\b|\bvisa\b|mastercard/i
+      /credit ?card|debit ?card|kreditkarte|carte (?:bancaire|de crédit)|tarjeta|cart[ãa]o|carta di credito|creditcard|kreditkort|bankkort|betalkort|(?:luotto|pankki)kort|karta (?:kredytowa|płatnicza)|(?:platební|platobná|kreditní) kart|platební kartou|(?:bank|hitel)kártya|(?:kredi|banka) kart|card bancar|(?:банковск|кредитн|банківськ|кредитн)\p{L}{1,4} карт|(?:πιστωτικ|χρεωστικ|τραπεζικ)\p{L}{1,3} κάρτα|クレジット|信用卡|银行卡|銀行卡|신용\s?카드|체크\s?카드|بطاقة (?:ال)?(?:ائتمان|بنك|مصرف)|כרטיס אשראי|کارت بانکی|thẻ (?:tín dụng|ngân hàng)|บัตร(?:เครดิต|เดบิต)|(?:क्रेडिट|डेबिट) कार्ड|\bcc[ _-]?number\b|\bvisa\b|mastercard/iu
   },
   { method: "pix", class: "deferred", choice: /\bpix\b/i },
   {
     method: "cash_on_delivery",
     class: "deferred",
     choice:
-      /cash on delivery|\bcod\b|nachnahme|contre[- ]remboursement|contra ?reembolso|contrassegno|onder rembours|pobranie|postförskott/i
+      /cash on delivery|\bcod\b|nachnahme|contre[- ]remboursement|contra ?reembolso|contrassegno|onder rembours|pobrani(?:e|em)|postförskott|postiennakko|efterkrav|etterkrav|dobírk|dobierk|utánvét|ramburs|kapıda öde|налож[её]нн|при (?:получении|отриманні)|αντικαταβολή|代引|代金引換|货到付款|貨到付款|착불|عند (?:ال)?(?:استلام|تسليم|توصيل)|khi nhận hàng|ปลายทาง|डिलीवरी पर/iu
   },
   {
     method: "bank_transfer",
     class: "deferred",
     choice:
-      /bank[ _-]?(?:wire|transfer)|wire transfer|\bbacs\b|vorkasse|überweisung|banktransfer|virement|transferencia|bonifico|overschrijving|banköverföring|przelew|\bsepa\b/i
+      /bank[ _-]?(?:wire|transfer)|wire transfer|\bbacs\b|vorkasse|überweisung|banktransfer|virement|transferencia|bonifico|overschrijving|banköverföring|bankoverf|tilisiirto|przelew|bankov\p{L}{1,3} p[řr]evod|átutalás|havale|transfer bancar|банковск\p{L}{1,3} перевод|τραπεζική (?:κατάθεση|μεταφορά)|銀行振込|银行转账|銀行轉帳|무통장|계좌\s?이체|تحويل بنكي|העברה בנקאית|chuyển khoản|โอนเงิน|बैंक ट्रांसफर|\bsepa\b/iu
   },
   { method: "cheque", class: "deferred", choice: /\bcheque\b|\bcheck(?: |_)?money(?: |_)?order\b|checkmo|\bchèque\b/i },
   {

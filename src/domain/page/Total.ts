@@ -1,7 +1,7 @@
 import { readPrices } from "./Price.ts"
 
 const name =
-  /(?<!\p{L}|sub[\s-]|sous[\s-]|ara\s)(?:(?:grand|order|estimated|invoice) )?(?:total(?:e|betrag|summe|preis|t)?|gesamt(?:betrag|summe|preis)?|(?:rechnungs|end|zahl)betrag|(?:end|bestell|rechnungs)summe|summe|sum|(?:order|eind|bestel)?totaal|summa|suma|razem|łącznie|do zapłaty|celkem|spolu|celkom|összesen|végösszeg|(?:genel\s)?toplam|ödenecek tutar|yhteensä|samlet (?:beløb|pris)|i alt|att betala|te betalen|σύνολο|tổng cộng|итого|всего|разом|усього|الإجمالي|المجموع|סה["״']כ(?: לתשלום)?)(?!\p{L})|(?:合計|総額|总计|總計|合计|应付金额|應付金額|합계|총\s?(?:결제\s?|주문\s?)?(?:금액|액))/giu
+  /(?<!\p{L}|sub[\s-]|sous[\s-]|ara\s)(?:(?:grand|order|estimated|invoice) )?(?:total(?:e|betrag|summe|preis|t)?|gesamt(?:betrag|summe|preis)?|(?:rechnungs|end|zahl)betrag|(?:end|bestell|rechnungs)summe|summe|sum|(?:order|eind|bestel)?totaal|summa|suma|razem|łącznie|do zapłaty|celkem|spolu|celkom|összesen|végösszeg|(?:genel\s)?toplam|ödenecek tutar|yhteensä|samlet (?:beløb|pris)|i alt|att betala|te betalen|σύνολο|tổng cộng|कुल(?: राशि| योग)?|جمع کل|مبلغ قابل پرداخت|итого|всего|разом|усього|الإجمالي|المجموع|סה["״']כ(?: לתשלום)?)(?!\p{L})|(?:合計|総額|总计|總計|合计|应付金额|應付金額|합계|ยอดรวม(?:ทั้งสิ้น|ทั้งหมด|สุทธิ)?(?!ย่อย|สินค้า)|รวมทั้ง(?:สิ้น|หมด)|총\s?(?:결제\s?|주문\s?)?(?:금액|액))/giu
 /** After the name these make it the sum of something else. */
 const ofElse =
   /^[\s:]{0,3}(?:parcial|partiel|savings?|saved|tax(?:es)?|vat|discounts?|shipping|delivery|weight|items?|qty|quantity|points|products?|ürün|الفرعي|الجزئي|ביניים|excl|exkl|zzgl|hors|ht)(?!\p{L})/iu

@@ -29,6 +29,9 @@ describe("the total that a text states", () => {
     ["Total $17.00 Total tax $1.00 Total savings $2.00", "17.00"],
     ["Total products $12.00 Total shipping $5.00", null],
     ["Total (Inclusive of tax $0.00)", null],
+    ["ยอดรวม ฿400.00", "400.00"],
+    ["ยอดรวมสินค้า ฿350.00", null],
+    ["कुल ₹1,20,050.00", "120050.00"],
     ["Subtotal $12.00", null],
     ["Total is calculated at the next step, after delivery and taxes. Mug $12.00", null],
     ["Product Total Mug 2 $12.00", null]
