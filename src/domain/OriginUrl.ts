@@ -18,12 +18,36 @@ export type OriginRefusal = typeof OriginRefusal.Type
 export const AddressField = Schema.Literals(["originUrl", "webhookUrl", "url"])
 export type AddressField = typeof AddressField.Type
 
+const listed = "unless the deployment lists its host and port"
+
+/** What an address must be, by what is wrong with it. */
+const saidOfOrigin: { readonly [reason in OriginRefusal]: string } = {
+  TooLong: "has more than 2,048 characters",
+  NotAUrl: "is no absolute address such as https://example.com/path",
+  SchemeNotAllowed: "must begin with https:// or http://",
+  UserInfo: "must have no user name and no password",
+  Fragment: "must have no part behind a #",
+  OwnHost: "leads back to this Turnpike",
+  PortNotAllowed: `must be on port 443 or 80, ${listed}`,
+  AddressNotPublic: `must lead to a public address, ${listed}`
+}
+/** The same of an address that events are sent to. */
+const saidOfReceiver = {
+  SchemeNotAllowed: `must begin with https://, ${listed}`,
+  PortNotAllowed: `must be on port 443, ${listed}`
+}
+
 /** Refused while registering: the address may never be an origin, a webhook or a callback. */
 export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()(
   "ORIGIN_NOT_ALLOWED",
   { field: AddressField, reason: OriginRefusal },
   { httpApiStatus: 422, title: "This address is not allowed" }
-) {}
+) {
+  override get message(): string {
+    const said = this.field === "originUrl" ? saidOfOrigin : { ...saidOfOrigin, ...saidOfReceiver }
+    return `${this.field}: ${said[this.reason]}`
+  }
+}
 
 /** Refused while calling: what was registered no longer leads to an address we may call. */
 export class OriginForbiddenAddress extends Schema.TaggedError<OriginForbiddenAddress>()(

@@ -150,6 +150,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("webhooks ov
             [refused.status, refused.json.code, refused.json.details],
             [422, "ORIGIN_NOT_ALLOWED", { field: "url", reason }]
           )
+          assert.match(refused.json.detail, /^url: (?:must|has) /)
         }
       }
       const receiver = yield* origin((_, response) => response.end())
