@@ -76,6 +76,7 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [told, "UPDATE events SET tenant_id = gen_random_uuid() WHERE type = 'refund.completed'"],
   [told, "UPDATE events SET data = '{}' WHERE type LIKE 'dispute.%'"],
   [fenced, "UPDATE transfers SET refunds_version = 0 WHERE refunds_version > 0"],
+  [fenced, "UPDATE disputes SET version = 0"],
   [fenced, "DELETE FROM tallies"],
   [streams, "UPDATE streams SET from_wallet_id = gen_random_uuid()"],
   [streams, "UPDATE streams SET to_wallet_id = (SELECT id FROM wallets w WHERE w.id <> to_wallet_id LIMIT 1)"],
@@ -132,7 +133,8 @@ layer(Test.layer, { timeout: "120 seconds" })("the doctor of a whole platform", 
       yield* pay(9_999_000_000n)
       const other = { reason: "other", reason_details: null } as const
       yield* (yield* Refunds).create(caller, { transfer_id: yield* pay(20_000_000n), amount: undefined, ...other })
-      yield* (yield* Disputes).open(caller, {
+      const disputes = yield* Disputes
+      const { dispute } = yield* disputes.open(caller, {
         transfer_id: yield* pay(20_000_000n),
         amount_disputed: undefined,
         requested_resolution: "full_refund",
@@ -140,6 +142,7 @@ layer(Test.layer, { timeout: "120 seconds" })("the doctor of a whole platform", 
         description: "not as described",
         evidence: []
       })
+      yield* disputes.respond(caller, dispute.id, { response: "as described", counter_evidence: [] })
       yield* open({ caller, payer, payee }, { initial_deposit: 1_000_000n })
       const scheduled_at = yield* ahead({ hours: 1 })
       const later = Result.getOrThrow(orderOf({ ...between, amount: 1n, scheduled_at }))
