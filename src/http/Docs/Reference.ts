@@ -26,13 +26,20 @@ const settings = `deepLinking: true,
               opsFilter: (tags, phrase) => {
                 const words = phrase.toLowerCase().split(/\\s+/)
                 const isMeant = (tag) => (one) => {
-                  const text = [tag, one.get("method"), one.get("path"), one.getIn(["operation", "summary"])].join(" ").toLowerCase()
+                  const said = ["operationId", "summary"].map((name) => one.getIn(["operation", name]))
+                  const text = [tag, one.get("method"), one.get("path"), ...said].join(" ").toLowerCase()
                   return words.every((word) => text.includes(word))
                 }
                 return tags
                   .map((group, tag) => group.update("operations", (all) => all.filter(isMeant(tag))))
                   .filter((group) => group.get("operations").size > 0)
               }
+            },
+            wrapComponents: {
+              operations: (Original) => (props) =>
+                props.specSelectors.taggedOperations().size > 0
+                  ? createElement(Original, props)
+                  : createElement("p", null, "No operation has all of these words.")
             },
             components: {
               FilterContainer: ({ layoutActions, layoutSelectors }) => {
