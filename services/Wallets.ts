@@ -109,7 +109,7 @@ export class Wallets extends Context.Service<
       })
       const known = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
         const found = yield* lookUp.one(caller.tenant_id, id)
-        return Option.isSome(found) && found.value.tenant_id === caller.tenant_id ? found.value : yield* noWallet(id)
+        return Option.isSome(found) ? found.value : yield* noWallet(id)
       })
       const own = Effect.fnUntraced(function* (caller: Principal, id: WalletId) {
         const found = yield* lookUp.one(caller.tenant_id, id)
@@ -119,11 +119,7 @@ export class Wallets extends Context.Service<
       const reached = (caller: Principal, id: WalletId) =>
         reachOf(caller).to === "tenant" ? find(caller, id) : Effect.andThen(own(caller, id), find(caller, id))
       const get = Effect.fn("Wallets.get")(reached)
-      const knownAll = (caller: Principal, ids: Iterable<WalletId>) =>
-        Effect.map(
-          lookUp.all(caller.tenant_id, ids),
-          (found) => new Map([...found].filter(([, { tenant_id }]) => tenant_id === caller.tenant_id))
-        )
+      const knownAll = (caller: Principal, ids: Iterable<WalletId>) => lookUp.all(caller.tenant_id, ids)
       const sees = Effect.fnUntraced(function* (caller: Principal, ids: ReadonlyArray<WalletId | null>) {
         if (reachOf(caller).to === "tenant") return true
         const found = yield* lookUp.all(

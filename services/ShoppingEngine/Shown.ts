@@ -81,7 +81,7 @@ const provenShown = Effect.fnUntraced(function* (urls: ReadonlyArray<URL>, erran
   return []
 })
 
-/** The products that the first page of several links which has any. */
+/** The products on the first of several pages that has any. */
 const listedShown = Effect.fnUntraced(function* (
   urls: ReadonlyArray<URL>,
   errand: Errand,

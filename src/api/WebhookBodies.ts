@@ -139,7 +139,7 @@ export const webhookBodies = (records: { readonly [name: string]: Shape }) => {
         operationId: `events.${type}`,
         summary: firstSentence(description),
         description,
-        tags: ["webhooks"],
+        tags: ["Webhooks"],
         security: [],
         parameters: headersOfAll,
         requestBody: { required: true, content: { "application/json": { schema: named(nameOf(type)), example } } },

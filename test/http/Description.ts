@@ -65,6 +65,12 @@ const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 /** What a subscription to an event of this type is posted, and the schema of it. */
 export const postedOf = (type: string): Media => document.webhooks[type].post.requestBody.content["application/json"]
 
+/** The groups that the description names, and those that what is posted by webhooks is under. */
+export const groups: { readonly named: ReadonlyArray<string>; readonly ofPosted: ReadonlyArray<string> } = {
+  named: document.tags.map(({ name }: Json) => name),
+  ofPosted: Object.values<Json>(document.webhooks).flatMap(({ post }) => post.tags)
+}
+
 /** How callers show who they are. */
 export const securitySchemes: Record<string, Json> = document.components.securitySchemes
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "#domain/EventExamples.ts"
-import { contradictions, postedOf, resolve } from "./Description.ts"
+import { contradictions, groups, postedOf, resolve } from "./Description.ts"
 
 describe("the description of what webhooks post", () => {
   for (const { example, type } of catalogue) {
@@ -10,6 +10,11 @@ describe("the description of what webhooks post", () => {
       assert.deepStrictEqual(shown, example)
     })
   }
+
+  it("stands under a group that there is", () => {
+    assert.isNotEmpty(groups.ofPosted)
+    for (const group of groups.ofPosted) assert.include(groups.named, group)
+  })
 
   it("tells one type of event from another", () => {
     const [first, second] = catalogue
