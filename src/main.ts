@@ -11,6 +11,7 @@ import * as Node from "#layers/Node.ts"
 import * as Outbound from "#layers/Outbound.ts"
 import * as Platform from "#layers/Platform.ts"
 import * as Postgres from "#layers/Postgres.ts"
+import * as ProcessMetrics from "#layers/ProcessMetrics.ts"
 import * as Rail from "#layers/Rail.ts"
 import * as Sales from "#layers/Sales.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
@@ -31,6 +32,7 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(DatabaseClock.layer),
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),
+  Layer.provide(ProcessMetrics.layer),
   Layer.provide(UnknownSettings.layer),
   Layer.provide(Arguments.layer),
   Layer.provide(Telemetry.layer),

@@ -4,6 +4,7 @@ import type { EventDraft } from "#domain/Event.ts"
 import { decide } from "#domain/Posting.ts"
 import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
+import { passed } from "../RealTime.ts"
 import type { CompanionRow } from "./Companion.ts"
 import type { Known } from "./Known.ts"
 import { after, asTrace, flat, headOf, locking, reading, type Touched, touchedBy } from "./Reading.ts"
@@ -19,10 +20,23 @@ export interface LedgerCommand extends Command {
   readonly rows?: (posted: Posted) => ReadonlyArray<CompanionRow>
 }
 
-export const sizes = Metric.histogram("turnpike_ledger_group_size", {
+const sizes = Metric.histogram("turnpike_ledger_group_size", {
   description: "Commands posted in one transaction",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 })
+const durations = Metric.histogram("turnpike_ledger_post_duration_seconds", {
+  description: "From when the oldest command of a transaction was given to the ledger until it was on disk",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+/** Measures a transaction that posted these, given to the ledger at such a time, oldest first. */
+export const measure = (commands: ReadonlyArray<{ readonly since: number }>) => {
+  const now = passed()
+  return Effect.andThen(
+    Metric.update(sizes, commands.length),
+    Metric.update(durations, (now - (commands[0]?.since ?? now)) / 1000)
+  )
+}
 
 export type Answer = Result.Result<Posted, PostingRefused | Superseded>
 
@@ -44,8 +58,9 @@ export interface PostedGroup {
 /** What was decided from memory could not be written. Nothing of it was. */
 export class Misremembered extends Data.TaggedError("Misremembered")<{ readonly cause: Pipeline.StatementFailed }> {}
 
-export const misremembered = Metric.counter("turnpike_ledger_misremembered", {
-  description: "Groups decided from memory that the database refused, and that were decided again"
+export const misremembered = Metric.counter("turnpike_ledger_misremembered_total", {
+  description: "Groups decided from memory that the database refused, and that were decided again",
+  incremental: true
 })
 
 /** When a group is decided, and until when the keys used in it are remembered. */

@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
   const posted = (jobs: ReadonlyArray<Job>, answers: ReadonlyArray<Answer>) => {
     telling.add(jobs, answers)
     committed()
-    return Effect.andThen(presence.took, Metric.update(Group.sizes, jobs.length))
+    return Effect.andThen(presence.took, Group.measure(jobs))
   }
 
   /** Sends what is taken behind what is on its way, if memory does for it. */

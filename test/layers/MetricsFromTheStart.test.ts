@@ -15,7 +15,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("what grows 
     Effect.gen(function* () {
       const lines = (yield* PrometheusMetrics.format()).split("\n")
       for (const name of [
-        "turnpike_ledger_misremembered",
+        "turnpike_ledger_misremembered_total",
         "turnpike_ledger_refused_seconds",
         "turnpike_webhook_unusable_total",
         "turnpike_log_lines_lost_total",
