@@ -289,7 +289,7 @@ export class Api extends HttpApi.make("turnpike")
       description:
         "The toll road for agents: wallets over a double-entry ledger and a pay-per-call gateway.\n\n" +
         "Amounts are decimal strings. Every refusal is `application/problem+json` with a stable `code` and the id of the request; " +
-        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces. Records grow: read past members of an answer that you do not know. A body with one that we do not know is refused; a query parameter that we do not know is passed over. `X-Service-Error` repeats the `code` of a refusal that is ours, and no answer of an origin behind the gateway has it. " +
+        "`X-Request-Id` is on every response, the caller's own if it is 1 to 128 printable ASCII characters without spaces, and so is `X-Environment`, `test` or `live`. Records grow: read past members of an answer that you do not know. A body with one that we do not know is refused; a query parameter that we do not know is passed over. `X-Service-Error` repeats the `code` of a refusal that is ours, and no answer of an origin behind the gateway has it. " +
         "Operations that declare the header `Idempotency-Key` are done once in 24 hours under one, which the body may name as `idempotency_key`: " +
         "those that move a wallet's money (but for the facilitator, where the authorisation is the key), cancel transfers, change schedules, " +
         "streams or disputes, or make wallets, accounts, endpoints, quotes, scans, tests of shops, batches of scans and replays. Others pass " +

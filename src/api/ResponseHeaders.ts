@@ -3,9 +3,15 @@ const count = { type: "integer", minimum: 0 } as const
 /** Headers of answers that callers act on, under the names by which the description refers to them. */
 export const responseHeaders = {
   "X-Request-Id": { schema: { type: "string" }, description: "The request, as support and logs know it" },
-  "RateLimit-Limit": { schema: count, description: "Requests a minute; absent where they are not limited" },
-  "RateLimit-Remaining": { schema: count, description: "How many of them are left" },
-  "RateLimit-Reset": { schema: count, description: "Seconds until all are back" },
+  "RateLimit-Limit": {
+    schema: count,
+    description: "Requests a minute; absent where they are not limited. `X-RateLimit-Limit` says the same"
+  },
+  "RateLimit-Remaining": {
+    schema: count,
+    description: "How many of them are left. `X-RateLimit-Remaining` says the same"
+  },
+  "RateLimit-Reset": { schema: count, description: "Seconds until all are back. `X-RateLimit-Reset` says the same" },
   "Retry-After": { schema: count, description: "Seconds after which to try again, where that is known" },
   "Idempotency-Replayed": {
     schema: { type: "string", enum: ["true"] },

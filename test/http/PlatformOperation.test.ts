@@ -56,6 +56,20 @@ layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0
       }
     })
   )
+
+  it.effect("is told in headers, of which the description names each as it does all others of ours", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const { text } = yield* ask(`${base}/openapi.json`)
+      const { headers } = yield* ask(`${base}/v1/context`, { headers: bearer(key) })
+      const ours = [...headers.keys()].filter((name) => /^(?:x-(?!content-type-options)|ratelimit-)/.test(name))
+      assert.includeMembers(ours, ["ratelimit-reset", "x-environment", "x-ratelimit-reset", "x-request-id"])
+      assert.deepStrictEqual(
+        ours.filter((name) => !text.toLowerCase().includes(name)),
+        []
+      )
+    })
+  )
 })
 
 layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0.0.1" }), {
