@@ -61,7 +61,7 @@ const badge = HttpApiEndpoint.get("badge", "/badge/:domain", {
     summary: "A badge",
     description:
       "The newest readiness score of a domain as an SVG for the merchant's own pages; `.svg` may follow the domain. For everybody. " +
-      "`not scanned` when there is none, and `no score` when the site could not be reached the last time.",
+      "`not scanned` when there is none, and `no score` when the site could not be reached the last time, or too little of it was seen.",
     answer: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>',
     answerType: "image/svg+xml"
   })

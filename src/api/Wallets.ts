@@ -130,8 +130,8 @@ const entries = HttpApiEndpoint.get("entries", "/wallets/:id/entries", {
       description:
         "Every movement of money, newest first. `amount` is positive for a credit and negative for a debit, so the amounts of all " +
         "entries add up to the balance; `balance_after` is the wallet's whole balance after the entry, available and pending " +
-        "together. Money that is only held shows when it is captured. `code` says what the entry is for (`faucet`, `payment`, " +
-        "`fee`), `counterparty` names the other wallet or the platform's own account. Pass `next_cursor` as `cursor` to read on; " +
+        "together. Money that is only held shows when it is captured. `code` says what the entry is for (such as `transfer`, " +
+        "`payment` or `faucet`), `counterparty` names the other wallet or the platform's own account. Pass `next_cursor` as `cursor` to read on; " +
         "it is null at the end.",
       answer: {
         data: [
