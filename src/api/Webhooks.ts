@@ -45,8 +45,8 @@ const create = HttpApiEndpoint.post("create", "/webhooks", {
         "`url` is absolute and `https`, at most 2,048 characters long, without user name, password or fragment, on port 443 " +
         "unless the deployment lists its host and port, and leads to a public address: anything else is 422 " +
         "`ORIGIN_NOT_ALLOWED` with a `reason`. Plain `http` is for receivers on loopback, where the deployment allows those, " +
-        "and for listed ones. The address is judged again at every delivery. A tenant has at most 1,000 webhooks: 422 " +
-        "`TOO_MANY_WEBHOOKS`.",
+        "and for listed ones. The address is judged again at every delivery. A tenant has at most 1,000 webhooks " +
+        "beside those of its endpoints: 422 `TOO_MANY_WEBHOOKS`.",
       body: { url: webhook.url, events: webhook.events, description: webhook.description },
       answer: { ...webhook, secret }
     })
