@@ -89,6 +89,18 @@ describe("a retry", () => {
     assert.deepStrictEqual(schedule.occurrence_at, at)
   })
 
+  it("comes as often as asked for, hourly for a day, and daily after that", () => {
+    const first = new Date("2026-04-01T00:00:00Z")
+    let schedule = scheduleOf({ scheduled_at: first, max_retry_attempts: 26 })
+    const made: Array<number> = []
+    for (let at: Date | null = first; at !== null; at = schedule.next_execution_at) {
+      made.push((at.getTime() - first.getTime()) / hour)
+      schedule = afterAttempt(schedule, { at, transfer_id, failure: "insufficient_funds" }).schedule
+    }
+    assert.deepStrictEqual(made, [...Array.from({ length: 25 }, (_, hours) => hours), 48, 72])
+    assert.strictEqual(schedule.status, "failed")
+  })
+
   it("keeps within its window, counted from the first attempt", () => {
     const at = new Date("2026-04-03T00:00:00Z")
     const given = { scheduled_at: new Date("2026-04-01T00:00:00Z"), max_retry_attempts: 100, retry_window_days: 3 }
@@ -118,6 +130,13 @@ describe("a resumed recurring schedule", () => {
       assert.deepStrictEqual(happened, [])
       assert.deepInclude(schedule, { status: "scheduled", next_execution_at: due, occurrence_at: due })
     }
+  })
+
+  it("passes over what fell due in the very moment that it is resumed", () => {
+    const daily = scheduleOf({ frequency: "daily" })
+    const paused = Result.getOrThrow(afterTrigger(daily, "pause", new Date(due.getTime() - 1))).schedule
+    const { schedule } = Result.getOrThrow(afterTrigger(paused, "resume", due))
+    assert.deepStrictEqual(schedule.next_execution_at, new Date(due.getTime() + 24 * hour))
   })
 
   it("all of whose occurrences fell into the pause was cancelled by it: nothing was executed, and nothing failed", () => {

@@ -43,6 +43,18 @@ describe("an attempt", () => {
     const daily = scheduleOf({ frequency: "daily" }, { attempts: 2 })
     assert.deepStrictEqual(tried(daily, null), ["scheduled", 0, 1, ["executed"]])
   })
+  it("goes on to the next occurrence, so many days, weeks or months later as was asked for", () => {
+    const daysAfter = (schedule: Schedule) => {
+      const due = schedule.occurrence_at ?? now
+      const { next_execution_at } = afterAttempt(schedule, { at: due, transfer_id, failure: null }).schedule
+      return ((next_execution_at?.getTime() ?? Number.NaN) - due.getTime()) / (24 * hour)
+    }
+    assert.deepStrictEqual(
+      [undefined, 2, 3].map((interval) => daysAfter(scheduleOf({ frequency: "daily", time: "09:00", interval }))),
+      [1, 2, 3]
+    )
+    assert.strictEqual(daysAfter(scheduleOf({ frequency: "weekly", day_of_week: 1, interval: 2 })), 14)
+  })
   it("that fails is made again an hour later, counted from the first, or is the end where it is not", () => {
     assert.deepStrictEqual(tried(once, "insufficient_funds"), ["scheduled", 1, 0, ["retrying"]])
     const retried = afterAttempt(once, { at, transfer_id, failure: "insufficient_funds" }).schedule

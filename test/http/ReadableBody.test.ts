@@ -22,7 +22,7 @@ describe("a JSON body", () => {
     assert.strictEqual(said(`[${Array(100).fill(nested(63)).join()}]`), "read")
     assert.strictEqual(said(`[${Array(100).fill('{"a":{}}').join()}]`), "read")
     assert.strictEqual(said(nested(65)), ": is nested deeper than 64 levels")
-    assert.strictEqual(said('{"a":'.repeat(65) + "1" + "}".repeat(65)), ": is nested deeper than 64 levels")
+    assert.strictEqual(said(`${'{"a":'.repeat(65)}1${"}".repeat(65)}`), ": is nested deeper than 64 levels")
   })
 
   it("may have 20,000 values", () => {
