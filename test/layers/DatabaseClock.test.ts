@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -104,6 +105,13 @@ layer(skewed, { excludeTestServices: true })("on a machine that is an hour ahead
       const [[before], now, [after]] = yield* Effect.all([told, Clock.currentTimeMillis, told])
       assert.isAtLeast(now, Number(before?.["now"]) - 1_000)
       assert.isAtMost(now, Number(after?.["now"]) + 1_000)
+    })
+  )
+
+  it.effect("whoever watches is told by how much, in seconds", () =>
+    Effect.gen(function* () {
+      const told = /^turnpike_clock_lead_seconds (.*)$/m.exec(yield* PrometheusMetrics.format())?.[1]
+      assert.approximately(Number(told), hour / 1000, 60)
     })
   )
 

@@ -1,6 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Console, Effect } from "effect"
+import { Cause, Config, ConfigProvider, Console, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { reasonOf, tellingWhy } from "#layers/Node/StopReason.ts"
 import * as Postgres from "#layers/Postgres.ts"
 
@@ -26,5 +27,21 @@ it.effect("a stop that was asked for needs no reason, and any other is told", ()
     yield* ends(Effect.die(new Error("the disk is gone")))
     assert.lengthOf(said, 1)
     assert.match(said[0] ?? "", /Turnpike cannot run: .*the disk is gone/)
+  })
+)
+
+it.effect("what somebody expected is told in a sentence of its own, and what nobody did with its whole cause", () =>
+  Effect.gen(function* () {
+    assert.strictEqual(
+      reasonOf(Cause.fail(ServiceUnavailable.because("the connection was cut"))),
+      "The database went away: the connection was cut"
+    )
+    assert.strictEqual(reasonOf(Cause.fail(new Error("the port is taken"))), "the port is taken")
+    assert.match(reasonOf(Cause.fail(new Error(""))), /StopReason\.test/)
+    assert.match(reasonOf(Cause.die(new Error("a mistake"))), /Error: a mistake\n.*StopReason\.test/s)
+    const setting = Config.Int("PORT").parse(ConfigProvider.fromUnknown({ PORT: "a lot" }))
+    const told = reasonOf(Cause.fail(yield* Effect.flip(setting)))
+    assert.match(told, /^PORT: .*\.$/)
+    assert.notInclude(told, "\n")
   })
 )
