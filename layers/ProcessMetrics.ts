@@ -57,7 +57,8 @@ export const layer = Layer.effectDiscard(
         worked((user + system) / 1e6),
         Metric.update(resident, rss),
         Metric.update(heap, heapUsed),
-        ...looped.map(({ grow, state }) => grow(times[state] / 1000)),
+        // Deno says nothing of it.
+        ...looped.filter(() => times.active > 0).map(({ grow, state }) => grow(times[state] / 1000)),
         countOpen
       ])
     })
