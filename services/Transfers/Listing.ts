@@ -48,6 +48,10 @@ const glance = { wallets: 500, transfers: 2_000 }
  * `completed`, which nearly all are. A list of an owner asks each of its wallets for the newest, however many there are of each.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  // Where a batch names an account that has no wallet for the money, the transfer is none of the account's wallets.
+  const touches = (account: string) =>
+    sql`(t.from_account_id = ${account} AND t.from_wallet_id IS NOT NULL
+      OR t.to_account_id = ${account} AND t.to_wallet_id IS NOT NULL)`
   const narrowing = (search: Search) =>
     sql.and([
       sql`t.id < ${search.below}`,
@@ -56,7 +60,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ...(search.type === undefined ? [] : [sql`t.type = ${search.type}`]),
       ...(search.from_wallet_id === undefined ? [] : [sql`t.from_wallet_id = ${search.from_wallet_id}`]),
       ...(search.to_wallet_id === undefined ? [] : [sql`t.to_wallet_id = ${search.to_wallet_id}`]),
-      ...(search.account_id === undefined ? [] : [sql`${search.account_id} IN (t.from_account_id, t.to_account_id)`]),
+      ...(search.account_id === undefined ? [] : [touches(search.account_id)]),
       ...(search.batch_id === undefined ? [] : [sql`t.batch_id = ${search.batch_id}`]),
       ...(search.created_after === undefined ? [] : [sql`t.created_at >= ${search.created_after}::timestamptz`]),
       ...(search.created_before === undefined ? [] : [sql`t.created_at < ${search.created_before}::timestamptz`])
@@ -87,8 +91,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           SELECT t.* FROM transfers t WHERE ${matching(search)} ORDER BY t.id DESC LIMIT ${glance.transfers}
         ) t
         WHERE (SELECT count(*) FROM (SELECT FROM own LIMIT ${glance.wallets + 1}) counted) > ${glance.wallets}
-          AND (t.from_account_id = ${owner.id} AND t.from_wallet_id IS NOT NULL
-            OR t.to_account_id = ${owner.id} AND t.to_wallet_id IS NOT NULL)
+          AND ${touches(owner.id)}
         ORDER BY t.id DESC LIMIT ${limit}
       ), latest AS MATERIALIZED (
         SELECT * FROM (${ends("pays")} UNION ALL ${ends("is_paid")}) ends ORDER BY id DESC LIMIT ${2 * limit}

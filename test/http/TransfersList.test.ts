@@ -109,6 +109,21 @@ layer(serverOf("sandbox"), options)("the list of transfers", (it) => {
     })
   )
 
+  it.effect("by account leaves out what a batch would have paid it had it a wallet, whatever filter is added", () =>
+    Effect.gen(function* () {
+      const { call, from, list } = yield* parties()
+      const { body: payee } = yield* call("POST", "/v1/accounts", { name: "without a wallet" })
+      const { body: batch } = yield* call("POST", "/v1/transfers/batch", {
+        from_wallet_id: from,
+        transfers: [{ to_account_id: payee.id, amount: "1.00", currency: "USDC" }]
+      })
+      assert.strictEqual(batch.transfers[0].failure_reason, "no_receiving_wallet")
+      for (const filter of [{}, { batch_id: batch.batch_id }]) {
+        assert.deepStrictEqual((yield* list({ account_id: payee.id, ...filter })).body.data, [])
+      }
+    })
+  )
+
   it.effect("created_after is inclusive, created_before is not, and zones are understood", () =>
     Effect.gen(function* () {
       const { create, list } = yield* parties()
