@@ -27,22 +27,37 @@ const description = "ISO 8601 with seconds and with Z or an offset, such as 2030
 
 const message = "must be a moment that exists, with Z or an offset, such as 2030-01-31T09:00:00+01:00"
 
-/** A moment on the wire: ISO 8601 with seconds and with `Z` or an offset, never local time. */
-export const Instant = Schema.String.annotate({ format: "date-time" })
-  .check(Schema.isPattern(iso, { message }))
-  .annotate({ description })
-  .pipe(
-    Schema.decodeTo(
-      Schema.Date,
-      SchemaTransformation.transformEffect({
-        decode: (text: string) => {
-          const date = parseInstant(text)
-          return date === undefined ? Effect.fail(new SchemaIssue.InvalidValue({ message })) : Effect.succeed(date)
-        },
-        encode: (date: Date) => Effect.succeed(date.toISOString())
-      })
+const wireOf = (parse: (text: string) => Date | undefined) =>
+  Schema.String.annotate({ format: "date-time" })
+    .check(Schema.isPattern(iso, { message }))
+    .annotate({ description })
+    .pipe(
+      Schema.decodeTo(
+        Schema.Date,
+        SchemaTransformation.transformEffect({
+          decode: (text: string) => {
+            const date = parse(text)
+            return date === undefined ? Effect.fail(new SchemaIssue.InvalidValue({ message })) : Effect.succeed(date)
+          },
+          encode: (date: Date) => Effect.succeed(date.toISOString())
+        })
+      )
     )
-  )
+
+/** A moment on the wire: ISO 8601 with seconds and with `Z` or an offset, never local time. */
+export const Instant = wireOf(parseInstant)
+
+const lastMillisecond = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** The first millisecond that is not before the moment of a text: what is dated by the millisecond is before both or before neither. */
+export const parseBound = (text: string): Date | undefined => {
+  const cut = parseInstant(text)
+  if (cut === undefined || !/\.\d{3}\d*[1-9]/u.test(text)) return cut
+  return DateTime.toDate(DateTime.makeUnsafe(Math.min(cut.getTime() + 1, lastMillisecond)))
+}
+
+/** Where a list by time begins or ends, written as `Instant` is. */
+export const Bound = wireOf(parseBound)
 
 /** A moment that we say: ISO 8601 in UTC, with milliseconds. */
 export const Moment = Schema.String.annotate({ format: "date-time" }).pipe(

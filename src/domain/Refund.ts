@@ -7,7 +7,7 @@ import { StateTransitionInvalid } from "./Refusal.ts"
 import { either, eitherNeeded } from "./Spelling.ts"
 import { IdempotencyKey, text } from "./Text.ts"
 import { FailureReason, type Transfer } from "./Transfer.ts"
-import { Instant, Moment } from "./Instant.ts"
+import { Bound, Moment } from "./Instant.ts"
 import { uuidFrom } from "./Uuid.ts"
 
 export const RefundReason = Schema.Literals([
@@ -81,8 +81,8 @@ export const RefundFilter = {
   status: Schema.optionalKey(RefundStatus),
   transfer_id: Schema.optionalKey(TransferId),
   account_id: Schema.optionalKey(AccountId),
-  created_after: Schema.optionalKey(Instant),
-  created_before: Schema.optionalKey(Instant)
+  created_after: Schema.optionalKey(Bound),
+  created_before: Schema.optionalKey(Bound)
 }
 export type RefundFilter = Schema.Struct.Type<typeof RefundFilter>
 

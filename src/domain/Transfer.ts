@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Actor } from "./CallerContext.ts"
 import { AccountId, BatchId, QuoteId, StreamId, toTypeId, TransferId, WalletId } from "./Ids.ts"
-import { Instant, Moment } from "./Instant.ts"
+import { Bound, Moment } from "./Instant.ts"
 import { Amount, Currency, formatDecimal, Micros } from "./Money.ts"
 import type { Network } from "./Network.ts"
 import { CurrencyMismatch, SameWallet } from "./PostingRefused.ts"
@@ -153,8 +153,8 @@ export const TransferFilter = {
   to_wallet_id: Schema.optionalKey(WalletId),
   account_id: Schema.optionalKey(AccountId),
   batch_id: Schema.optionalKey(BatchId),
-  created_after: Schema.optionalKey(Instant),
-  created_before: Schema.optionalKey(Instant)
+  created_after: Schema.optionalKey(Bound),
+  created_before: Schema.optionalKey(Bound)
 }
 export type TransferFilter = Schema.Struct.Type<typeof TransferFilter>
 

@@ -180,4 +180,15 @@ layer(serverOf("sandbox"), options)("GET /v1/refunds", (it) => {
       assert.deepStrictEqual(codeOf(yield* list({ status: "done" })), [400, "INVALID_REQUEST"])
     })
   )
+
+  it.effect("created_after and created_before may say more than milliseconds", () =>
+    Effect.gen(function* () {
+      const { call, refund } = yield* purchase
+      const { body } = yield* refund({ amount: "1.00" })
+      const later = body.created_at.replace("Z", "001Z")
+      const listed = (query: string) => Effect.map(call("GET", `/v1/refunds?${query}`), (answer) => answer.body.data)
+      assert.deepStrictEqual(yield* listed(`created_after=${later}`), [])
+      assert.deepStrictEqual(yield* listed(`created_before=${later}`), [body])
+    })
+  )
 })

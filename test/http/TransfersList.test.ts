@@ -144,6 +144,20 @@ layer(serverOf("sandbox"), options)("the list of transfers", (it) => {
     })
   )
 
+  it.effect("created_after and created_before may say more than milliseconds", () =>
+    Effect.gen(function* () {
+      const { create, list } = yield* parties()
+      const { body } = yield* create()
+      const later = body.created_at.replace("Z", "001Z")
+      assert.deepStrictEqual((yield* list({ created_after: later })).body.data, [])
+      assert.deepStrictEqual((yield* list({ created_before: later })).body.data, [body])
+      const same = body.created_at.replace("Z", "000Z")
+      assert.deepStrictEqual((yield* list({ created_after: same })).body.data, [body])
+      assert.deepStrictEqual((yield* list({ created_before: same })).body.data, [])
+      assert.deepStrictEqual((yield* list({ created_before: "9999-12-31T23:59:59.9999Z" })).body.data, [body])
+    })
+  )
+
   it.effect("stays where it was read when newer transfers come", () =>
     Effect.gen(function* () {
       const { create, list } = yield* parties()
