@@ -50,7 +50,9 @@ describe("an attempt", () => {
       return ((next_execution_at?.getTime() ?? Number.NaN) - due.getTime()) / (24 * hour)
     }
     assert.deepStrictEqual(
-      [undefined, 2, 3].map((interval) => daysAfter(scheduleOf({ frequency: "daily", time: "09:00", interval }))),
+      [{}, { interval: 2 }, { interval: 3 }].map((every) =>
+        daysAfter(scheduleOf({ frequency: "daily", time: "09:00", ...every }))
+      ),
       [1, 2, 3]
     )
     assert.strictEqual(daysAfter(scheduleOf({ frequency: "weekly", day_of_week: 1, interval: 2 })), 14)
