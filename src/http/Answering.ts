@@ -1,6 +1,5 @@
 import { ByteSize, Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createHash } from "node:crypto"
 import { type ProblemBody, type Refusal, toProblem } from "#api/Problems.ts"
 import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
@@ -13,6 +12,7 @@ import { logFault, refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
 import { Paths } from "./Paths.ts"
 import * as ReadableBody from "./ReadableBody.ts"
+import { policyOf } from "./ScriptPolicy.ts"
 import * as Uniform from "./Uniform.ts"
 
 const maxBody = ByteSize.bytes(ReadableBody.limits.bytes)
@@ -33,18 +33,6 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
       HttpServerError.isHttpServerError(reason.error) &&
       reason.error.reason._tag === "RouteNotFound"
   )
-
-/** Scripts of a page may run when they are in the page, and no other: their hashes are the policy. */
-const policyOf = (html: string): string => {
-  const hashes = [...html.matchAll(/<script(?![^>]*(?:type=|src=))[^>]*>([\s\S]*?)<\/script>/g)].map(
-    ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`
-  )
-  const scripts = hashes.length === 0 ? "'none'" : hashes.join(" ")
-  return (
-    `default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; ` +
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-  )
-}
 
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? (body.text ?? new TextDecoder().decode(body.body)) : ""
@@ -127,7 +115,8 @@ export const layer = HttpRouter.middleware(
       const headers: Record<string, string> = { ...always, "x-request-id": exchange.requestId }
       if (exchange.allowance !== undefined) Object.assign(headers, Uniform.rateLimit(exchange.allowance))
       if (source.headers.origin !== undefined) Object.assign(headers, Uniform.crossOrigin)
-      if (type?.startsWith("text/html") === true && response.body._tag === "Uint8Array") {
+      const isBare = response.headers["content-security-policy"] === undefined
+      if (isBare && type?.startsWith("text/html") === true && response.body._tag === "Uint8Array") {
         const policy = policies.get(response.body) ?? policyOf(textOf(response))
         policies.set(response.body, policy)
         headers["content-security-policy"] = policy

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { declaredRefusals, describe } from "#api/Problems.ts"
@@ -8,9 +8,11 @@ import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
 import { dashboardPage, homePage } from "./FrontPages.ts"
 import { Paths } from "./Paths.ts"
+import { packed } from "./Docs/Packed.ts"
 import { referencePage } from "./Docs/Reference.ts"
 import { conductPage } from "./Reports/ConductPage.ts"
 import { pageHeaders } from "./Reports/Page.ts"
+import { policyOf } from "./ScriptPolicy.ts"
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
@@ -76,11 +78,14 @@ export const layer = Layer.effectDiscard(
     const paths = yield* Paths
     const { environment, publicUrl } = yield* Deployment
 
-    const serve = (path: `/${string}`, page: Effect.Effect<HttpServerResponse.HttpServerResponse>) => {
+    const serve = (
+      path: `/${string}`,
+      page: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+    ) => {
       paths.add("GET", path)
       return router.add("GET", path, page)
     }
-    const description = yield* Effect.cached(
+    const description = yield* packed(
       Effect.sync(() => HttpServerResponse.jsonUnsafe({ ...OpenApi.fromApi(Api), servers: [{ url: publicUrl }] }))
     )
     const plain = (page: () => string) =>
@@ -90,17 +95,19 @@ export const layer = Layer.effectDiscard(
     const prefix = publicPrefix(publicUrl)
     const tried = prefix === "" ? Api : Api.annotate(OpenApi.Servers, [{ url: prefix }])
     // The page carries two megabytes of script, so nobody pays for it before somebody reads it.
-    const reference = yield* Effect.cached(
+    const reference = yield* packed(
       Effect.orDie(Effect.flatten(HttpRouter.toHttpEffect(HttpApiSwagger.layer(tried, { path: "/docs" })))).pipe(
+        Effect.scoped,
         Effect.map(({ body }) =>
           body._tag === "Uint8Array" ? referencePage(new TextDecoder().decode(body.body), publicUrl) : ""
         ),
         Effect.map((page) => HttpServerResponse.html(page))
-      )
+      ),
+      (page) => ({ "content-security-policy": policyOf(page) })
     )
 
     yield* serve("/openapi.json", description)
-    yield* serve("/docs", reference as never)
+    yield* serve("/docs", reference)
     yield* serve("/docs/errors", codes)
     yield* serve("/docs/scanner", yield* plain(() => conductPage(agentLine(publicUrl), agentName)))
     yield* serve("/", yield* plain(() => homePage(publicUrl, environment)))
