@@ -72,8 +72,9 @@ export const make = Effect.fnUntraced(function* (
     const from = wanted?._tag === "Success" ? wanted.success : undefined
     line.outlet.begin()
     line.state = "open"
+    // In the block of the first event: some clients (httpx-sse) take a block without data for an event.
     line.outlet.write(
-      `retry: ${retryOf(session_id)}\n\n${missed === undefined ? "" : resync(missed, from, position)}` +
+      `retry: ${retryOf(session_id)}\n${missed === undefined ? "" : resync(missed, from, position)}` +
         greeting({ agent_id, session_id, at, resumed: from !== undefined && missed === undefined, position })
     )
     lines().retell(line, again, cursor)

@@ -10,7 +10,7 @@ import { problem, problems } from "./Problems.ts"
 const params = { id: AgentId }
 
 const stream =
-  "retry: 3214\n\n" +
+  "retry: 3214\n" +
   "event: connected\nid: evt_01h455vb4pex5vsknk084sn02p\n" +
   'data: {"agent_id":"agt_01h455vb4pex5vsknk084sn02q","session_id":"ses_01h455vb4pex5vsknk084sn02r",' +
   '"connected_at":"2026-01-02T03:04:05.678Z","resumed":false,"last_event_id":null}\n\n' +

@@ -97,7 +97,7 @@ layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
       const wire = yield* connect()
       const example = String((yield* ask(`${base}/openapi.json`)).text)
       for (const stream of [JSON.stringify(wire.text), example]) {
-        assert.match(stream, /retry: \d+\\n\\nevent: connected\\nid: evt_\w{26}\\ndata: /)
+        assert.match(stream, /retry: \d+\\nevent: connected\\nid: evt_\w{26}\\ndata: /)
       }
     })
   )

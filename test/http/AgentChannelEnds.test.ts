@@ -24,7 +24,7 @@ layer(server(), { timeout: "60 seconds", excludeTestServices: true })("the end o
         () => wire.text,
         () => wire.text.includes("event: connected")
       )
-      assert.match(wire.text, /\r\n\r\nretry: \d+\n\nevent: connected\n/)
+      assert.match(wire.text, /\r\n\r\nretry: \d+\nevent: connected\n/)
     })
   )
 })

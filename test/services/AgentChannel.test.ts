@@ -17,13 +17,28 @@ layer(Test, { timeout: "60 seconds" })("an event channel", (it) => {
       yield* tell(one, "before")
       const { client } = yield* connect(channel, one)
       assert.deepStrictEqual(client.names, ["connected"])
-      assert.match(client.text, /^retry: [1-4]\d{3}\n\nevent: connected\n/)
+      assert.match(client.text, /^retry: [1-4]\d{3}\nevent: connected\n/)
       assert.deepInclude(client.messages[0]?.data, { agent_id: toTypeId("agt", one.id), resumed: false })
       yield* tell(one, 1, 2)
       yield* tell(one, 3)
       yield* told(client, 3)
       assert.deepStrictEqual(payloads(client), [1, 2, 3])
       assert.match(client.facts[0]?.id ?? "", /^evt_/)
+    })
+  )
+
+  it.effect("has data in every block, as some clients take one without for an event", () =>
+    Effect.gen(function* () {
+      const channel = yield* AgentChannel
+      const one = yield* resident
+      const { client } = yield* connect(channel, one)
+      yield* tell(one, 1)
+      yield* told(client, 1)
+      const blocks = client.text.split("\n\n").slice(0, -1)
+      assert.deepStrictEqual(
+        blocks.filter((block) => !/^data: /m.test(block)),
+        []
+      )
     })
   )
 

@@ -69,7 +69,7 @@ export const messagesOf = (text: string): ReadonlyArray<Message> =>
   text
     .slice(0, text.lastIndexOf("\n\n") + 1)
     .split("\n\n")
-    .filter((part) => part.startsWith("event: "))
+    .filter((part) => /^event: /m.test(part))
     .map((part) => {
       const fields = new Map(
         part.split("\n").map((line) => [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)])
