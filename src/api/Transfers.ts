@@ -108,8 +108,9 @@ const list = HttpApiEndpoint.get("list", "/transfers", {
       description:
         "The transfers of the caller's tenant, newest first; every filter given must match. `account_id` finds what the account's " +
         "wallets sent or received. `created_after` is inclusive, `created_before` is not. Pass `next_cursor` as `cursor` to read " +
-        "on; it is null at the end.\n\nListed is what was ordered as a transfer: by a batch, a schedule, a refund or a stream, too. Money that " +
-        "moved otherwise can be read by its id and is not listed here: paid calls are in `GET /v1/x402/endpoints/{id}/payments`, and they, " +
+        "on; it is null at the end. A transfer gets its id before it is committed, so one may appear, a moment later, below one " +
+        "that was listed already: to miss none take webhooks, or read the last fifteen seconds again.\n\nListed is what was ordered as " +
+        "a transfer: by a batch, a schedule, a refund or a stream, too. Money that moved otherwise can be read by its id and is not listed here: paid calls are in `GET /v1/x402/endpoints/{id}/payments`, and they, " +
         "what the faucet gave and what the facilitator settled in `GET /v1/wallets/{id}/entries` of the wallets they moved.",
       answer: { data: [transfer], pagination: { limit: 50, next_cursor: null } }
     })
