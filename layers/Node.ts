@@ -1,19 +1,6 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import {
-  Cause,
-  Clock,
-  Config,
-  Duration,
-  Effect,
-  Exit,
-  Layer,
-  Option,
-  Predicate,
-  Redacted,
-  Schedule,
-  Schema
-} from "effect"
+import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { isIP, SocketAddress } from "node:net"
@@ -24,6 +11,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { monotonic, sleep } from "#services/RealTime.ts"
+import { upkeep } from "#services/Upkeep.ts"
 import * as DurationSetting from "./DurationSetting.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
@@ -159,11 +147,8 @@ const listener = Layer.unwrap(
     const configured = yield* address("TURNPIKE_PUBLIC_URL")
     const publicUrl = () => Option.getOrElse(configured, () => origin(place.host, boundPort(server) ?? place.port))
     const { cutStalled, end, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
-    yield* Effect.map(Clock.Clock, (clock) => cutStalled(monotonic(clock))).pipe(
-      Effect.catchCause((cause) => Effect.logError("Stalled connections could not be looked at", cause)),
-      Effect.repeat(Schedule.spaced("5 seconds")),
-      Effect.forkScoped
-    )
+    const look = Effect.map(Clock.Clock, (clock) => cutStalled(monotonic(clock)))
+    yield* upkeep("Stalled connections could not be looked at", look, "5 seconds")
     yield* Effect.forkScoped(OpenFiles.watch)
 
     // Who is idle may have sent its next request already, whose answer says that there will be no other here.

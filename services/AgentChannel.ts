@@ -16,6 +16,7 @@ import { Unanswered } from "./AgentChannel/Unanswered.ts"
 import { EventBus } from "./EventBus.ts"
 import { newUuid } from "./NewId.ts"
 import { monotonic } from "./RealTime.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** Tells agents what concerns them as it happens, over connections that they keep open, and knows which of them are there. */
 export class AgentChannel extends Context.Service<
@@ -198,21 +199,15 @@ export class AgentChannel extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { copy, expire, prune } = yield* AgentChannel
-      const repeat = (what: string, work: Effect.Effect<unknown>, interval: `${number} seconds`) =>
-        work.pipe(
-          Effect.catchCause((cause) => Effect.logError(`${what} failed`, cause)),
-          Effect.repeat(Schedule.spaced(interval)),
-          Effect.forkScoped
-        )
       // Who is connected is told sooner, by the process that the connection is to.
-      yield* repeat("Noting what concerns agents", copy, "2 seconds")
+      yield* upkeep("Noting what concerns agents failed", copy, "2 seconds")
       const many = Effect.repeat(expire, { while: (count) => count >= Presence.mostExpired })
       // Not at once: perhaps it was the database that kept this process from starting, and others as well from renewing.
       yield* Effect.sleep("30 seconds").pipe(
-        Effect.andThen(repeat("Looking for lost event channels", many, "15 seconds")),
+        Effect.andThen(upkeep("Looking for lost event channels failed", many, "15 seconds")),
         Effect.forkScoped
       )
-      yield* repeat("Forgetting what agents were told", prune, "10 seconds")
+      yield* upkeep("Forgetting what agents were told failed", prune, "10 seconds")
     })
   )
 }

@@ -18,6 +18,7 @@ import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
 import { Rail } from "./Rail.ts"
 import { monotonic } from "./RealTime.ts"
+import { upkeep } from "./Upkeep.ts"
 
 export { bookChainSettlement, type ChainOrder } from "./ChainSettlements/Records.ts"
 
@@ -184,11 +185,7 @@ export class ChainSettlements extends Context.Service<
         Effect.repeat(Schedule.spaced("1 second")),
         Effect.forkScoped
       )
-      yield* settlements.value.countUnresolved.pipe(
-        Effect.catchCause((cause) => Effect.logError("Settlements could not be counted", cause)),
-        Effect.repeat(Schedule.spaced("15 seconds")),
-        Effect.forkScoped
-      )
+      yield* upkeep("Settlements could not be counted", settlements.value.countUnresolved, "15 seconds")
     })
   )
 }

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, type Result, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, type Result } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import {
   type Change,
@@ -26,6 +26,7 @@ import * as Settling from "./Disputes/Settling.ts"
 import { newUuid } from "./NewId.ts"
 import { deciding, movesNothing } from "./Refunds/Deciding.ts"
 import * as Turns from "./Turns.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** Why a dispute is not opened; nothing is stored then. */
 export type OpeningRefused = NotFound | NotDisputable | IdempotencyKeyReused
@@ -181,10 +182,10 @@ export class Disputes extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { resolveDue } = yield* Disputes
-      yield* Effect.repeat(resolveDue, { while: (resolved) => resolved === batch }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Disputes could not be resolved", cause)),
-        Effect.repeat(Schedule.spaced("30 seconds")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Disputes could not be resolved",
+        Effect.repeat(resolveDue, { while: (resolved) => resolved === batch }),
+        "30 seconds"
       )
     })
   )

@@ -1,12 +1,9 @@
-import { type Duration, Effect, Schedule } from "effect"
+import { type Duration, Effect } from "effect"
+import { upkeep } from "./Upkeep.ts"
 
 /**
  * Forgets what is over, a step at a time until a step finds nothing, and again after every interval, for as long as the scope is open.
  * A step says how many it forgot. What fails is logged and tried again.
  */
 export const keepForgetting = <R>(what: string, step: Effect.Effect<number, never, R>, interval: Duration.Input) =>
-  Effect.repeat(step, { until: (forgotten) => forgotten === 0 }).pipe(
-    Effect.catchCause((cause) => Effect.logError(`${what} could not be forgotten`, cause)),
-    Effect.repeat(Schedule.spaced(interval)),
-    Effect.forkScoped
-  )
+  upkeep(`${what} could not be forgotten`, Effect.repeat(step, { until: (forgotten) => forgotten === 0 }), interval)

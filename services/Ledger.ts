@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, type Latch, Layer, Metric, Option, Schedule, Schema } from "effect"
+import { Context, DateTime, Effect, type Latch, Layer, Metric, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
 import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
@@ -14,6 +14,7 @@ import * as Lane from "./Ledger/Lane.ts"
 import { refusing } from "./Ledger/Presence.ts"
 import { newUuid } from "./NewId.ts"
 import { within } from "./RealTime.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** The only code that changes a balance. Amounts are micro-units. */
 export class Ledger extends Context.Service<
@@ -201,11 +202,3 @@ export class Ledger extends Context.Service<
     })
   )
 }
-
-/** A step that is repeated for as long as the layer lives, whatever happens to one of its turns. */
-const upkeep = (failed: string, step: Effect.Effect<number>, every: Duration.Input) =>
-  step.pipe(
-    Effect.catchCause((cause) => Effect.logError(failed, cause)),
-    Effect.repeat(Schedule.spaced(every)),
-    Effect.forkScoped
-  )

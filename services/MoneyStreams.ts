@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { StreamId } from "#domain/Ids.ts"
 import type {
@@ -26,6 +26,7 @@ import * as Changing from "./MoneyStreams/Changing.ts"
 import * as Opening from "./MoneyStreams/Opening.ts"
 import * as Records from "./MoneyStreams/Records.ts"
 import * as Turns from "./Turns.ts"
+import { upkeep } from "./Upkeep.ts"
 import { Wallets } from "./Wallets.ts"
 
 /** A stream after money moved, the transfer that tells it, and whether both are the stored result of an earlier request. */
@@ -135,11 +136,7 @@ export class MoneyStreams extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { alertDue } = yield* MoneyStreams
-      yield* alertDue.pipe(
-        Effect.catchCause((cause) => Effect.logError("Streams could not be looked after", cause)),
-        Effect.repeat(Schedule.spaced("2 seconds")),
-        Effect.forkScoped
-      )
+      yield* upkeep("Streams could not be looked after", alertDue, "2 seconds")
     })
   )
 

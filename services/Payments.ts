@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EndpointId } from "#domain/Ids.ts"
 import {
@@ -35,6 +35,7 @@ import * as Settling from "./Payments/Settling.ts"
 import * as Signed from "./Payments/Signed.ts"
 import * as Using from "./Payments/Using.ts"
 import { Secrets } from "./Secrets.ts"
+import { upkeep } from "./Upkeep.ts"
 import { Wallets } from "./Wallets.ts"
 
 export type { PayRefused } from "./Payments/Paying.ts"
@@ -216,15 +217,15 @@ export class Payments extends Context.Service<
     Effect.gen(function* () {
       const { dropOldAnswers, resolveDue } = yield* Payments
       // Some that cannot be ended must not keep it from waiting.
-      yield* Effect.repeat(resolveDue, { while: (ended) => ended >= Due.batch, times: 9 }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Due payments could not be resolved", cause)),
-        Effect.repeat(Schedule.spaced("1 second")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Due payments could not be resolved",
+        Effect.repeat(resolveDue, { while: (ended) => ended >= Due.batch, times: 9 }),
+        "1 second"
       )
-      yield* Effect.repeat(dropOldAnswers, { while: (dropped) => dropped > 0 }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Old answers could not be dropped", cause)),
-        Effect.repeat(Schedule.spaced("10 seconds")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Old answers could not be dropped",
+        Effect.repeat(dropOldAnswers, { while: (dropped) => dropped > 0 }),
+        "10 seconds"
       )
     })
   )

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import { type Actor, actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { RefundId, type TenantId, toTypeId, TransferId } from "#domain/Ids.ts"
@@ -24,6 +24,7 @@ import { RefundPolicy } from "./Refunds/Policy.ts"
 import * as Records from "./Refunds/Records.ts"
 import * as Turns from "./Turns.ts"
 import { failureOf } from "./Transfers/Records.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** A refund, and whether it is the stored result of an earlier request. */
 export interface Refunded {
@@ -173,10 +174,10 @@ export class Refunds extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { retryDue } = yield* Refunds
-      yield* Effect.repeat(retryDue, { while: (tried) => tried === batch }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Refunds could not be tried again", cause)),
-        Effect.repeat(Schedule.spaced("30 seconds")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Refunds could not be tried again",
+        Effect.repeat(retryDue, { while: (tried) => tried === batch }),
+        "30 seconds"
       )
     })
   )

@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer, Option } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { TenantId } from "#domain/Ids.ts"
 import { systemAccount } from "#domain/LedgerAccount.ts"
@@ -11,6 +11,7 @@ import { newUuid } from "./NewId.ts"
 import * as Charges from "./ScannerCredits/Charges.ts"
 import * as CreditLedger from "./ScannerCredits/CreditLedger.ts"
 import { ScannerCreditPolicy } from "./ScannerCredits/Policy.ts"
+import { upkeep } from "./Upkeep.ts"
 
 export { InsufficientCredits }
 
@@ -245,10 +246,10 @@ export class ScannerCredits extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { returnAbandoned } = yield* ScannerCredits
-      yield* Effect.repeat(returnAbandoned, { while: (found) => found === batch }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Abandoned charges could not be returned", cause)),
-        Effect.repeat(Schedule.spaced("30 seconds")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Abandoned charges could not be returned",
+        Effect.repeat(returnAbandoned, { while: (found) => found === batch }),
+        "30 seconds"
       )
     })
   )

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
@@ -30,6 +30,7 @@ import * as Repeating from "./Scans/Repeating.ts"
 import * as ReportLinks from "./Scans/ReportLinks.ts"
 import * as Sharing from "./Scans/Sharing.ts"
 import { SiteVisits } from "./SiteVisits.ts"
+import { upkeep } from "./Upkeep.ts"
 
 export interface ScanOrder {
   readonly domain: string
@@ -189,11 +190,7 @@ export class Scans extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tidy } = yield* Scans
-      yield* tidy.pipe(
-        Effect.catchCause((cause) => Effect.logError("What the scanner left could not be tidied up", cause)),
-        Effect.repeat(Schedule.spaced("30 seconds")),
-        Effect.forkScoped
-      )
+      yield* upkeep("What the scanner left could not be tidied up", tidy, "30 seconds")
     })
   )
 }

@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, Layer, Option, Result, Schedule as Repeat, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import { actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { ScheduleId, toTypeId, type TransferId } from "#domain/Ids.ts"
@@ -26,6 +26,7 @@ import { once as postedOnce } from "./Ledger/Once.ts"
 import { newId, newUuid } from "./NewId.ts"
 import * as Executing from "./Schedules/Executing.ts"
 import * as Records from "./Schedules/Records.ts"
+import { upkeep } from "./Upkeep.ts"
 import { Wallets } from "./Wallets.ts"
 
 /** A schedule, and whether it is the stored result of an earlier request. */
@@ -76,11 +77,7 @@ export class Schedules extends Context.Service<
     Effect.gen(function* () {
       const { executeDue } = yield* Schedules
       const { environment } = yield* Deployment
-      yield* executeDue.pipe(
-        Effect.catchCause((cause) => Effect.logError("Scheduled transfers could not be executed", cause)),
-        Effect.repeat(polling[environment]),
-        Effect.forkScoped
-      )
+      yield* upkeep("Scheduled transfers could not be executed", executeDue, polling[environment])
     })
   )
 
@@ -246,8 +243,7 @@ export class Schedules extends Context.Service<
   )
 }
 
-const every = (interval: Duration.Input) => Repeat.spaced(interval)
-const polling = { sandbox: every("30 seconds"), live: every("60 seconds") }
+const polling = { sandbox: "30 seconds", live: "60 seconds" } as const
 
 const once = {
   frequency: null,

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointId } from "#domain/Ids.ts"
@@ -16,6 +16,7 @@ import {
 import { Endpoints } from "./Endpoints.ts"
 import * as Leaving from "./Statistics/Leaving.ts"
 import * as RollUp from "./Statistics/RollUp.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** What was paid for calls of endpoints, exact at every moment: a follower counts the event log, and who asks counts the rest of it. */
 export class Statistics extends Context.Service<
@@ -100,16 +101,12 @@ export class Statistics extends Context.Service<
     Effect.gen(function* () {
       const { rollUp, tidy } = yield* Statistics
       // A turn costs about as much for one event as for a thousand: under load they are gathered, and who asks counts the rest.
-      yield* Effect.repeat(rollUp, { while: (passed) => passed >= Number(RollUp.batch) }).pipe(
-        Effect.catchCause((cause) => Effect.logError("Statistics could not be counted", cause)),
-        Effect.repeat(Schedule.spaced("2 seconds")),
-        Effect.forkScoped
+      yield* upkeep(
+        "Statistics could not be counted",
+        Effect.repeat(rollUp, { while: (passed) => passed >= Number(RollUp.batch) }),
+        "2 seconds"
       )
-      yield* tidy.pipe(
-        Effect.catchCause((cause) => Effect.logError("Statistics could not be tidied", cause)),
-        Effect.repeat(Schedule.spaced("10 seconds")),
-        Effect.forkScoped
-      )
+      yield* upkeep("Statistics could not be tidied", tidy, "10 seconds")
     })
   )
 }

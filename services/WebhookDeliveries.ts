@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Schedule as Repeat, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Delivery, DeliveryFilter, Replaying, TooManyReplays } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
@@ -13,6 +13,7 @@ import * as Pump from "./WebhookDeliveries/Pump.ts"
 import * as Records from "./WebhookDeliveries/Records.ts"
 import * as Replays from "./WebhookDeliveries/Replaying.ts"
 import * as Upkeep from "./WebhookDeliveries/Upkeep.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** Takes facts to those who subscribed to them. Every method that has a caller sees the caller's tenant only. */
 export class WebhookDeliveries extends Context.Service<
@@ -87,11 +88,7 @@ export class WebhookDeliveries extends Context.Service<
         rest: "50 millis",
         afterwards: wake
       })
-      yield* tidy.pipe(
-        Effect.catchCause((cause) => Effect.logError("Webhooks could not be tidied up", cause)),
-        Effect.repeat(Repeat.spaced("10 seconds")),
-        Effect.forkScoped
-      )
+      yield* upkeep("Webhooks could not be tidied up", tidy, "10 seconds")
     })
   )
 

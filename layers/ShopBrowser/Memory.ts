@@ -1,6 +1,7 @@
-import { Clock, Context, Duration, Effect, Schedule } from "effect"
+import { Clock, Context, Duration, Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { realTime } from "#services/RealTime.ts"
+import { upkeep } from "#services/Upkeep.ts"
 import { commandLine, parentOf, signal } from "../EmbeddedPostgres/Processes.ts"
 
 /** How much memory a browser's processes may hold together, in bytes, and how often that is looked at. */
@@ -94,11 +95,6 @@ export const bound = Effect.fnUntraced(function* ({ endAll, isFlooded, root }: B
     if (first === undefined || (!isFlood && sum - first.bytes > most)) return endAll
     return end(first.pid)
   })
-  yield* look.pipe(
-    // Who cannot look now, because no more files are to be had, looks again: without him the browser has no bounds.
-    Effect.catchCause((cause) => Effect.logError("The browser could not be looked after", cause)),
-    Effect.repeat(Schedule.spaced(every)),
-    Effect.provideService(Clock.Clock, realTime),
-    Effect.forkScoped
-  )
+  // Who cannot look now, because no more files are to be had, looks again: without him the browser has no bounds.
+  yield* upkeep("The browser could not be looked after", look, every).pipe(Effect.provideService(Clock.Clock, realTime))
 })

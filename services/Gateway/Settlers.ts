@@ -1,10 +1,11 @@
-import { Effect, Option, Schedule } from "effect"
+import { Effect, Option } from "effect"
 import type { Network } from "#domain/Network.ts"
 import { sandboxFacilitator } from "#domain/protocol/Facilitation.ts"
 import type { Settlers } from "#domain/protocol/X402Offers.ts"
 import { Deployment } from "../Deployment.ts"
 import { type Kind, Rail } from "../Rail.ts"
 import { SandboxChain } from "../SandboxChain.ts"
+import { upkeep } from "../Upkeep.ts"
 
 /** Who settles on each network, at hand without waiting: in the sandbox we do, otherwise what the rail said last. */
 export const make = Effect.gen(function* () {
@@ -24,11 +25,10 @@ export const make = Effect.gen(function* () {
       ),
       Effect.catchTag("RAIL_UNAVAILABLE", ({ reason }) =>
         Effect.logWarning("The settlement rail does not say what it settles", { reason })
-      ),
-      // A bug of the rail says as little as a lost connection, and is asked again like one.
-      Effect.catchCause((cause) => Effect.logError("The settlement rail failed", cause))
+      )
     )
-    yield* Effect.forkScoped(Effect.repeat(learn, Schedule.spaced("1 minute")))
+    // A bug of the rail says as little as a lost connection, and is asked again like one.
+    yield* upkeep("The settlement rail failed", learn, "1 minute")
   }
   return (network: Network) => known.get(network) ?? nobody
 })
