@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type Batch, type CreateBatch, routeOf } from "#domain/Batch.ts"
 import { BatchId, toTypeId, TransferId, type WalletId } from "#domain/Ids.ts"
-import { type IdempotencyKeyReused, type PostingRefused, WalletFrozen } from "#domain/PostingRefused.ts"
+import { type IdempotencyKeyReused, isUnexpected, WalletFrozen } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import * as Items from "./Batches/Items.ts"
@@ -109,9 +109,6 @@ export class Batches extends Context.Service<
     })
   )
 }
-
-const isUnexpected = (refusal: PostingRefused): refusal is Exclude<PostingRefused, IdempotencyKeyReused> =>
-  refusal._tag !== "IDEMPOTENCY_KEY_REUSED"
 
 /** What is kept with the key of a batch: the rest is in its transfers, which have ended. */
 const Kept = Schema.Struct({ batch_id: BatchId })

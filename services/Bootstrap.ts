@@ -5,6 +5,7 @@ import { systemAccount } from "#domain/LedgerAccount.ts"
 import { unit } from "#domain/Money.ts"
 import { Environment } from "#domain/Principal.ts"
 import { Credentials } from "./Credentials.ts"
+import { inTransaction } from "./Database/InTransaction.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
@@ -13,7 +14,7 @@ import { randomText } from "./RandomText.ts"
 import { Tenants } from "./Tenants.ts"
 
 /** What the first tenant of a new database is given. Credits are whole scans. */
-export const firstTenant = { name: "Turnpike", email: "owner@turnpike.local", credits: 1_000n }
+const firstTenant = { name: "Turnpike", email: "owner@turnpike.local", credits: 1_000n }
 
 /** The database was made for the other environment. */
 export class OtherEnvironment extends Schema.TaggedError<OtherEnvironment>()("OtherEnvironment", {
@@ -139,13 +140,11 @@ export class Bootstrap extends Context.Service<
             ]
           })
           .pipe(Effect.orDie)
-      const inTransaction = <A, E>(effect: Effect.Effect<A, E>) =>
-        Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
       const ensureKept = Effect.fn("Bootstrap.ensure")(function* <A, E>(
         keep: (found: Bootstrapped) => Effect.Effect<A, E>
       ) {
         // Kept before the commit: who dies in between has kept what never was, and the next starter makes it anew.
-        const { found, kept } = yield* inTransaction(
+        const { found, kept } = yield* inTransaction(sql)(
           Effect.flatMap(findOrMake, (found) => Effect.map(keep(found), (kept) => ({ found, kept })))
         )
         yield* grantCredits(found.tenant_id)

@@ -27,6 +27,7 @@ import { type InvalidRequest, NotFound, StateTransitionInvalid } from "#domain/R
 import type { NetworkMismatch } from "#domain/Transfer.ts"
 import { NetworkNotAvailable } from "#domain/Wallet.ts"
 import { Accounts } from "./Accounts.ts"
+import { inTransaction } from "./Database/InTransaction.ts"
 import { Deployment } from "./Deployment.ts"
 import * as Directory from "./Endpoints/Directory.ts"
 import { addresses, checkedSchemes, discountsText, encode, headersText, sameAs } from "./Endpoints/Fitting.ts"
@@ -127,8 +128,6 @@ export class Endpoints extends Context.Service<
       const get = Effect.fn("Endpoints.get")((caller: Principal, id: EndpointId) => find(caller.tenant_id, id))
 
       const tellPayments = yield* OfEndpoint.make
-      const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
 
       const { checkedWebhook, originBase } = addresses(rules)
 
@@ -182,7 +181,7 @@ export class Endpoints extends Context.Service<
         // Somebody may have asked for this id a moment ago, here or elsewhere, and lists of endpoints have one more.
         yield* sql.afterCommit(told(id))
         return made
-      }, inTransaction)
+      }, inTransaction(sql))
 
       const listPage = SqlSchema.findAll({
         Request: Schema.Struct({ tenant_id: Schema.String, limit: Schema.Int, offset: Schema.Int }),
@@ -251,7 +250,7 @@ export class Endpoints extends Context.Service<
         // Told with the commit: a caller who hangs up would leave a change that nobody hears of.
         yield* sql.afterCommit(told(id))
         return next
-      }, inTransaction)
+      }, inTransaction(sql))
       const disable = Effect.fn("Endpoints.disable")(function* (caller: Principal, id: EndpointId) {
         const { status } = yield* get(caller, id)
         if (status === "disabled") return

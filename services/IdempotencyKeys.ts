@@ -1,3 +1,4 @@
+import { inTransaction } from "./Database/InTransaction.ts"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type IdempotencyClaim, idempotencyName } from "#domain/Command.ts"
@@ -89,8 +90,6 @@ export class IdempotencyKeys extends Context.Service<
         yield* Effect.orDie(sql`UPDATE idempotency_keys SET result = ${result}::json WHERE ${named(claim)}`)
         return Option.some(record)
       })
-      const inTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)
 
       const attempt = Effect.fnUntraced(function* <A, I, E, E2, R>(
         claim: IdempotencyClaim,
@@ -102,7 +101,7 @@ export class IdempotencyKeys extends Context.Service<
           const record = yield* Effect.orDie(Schema.decodeUnknownEffect(schema)(earlier.value))
           return { record, replayed: true }
         }
-        const made = yield* inTransaction(written(claim, schema, yield* decide))
+        const made = yield* inTransaction(sql)(written(claim, schema, yield* decide))
         return Option.isSome(made) ? { record: made.value, replayed: false } : yield* attempt(claim, schema, decide)
       })
 

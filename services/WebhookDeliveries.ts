@@ -1,3 +1,4 @@
+import { inTransaction } from "./Database/InTransaction.ts"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Delivery, DeliveryFilter, Replaying, TooManyReplays } from "#domain/Delivery.ts"
@@ -199,8 +200,3 @@ export class WebhookDeliveries extends Context.Service<
     })
   )
 }
-
-const inTransaction =
-  (sql: SqlClient.SqlClient) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)

@@ -1,3 +1,4 @@
+import { inTransaction } from "./Database/InTransaction.ts"
 import { Context, DateTime, Effect, Equal, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventType } from "#domain/Event.ts"
@@ -258,8 +259,3 @@ const Search = Schema.Struct({
   limit: Schema.Int,
   offset: Schema.Int
 })
-
-const inTransaction =
-  (sql: SqlClient.SqlClient) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.catchTag(sql.withTransaction(effect), "SqlError", Effect.die)

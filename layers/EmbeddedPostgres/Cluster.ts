@@ -10,7 +10,6 @@ import {
   openSync,
   closeSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync
@@ -20,7 +19,7 @@ import { candidates } from "./Binaries.ts"
 import * as Unwritable from "../Unwritable.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import { type Attempt, noRuntime } from "./NoRuntime.ts"
-import { commandLine, end, processes, type RunAs, run, workingDirectory } from "./Processes.ts"
+import { commandLine, end, processes, readText, type RunAs, run, workingDirectory } from "./Processes.ts"
 
 /** An initialised database directory and what it takes to run a server on it. */
 export interface Cluster {
@@ -180,14 +179,6 @@ const sync = (directory: string) => {
   const handle = openSync(directory, "r")
   fsyncSync(handle)
   closeSync(handle)
-}
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
 }
 
 const unnamed =

@@ -1,6 +1,6 @@
 import { Deferred, Effect, Schedule } from "effect"
 import type { ChildProcess } from "node:child_process"
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, rmSync, statSync } from "node:fs"
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { Cluster } from "./Cluster.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
@@ -13,7 +13,8 @@ import {
   signal,
   start as startProcess,
   startedAt,
-  workingDirectory
+  workingDirectory,
+  readText
 } from "./Processes.ts"
 import * as ServerLog from "./ServerLog.ts"
 
@@ -151,14 +152,6 @@ const endOf = (code: number | null, log: string) => {
 /** Where the server gave no reason, whatever it said last may be one. */
 const inFull = (how: string, log: string) =>
   ServerLog.reasonIn(log) === undefined ? `${how}\n${log.slice(-4096).trim()}` : how
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
 
 const failed = ({ dataDir }: Cluster, detail: string) =>
   new EmbeddedPostgresError({

@@ -136,3 +136,12 @@ const readProcLink = (path: string): string | undefined => {
     return undefined
   }
 }
+
+/** Empty where it cannot be read. */
+export const readText = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}

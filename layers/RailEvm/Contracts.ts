@@ -1,9 +1,9 @@
 import { Effect, Option, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
+import { permit2 } from "#domain/protocol/Eip712.ts"
 import { type Hex, isHex, type Log, type LogFilter, type Receipt, type Transaction } from "./Rpc.ts"
 
-const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 const exactProxy = "0x402085c248eea27d92e8b30b2c58ed07f9e20001"
 const uptoProxy = "0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002"
 

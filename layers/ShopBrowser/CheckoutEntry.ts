@@ -4,6 +4,7 @@ import { isExtra } from "#domain/AsideWords.ts"
 import { isWayToPay } from "#domain/Deeds.ts"
 import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
 import { alwaysOrders, mayOrder } from "#domain/OrderingWords.ts"
+import { codePaths } from "#domain/page/Accounts.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import { ask } from "./Chromium.ts"
 import { isLogin, type Look, look, shownOf } from "./Look.ts"
@@ -46,10 +47,9 @@ export const isOtherPage = (url: URL, cart: URL): boolean => {
 const isCheckout = ({ url }: Look, cart: URL) => isOtherPage(url, cart)
 
 /** A login of somebody else, who is one way to pay. Hosts of shops have their customers' logins at such addresses. */
-const hosted = /^\/(?:authentication\/\d+\/|customer_authentication\/|\d+\/account(?:\/|$))/i
-export const isForeignLogin = (seen: Look, cart: URL): boolean =>
+const isForeignLogin = (seen: Look, cart: URL): boolean =>
   !isOfShop(seen.url, cart.href) &&
-  !hosted.test(seen.url.pathname) &&
+  !codePaths.test(seen.url.pathname) &&
   (isLogin(seen) || express.test(seen.url.hostname))
 
 /** Presses what may be pressed by its name, unless to send the form around it may be to order. */

@@ -2,6 +2,7 @@ import { onward, toCheckout } from "#domain/CartWords.ts"
 import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { guestLabel } from "#domain/GuestWords.ts"
 import { toShipping } from "#domain/NextStep.ts"
+import { any, whole } from "#domain/WordPatterns.ts"
 
 /** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case, in the page as well, where no quotation mark may stand in them. */
 
@@ -9,11 +10,6 @@ import { toShipping } from "#domain/NextStep.ts"
 export const languages: ReadonlySet<string> = new Set(
   "en de fr es it pt nl sv da no nb nn fi pl cs tr ru ja zh ko".split(" ")
 )
-
-const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
-/** Beside what is said there may be signs, and no more words: letters of other scripts are words, too. */
-const whole = (...patterns: ReadonlyArray<string>) =>
-  new RegExp(`^[^\\p{L}\\p{N}]*(?:${patterns.join("|")})[^\\p{L}\\p{N}]*$`, "iu")
 
 /** The words of going on, or those of which every form knows that they name shipping as the next step; none that go back. */
 const onwards = (...patterns: ReadonlyArray<string>) =>

@@ -1,9 +1,8 @@
 import { isExtra } from "#domain/AsideWords.ts"
 import { asksBesideOptions } from "#domain/VisitorWords.ts"
+import { any } from "#domain/WordPatterns.ts"
 
 /** What tells an option of a product from what else stands beside it, in the languages we read. */
-
-const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
 
 /** What shops call the choices of a product. */
 const called = any(

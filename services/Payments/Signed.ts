@@ -4,7 +4,7 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { PaymentRow } from "#domain/Payment.ts"
 import { fingerprintOf } from "#domain/PaymentToken.ts"
-import type { IdempotencyKeyReused, PostingRefused } from "#domain/PostingRefused.ts"
+import { type IdempotencyKeyReused, isUnexpected } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -218,9 +218,6 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return { present, again, recall }
 })
-
-const isUnexpected = (refusal: PostingRefused): refusal is Exclude<PostingRefused, IdempotencyKeyReused> =>
-  refusal._tag !== "IDEMPOTENCY_KEY_REUSED"
 
 const inWordsOfX402 = (grant: Grant & { readonly _tag: "Refused" }): Grant =>
   grant.reason === "insufficient_balance" ? { ...grant, reason: "insufficient_funds" } : grant

@@ -2,7 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { TenantId } from "#domain/Ids.ts"
 import { CountryCode, MerchantCategory, Region, ScanId } from "#domain/Scan.ts"
-import type { BatchNames } from "#domain/ScanBatch.ts"
+import { type BatchNames, BatchTarget, ScanBatch } from "#domain/ScanBatch.ts"
 import * as EachRow from "../Database/EachRow.ts"
 import { companion } from "../Ledger/Companion.ts"
 import type { ScanOrder } from "../Scans.ts"
@@ -67,7 +67,7 @@ const BatchRow = Schema.Struct({
   source: Schema.String,
   name: Schema.NullOr(Schema.String),
   description: Schema.NullOr(Schema.String),
-  status: Schema.Literals(["processing", "completed", "cancelled"]),
+  status: ScanBatch.fields.status,
   total: Schema.Int,
   completed: Schema.Int,
   failed: Schema.Int,
@@ -99,7 +99,7 @@ export type TakenTarget = typeof TakenRow.Type
 
 const TargetRow = Schema.Struct({
   domain: Schema.String,
-  status: Schema.Literals(["pending", "scanning", "completed", "failed", "cancelled"]),
+  status: BatchTarget.fields.status,
   scan_id: Schema.NullOr(ScanId),
   readiness_score: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String)

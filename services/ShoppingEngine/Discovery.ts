@@ -6,6 +6,7 @@ import type { PlatformId } from "#domain/page/Platform.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
 import { type Offered, rarestWords } from "#domain/ProductChoice.ts"
 import { isMarkup, robotsAllows, robotsOf, robotsVerdict } from "#domain/Robots.ts"
+import { bareHost } from "#domain/scan/SiteAddress.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { budgetOf, lookAt } from "../ScanEngine/protocols/Look.ts"
 import * as Ucp from "../ScanEngine/protocols/UcpClient.ts"
@@ -105,13 +106,11 @@ const rules = Effect.fnUntraced(function* (errand: Errand) {
   return { robots: isPage ? robotsOf(404, "") : robotsOf(outcome.status, outcome.text), outcome }
 })
 
-const bare = (host: string): string => host.replace(/^www\./, "")
-
 const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL> => {
   const urls = new Map<string, URL>()
   for (const address of addresses) {
     const url = URL.parse(address, base.href)
-    if (url === null || bare(url.host) !== bare(base.host)) continue
+    if (url === null || bareHost(url.host) !== bareHost(base.host)) continue
     url.hash = ""
     urls.set(url.href, url)
   }
@@ -209,7 +208,7 @@ export const discover = Effect.fnUntraced(function* (errand: Errand) {
   const signs = { metas: facts.metas, headers, setCookies }
   const platform = (yield* Effect.orElseSucceed(errand.pages.platform(document, signs), () => null))?.id ?? null
   const warnings: Array<Blocker> = []
-  if (bare(base.host) !== bare(errand.site.home.host)) {
+  if (bareHost(base.host) !== bareHost(errand.site.home.host)) {
     const detail = `${errand.site.home.host} redirects to ${base.host}.`
     warnings.push(warning("discovery", "redirects_across_hosts", detail, snippet(base.href)))
   }

@@ -1,11 +1,10 @@
 import { asksVisitors } from "./VisitorWords.ts"
+import { any } from "./WordPatterns.ts"
 
 /**
  * What shops ask for beside a purchase, in the languages of most shops: one list for forms that are sent, boxes that are ticked, lists that
  * are chosen from and buttons that are pressed.
  */
-
-const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
 
 /** Letters by mail or telephone. */
 const letters = any(

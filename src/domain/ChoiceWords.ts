@@ -1,8 +1,6 @@
-/** What shops say where a choice of the product has to be made before it can be bought, in the languages we read. */
+import { whole } from "./WordPatterns.ts"
 
-/** Beside what is said there may be signs, and no more words: letters of other scripts are words, too. */
-const whole = (...patterns: ReadonlyArray<string>) =>
-  new RegExp(`^[^\\p{L}\\p{N}]*(?:${patterns.join("|")})[^\\p{L}\\p{N}]*$`, "iu")
+/** What shops say where a choice of the product has to be made before it can be bought, in the languages we read. */
 
 /** What stands in the place of the control that adds until a choice is made. It is looked for, and never pressed. */
 export const choiceFirst = whole(

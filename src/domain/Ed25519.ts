@@ -1,22 +1,10 @@
 import { createPrivateKey, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
 import { Schema } from "effect"
+import { isOnCurve, p } from "./Edwards25519.ts"
 
-const p = 2n ** 255n - 19n
-const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 /** The y of the points of order 8: two of them, up to sign. */
 const y8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n
 const smallOrder = new Set([0n, 1n, p - 1n, y8, p - y8])
-
-const modulo = (value: bigint): bigint => ((value % p) + p) % p
-
-const power = (base: bigint, exponent: bigint): bigint => {
-  let result = 1n
-  for (let rest = exponent, square = base; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % p
-    square = (square * square) % p
-  }
-  return result
-}
 
 /**
  * Whether 32 bytes are a public key that only the holder of a private key can sign for: a point of the curve, in its one spelling,
@@ -25,10 +13,7 @@ const power = (base: bigint, exponent: bigint): bigint => {
 export const isPublicKey = (bytes: Uint8Array): boolean => {
   if (bytes.length !== 32) return false
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`) & ((1n << 255n) - 1n)
-  if (y >= p || smallOrder.has(y)) return false
-  const square = modulo(y * y)
-  // x² = (y² - 1) / (dy² + 1) has a root if and only if the product of the two has one (Euler's criterion).
-  return power(modulo((square - 1n) * (d * square + 1n)), (p - 1n) / 2n) === 1n
+  return y < p && !smallOrder.has(y) && isOnCurve(bytes)
 }
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "base64")

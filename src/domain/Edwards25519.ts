@@ -1,6 +1,6 @@
 // The curve of Ed25519: which 32 bytes can be a public key.
 
-const p = 2n ** 255n - 19n
+export const p = 2n ** 255n - 19n
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
 /** Whether a number is a square modulo p, as 0 is, by its Jacobi symbol: the power that defines it takes ten times as long. */

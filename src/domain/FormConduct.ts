@@ -14,6 +14,7 @@ import { onward } from "./CartWords.ts"
 import { alwaysOrders, buysAtOnce, leadsToOrder } from "./OrderingWords.ts"
 import { addsByAddress, addToCart } from "./page/AddToCart.ts"
 import { fieldOf } from "./page/CheckoutFields.ts"
+import { buttonTypes } from "./page/Controls.ts"
 import type { PageControl, PageFacts, PageForm } from "./page/PageFacts.ts"
 import { actsAtOnce, startsSubscription } from "./VisitorWords.ts"
 
@@ -43,7 +44,6 @@ export const serves = (form: PageForm, label: string, purpose: FormPurpose): boo
       : words[purpose].test(label) || (purpose === "go_on" && namesShippingNext(label))
 
 const paymentField = /card|cvc|cvv|iban|account[-_]?number|payment|expir/i
-const buttons: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])
 const choosing: ReadonlySet<string> = new Set(["radio", "select", "hidden"])
 
 /** Whether a radio button, a list or what is sent unseen chooses how to pay, by its names or by what it offers. */
@@ -58,7 +58,7 @@ const choosesPayment = ({ id, label, name, options, type, value }: PageControl):
 
 const isPayment = (control: PageControl): boolean => {
   const { autocomplete, id, name, type } = control
-  if (buttons.has(type)) return false
+  if (buttonTypes.has(type)) return false
   const names = `${name ?? ""} ${id ?? ""}`
   return (
     (type !== "hidden" && (/^cc-/.test(autocomplete ?? "") || paymentField.test(names) || namesPaying(names))) ||
@@ -69,7 +69,7 @@ const isPayment = (control: PageControl): boolean => {
 /** Whether a form asks how to pay, or says it. Such a form is read, never sent. */
 export const asksToPay = (form: PageForm): boolean => form.controls.some(isPayment)
 
-const chosen: ReadonlySet<string> = new Set(["hidden", "radio", "checkbox", "select", ...buttons])
+const chosen: ReadonlySet<string> = new Set(["hidden", "radio", "checkbox", "select", ...buttonTypes])
 const personal: ReadonlySet<string | undefined> = new Set([
   "email",
   "name",
@@ -228,14 +228,14 @@ export const mayTakeOrder = (
 /** A button of a page that subscribes to what it sells, where nothing fills a cart; that of letters asks who somebody is. */
 export const subscribing = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>
   [...forms.filter((form) => !asksForPerson(form)).flatMap((form) => form.controls), ...controls]
-    .filter(({ disabled, type }) => buttons.has(type) && !disabled)
+    .filter(({ disabled, type }) => buttonTypes.has(type) && !disabled)
     .map(({ label }) => folded(label ?? ""))
     .find((label) => startsSubscription(label))
 
 /** A button of a page that buys at once, where nothing fills a cart. */
 export const buyingAtOnce = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): string | undefined =>
   [...forms.flatMap((form) => form.controls), ...controls]
-    .filter(({ disabled, type }) => buttons.has(type) && !disabled)
+    .filter(({ disabled, type }) => buttonTypes.has(type) && !disabled)
     .map(({ label }) => folded(label ?? ""))
     .find((label) => buysAtOnce(label) || (alwaysOrders(label) && actsAtOnce(label)))
 
@@ -249,7 +249,7 @@ export const orderingForm = (
   return forms.find((form) =>
     form.controls.some(
       (control) =>
-        buttons.has(control.type) &&
+        buttonTypes.has(control.type) &&
         pressed.has(folded(control.label ?? "").toLowerCase()) &&
         maySendOrder(form, control.label ?? "", purpose, control, { url, steps })
     )

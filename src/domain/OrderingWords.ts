@@ -1,6 +1,6 @@
-/** What controls are called that order or pay, in the languages of most shops: one list for forms that are sent and buttons that are pressed. */
+import { any } from "./WordPatterns.ts"
 
-const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
+/** What controls are called that order or pay, in the languages of most shops: one list for forms that are sent and buttons that are pressed. */
 
 /** Nothing of such a name is ever sent or pressed, whatever it was found for: rather a test that stops than an order. */
 const ordering = any(

@@ -60,3 +60,7 @@ export type PostingRefused =
   | AmountTooLarge
   | HoldNotOpen
   | IdempotencyKeyReused
+
+/** Whether it is another refusal than the one of a key that was used before: to whoever has checked the rest, a defect. */
+export const isUnexpected = (refusal: PostingRefused): refusal is Exclude<PostingRefused, IdempotencyKeyReused> =>
+  refusal._tag !== "IDEMPOTENCY_KEY_REUSED"

@@ -1,9 +1,9 @@
+import { any } from "./WordPatterns.ts"
+
 /**
  * What pages ask of their visitors besides buying: to reserve, to vote, to judge, to follow, to be told, to keep lists, to ask. One place
  * for forms, buttons and what stands beside the options of a product, in the languages of most shops.
  */
-
-const any = (...patterns: ReadonlyArray<string>) => new RegExp(patterns.join("|"), "iu")
 
 /** As forms and their buttons say it, in whole phrases: lists, carts that are kept or sent, questions. */
 const phrases = any(

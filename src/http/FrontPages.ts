@@ -1,5 +1,6 @@
 import type { Environment } from "#domain/Principal.ts"
-import { html, page } from "./Reports/Page.ts"
+import { html } from "./Html.ts"
+import { page } from "./Reports/Page.ts"
 
 /** A list of addresses of ours, each with what is there. */
 const places = (publicUrl: string, entries: ReadonlyArray<readonly [path: string, what: string]>): string =>

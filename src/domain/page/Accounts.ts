@@ -6,7 +6,7 @@ const guestPaths =
 const accountPaths =
   /^(?:\/[a-z]{2}(?:[-_][a-z]{2})?)?\/(?:[\w-]+\/)?(?:account|accounts|customer|customers|user|users|auth|my-account|konto|compte|cuenta|conta|member|members)?\/?(?:account\/)?(?:log-?in|sign-?in|signin|register|sign-?up|authentication|anmelden|connexion|iniciar-sesion|entrar|accedi|inloggen|my-account|mein-konto|mon-compte|mi-cuenta|minha-conta)(?:[/.?].*)?$/i
 /** Where a hosted shop asks for an address and sends a code: no password is asked there. */
-const codePaths = /^\/(?:authentication\/\d+\/|customer_authentication\/|\d+\/account(?:\/|$))/i
+export const codePaths = /^\/(?:authentication\/\d+\/|customer_authentication\/|\d+\/account(?:\/|$))/i
 const accountWords =
   /(?:you must|please|you need to) (?:be logged in|log ?in|sign ?in|register|create an account)(?: (?:to|before|in order to) (?:check ?out|continue|order|complete|proceed|purchase|buy))|must be logged in to check ?out|(?:log ?in|sign ?in|create an account) to (?:check ?out|continue to checkout|complete your (?:order|purchase)|place (?:an|your) order)|(?:bitte )?(?:melden sie sich an|einloggen), um (?:zur kasse|zu bestellen|fortzufahren)|connectez-vous pour (?:commander|continuer|finaliser)|inicia(?:r)? sesión para (?:continuar|comprar|finalizar)|faça login para (?:continuar|comprar|finalizar)|accedi per (?:continuare|acquistare)|log in om (?:te bestellen|verder te gaan)|zaloguj się, aby/gi
 /** That there has to be an account, and not that there need not be. */

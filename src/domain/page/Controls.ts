@@ -5,7 +5,7 @@ import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
 
 /** How many are listed. */
-export const controlLimits = { forms: 200, controls: 2_000, options: 300 }
+const controlLimits = { forms: 200, controls: 2_000, options: 300 }
 
 const tags: ReadonlySet<string> = new Set(["input", "select", "textarea", "button"])
 const isControl = (element: PageElement) => tags.has(element.tag)
@@ -83,7 +83,8 @@ const labelled = (tree: PageTree, element: PageElement, labels: Labels) => {
   return folded(text.join(" "))
 }
 
-const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])
+/** The types of what is pressed, and not filled in. */
+export const buttonTypes: ReadonlySet<string> = new Set(["submit", "button", "reset", "image"])
 const ownText = (tree: PageTree, element: PageElement, type: string) => {
   if (element.tag === "button" || element.tag === "a") return textOf(tree, element) || pictured(tree, element)
   if (type === "image") return attributeOf(element, "alt", 300)

@@ -35,7 +35,8 @@ export interface PermitWitness {
   readonly validAfter: bigint
 }
 
-const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+/** The contract of Uniswap, at one address on every chain. */
+export const permit2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")
 const hashText = (text: string): string => hex(keccak_256(Buffer.from(text)))

@@ -23,8 +23,8 @@ export interface UcpProfile extends UcpDeclared {
   readonly isValid: boolean
 }
 
-/** The release whose rules hold for a version: its own, else the last one before it. */
-const releaseOf = (version: string): UcpRelease =>
+/** The release whose rules hold for a version, and whose profile of ours its shop is shown: its own, else the last one before it. */
+export const releaseOf = (version: string): UcpRelease =>
   ucpReleases.findLast((release) => release <= version) ?? ucpReleases[0]
 
 const versionIn = (ucp: Fields, problems: Problems): string | null => {

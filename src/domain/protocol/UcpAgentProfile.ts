@@ -1,13 +1,9 @@
 // The other side of UCP: who we are to shops. A shop answers only what both profiles have, in exactly one release.
-import { type UcpRelease, ucpReleases } from "./Ucp.ts"
-
-/** The release whose profile a shop of this version is shown: its own, else the last before it. */
-export const agentRelease = (version: string): UcpRelease =>
-  ucpReleases.findLast((release) => release <= version) ?? ucpReleases[0]
+import { releaseOf, type UcpRelease } from "./Ucp.ts"
 
 /** Where a shop of this version reads it. */
 export const profileFor = ({ profiles }: { readonly profiles: string }, version: string): string =>
-  `${profiles}/${agentRelease(version)}.json`
+  `${profiles}/${releaseOf(version)}.json`
 
 interface Used {
   readonly name: string

@@ -1,6 +1,7 @@
 import { isCart, namesCheckout } from "../CartWords.ts"
 import { addToCart } from "../page/AddToCart.ts"
 import type { JsonLdNode, PageFacts, StatedProduct } from "../page/PageFacts.ts"
+import type { PlatformId } from "../page/Platform.ts"
 import type { MerchantCategory, ScanFindings } from "../Scan.ts"
 import { addressAt } from "./SiteAddress.ts"
 import type { Shop, SiteFacts } from "./SiteFacts.ts"
@@ -38,7 +39,7 @@ const signOf = ({ catalogue, home, platform, products, protocols }: Seen): strin
   if (products.some(({ page }) => sellsOn(page))) return "a page of a product was seen"
   if ((catalogue?.items?.length ?? 0) > 0) return "its catalogue was seen"
   if (protocols.tools.some((name) => /checkout|cart/.test(name))) return "it has a checkout over UCP"
-  if (platform !== undefined && shopPlatforms.has(platform.name)) return `it runs on ${platform.name}`
+  if (platform !== undefined && !sitePlatforms.has(platform.name)) return `it runs on ${platform.name}`
   if (!isPage(home)) return undefined
   if (typesOf(home.page.jsonLd).some((type) => type === "OnlineStore")) return "it says that it is a shop"
   if (home.page.products.some(isWare)) return "it states things for sale"
@@ -46,31 +47,9 @@ const signOf = ({ catalogue, home, platform, products, protocols }: Seen): strin
   return cartLink(home.page) === undefined ? undefined : "it has a cart"
 }
 
-/** Platforms that run nothing but shops; others (Wix, Squarespace, WordPress) also run sites without one. */
-const shopPlatforms: ReadonlySet<string> = new Set([
-  "shopify",
-  "woocommerce",
-  "magento",
-  "bigcommerce",
-  "prestashop",
-  "shopware",
-  "opencart",
-  "ecwid",
-  "salesforce_cc",
-  "vtex",
-  "medusa",
-  "vendure",
-  "saleor",
-  "evershop",
-  "nopcommerce",
-  "shift4shop",
-  "volusion",
-  "lightspeed",
-  "jtl",
-  "oxid",
-  "tiendanube",
-  "spree"
-])
+/** Platforms that also run sites without a shop; the others run nothing else. */
+const sitePlatforms: ReadonlySet<PlatformId> = new Set(["wix", "squarespace", "weebly"])
+
 /**
  * A thing with a number and a price. Without one it may be a service or a program that its site tells search engines of, as a
  * workshop has its catalogue of offers and a restaurant its dishes.

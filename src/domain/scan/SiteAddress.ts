@@ -1,4 +1,5 @@
-const bare = (host: string): string => host.replace(/^www\./, "")
+/** A host without `www.`, which most sites answer with and without. */
+export const bareHost = (host: string): string => host.replace(/^www\./, "")
 
 /**
  * An address of the same site, at the origin where that was reached; undefined for one of another. Sites list themselves over http and
@@ -6,6 +7,7 @@ const bare = (host: string): string => host.replace(/^www\./, "")
  */
 export const addressAt = (origin: string, address: string): URL | undefined => {
   const url = URL.parse(address, origin)
-  if (url === null || !/^https?:$/.test(url.protocol) || bare(url.host) !== bare(new URL(origin).host)) return undefined
+  if (url === null || !/^https?:$/.test(url.protocol) || bareHost(url.host) !== bareHost(new URL(origin).host))
+    return undefined
   return new URL(`${new URL(origin).origin}${url.pathname}${url.search}`)
 }

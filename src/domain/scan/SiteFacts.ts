@@ -1,3 +1,4 @@
+import type { PlatformId } from "../page/Platform.ts"
 import type { Page, Sight } from "./Sight.ts"
 
 /** Everything that a scan saw of a site, as facts that the questions of the rubric are answered from. */
@@ -18,7 +19,7 @@ export interface SiteFacts {
   /** Answers to paths that cannot exist. */
   readonly nowhere: ReadonlyArray<Sight>
   readonly llms: DocumentFacts
-  readonly platform: { readonly name: string; readonly marker: string } | undefined
+  readonly platform: { readonly name: PlatformId; readonly marker: string } | undefined
   readonly catalogue: CatalogueFacts | undefined
   readonly shop: Shop
   /** What was asked for as pages of products, and of that what proved to be one. */

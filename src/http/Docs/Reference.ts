@@ -1,4 +1,4 @@
-import { html } from "../Reports/Page.ts"
+import { html } from "../Html.ts"
 
 /**
  * What the library's page of the reference is told besides. Its own resolver reads the whole description again for every operation that is

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { html } from "../Html.ts"
 
 /** What a page says about a call that has not been paid for. */
 export interface PaywallFacts {
@@ -38,15 +39,6 @@ export const paywallHeaders: RawHeaders = [
   "Referrer-Policy",
   "no-referrer"
 ]
-
-const escaped: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-const html = (text: string): string => text.replace(/[&<>"']/g, (letter) => escaped[letter] ?? "")
 
 /** One word of a POSIX shell, whatever is in it. */
 const word = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

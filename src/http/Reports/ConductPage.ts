@@ -1,4 +1,5 @@
-import { html, page } from "./Page.ts"
+import { html } from "../Html.ts"
+import { page } from "./Page.ts"
 
 /** What the owner of a site learns who finds our name in a log. */
 export const conductPage = (userAgent: string, name: string): string =>

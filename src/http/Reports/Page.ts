@@ -1,15 +1,5 @@
 import { createHash } from "node:crypto"
-
-const escaped: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-/** Text as HTML. Everything on a report that came from a site goes through this. */
-export const html = (text: string): string => text.replace(/[&<>"']/g, (letter) => escaped[letter] ?? "")
+import { html } from "../Html.ts"
 
 /** A link where the address is one of the web, and plain text otherwise. */
 export const link = (address: string, text = address): string =>

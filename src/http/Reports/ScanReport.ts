@@ -1,5 +1,6 @@
 import type { Check, CheckGroup, MerchantScan } from "#domain/Scan.ts"
-import { html, link, page, prose, requestsTable, tag, words } from "./Page.ts"
+import { html } from "../Html.ts"
+import { link, page, prose, requestsTable, tag, words } from "./Page.ts"
 
 const groups: ReadonlyArray<readonly [CheckGroup, string]> = [
   ["accessibility", "Can an agent reach and operate the shop?"],

@@ -1,5 +1,6 @@
 import type { ShoppingTest, ShopRail } from "#domain/ShoppingTest.ts"
-import { html, link, page, prose, requestsTable, tag, words } from "./Page.ts"
+import { html } from "../Html.ts"
+import { link, page, prose, requestsTable, tag, words } from "./Page.ts"
 
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
 const whole = new Intl.NumberFormat("en-US")

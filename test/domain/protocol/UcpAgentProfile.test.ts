@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { judgeUcp, ucpReleases } from "../../../src/domain/protocol/Ucp.ts"
-import { agentRelease, ucpAgentProfile } from "../../../src/domain/protocol/UcpAgentProfile.ts"
+import { judgeUcp, releaseOf, ucpReleases } from "../../../src/domain/protocol/Ucp.ts"
+import { ucpAgentProfile } from "../../../src/domain/protocol/UcpAgentProfile.ts"
 
 describe("our own profile of UCP", () => {
   for (const release of ucpReleases) {
@@ -12,7 +12,7 @@ describe("our own profile of UCP", () => {
     })
   }
   it("a shop is shown the one of its release, or of the last before it", () => {
-    assert.deepStrictEqual(["2026-04-08", "2026-05-01", "2027-01-01", "2025-01-01"].map(agentRelease), [
+    assert.deepStrictEqual(["2026-04-08", "2026-05-01", "2027-01-01", "2025-01-01"].map(releaseOf), [
       "2026-04-08",
       "2026-04-08",
       "2026-08-25",
