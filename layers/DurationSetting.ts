@@ -17,7 +17,7 @@ const units = new Map(names.flatMap(([millis, ...spellings]) => spellings.map((n
 const written = /^(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?\s*([a-z]+)$/
 
 /** `2-5 s`, or a single duration for both ends; undefined for anything else. */
-export const parseRange = (text: string): DurationRange | undefined => {
+const parseRange = (text: string): DurationRange | undefined => {
   if (text.trim() === "0") return { shortest: Duration.zero, longest: Duration.zero }
   const [, low = "", high = low, name = ""] = written.exec(text.trim().toLowerCase()) ?? []
   const unit = units.get(name)

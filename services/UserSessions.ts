@@ -25,7 +25,7 @@ import * as AccessTokens from "./UserSessions/AccessTokens.ts"
 import * as Records from "./UserSessions/Records.ts"
 
 /** How many sessions are remembered, and how old what is remembered of one may get. */
-export const sessionMemory = { capacity: 10_000, longest: Duration.seconds(10) }
+const sessionMemory = { capacity: 10_000, longest: Duration.seconds(10) }
 
 /** Where it is announced that something about a session changed: its id; empty when some may have been missed. */
 export const changedSubject = "sessions.changed"

@@ -13,7 +13,7 @@ export const streamName = "TURNPIKE_EVENTS"
 export const subjects = "events.>"
 
 /** The place of an event in our log, beside the standard `Nats-Msg-Id`. */
-export const placeHeader = "Turnpike-Seq"
+const placeHeader = "Turnpike-Seq"
 
 const nanoseconds = { week: 7 * 86_400 * 1e9, twoMinutes: 120 * 1e9 }
 /** What the stream may take of the disk; the smaller one where the server does not grant the larger. */

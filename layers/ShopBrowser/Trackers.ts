@@ -1,5 +1,5 @@
 /** Who watches people, and is no part of buying: neither loaded nor told. A host of this list stands for everything below it. */
-export const trackers: ReadonlySet<string> = new Set([
+const trackers: ReadonlySet<string> = new Set([
   "google-analytics.com",
   "googletagmanager.com",
   "googleadservices.com",

@@ -4,7 +4,7 @@ import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { monotonic } from "../RealTime.ts"
 
 /** How many ids are remembered, how old an answer may grow before it is asked again, and how long an unknown id stays unknown. */
-export const directoryPolicy = {
+const directoryPolicy = {
   known: 10_000,
   unknown: 10_000,
   freshMillis: 10_000,

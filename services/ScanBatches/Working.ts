@@ -8,7 +8,7 @@ import type { ScanBatchPolicy } from "./Policy.ts"
 import type * as Records from "./Records.ts"
 
 /** The charge of a batch, which has the batch's id. */
-export const chargeOf = ({ credits_charged, id, tenant_id }: Records.BatchRow): Charge => ({
+const chargeOf = ({ credits_charged, id, tenant_id }: Records.BatchRow): Charge => ({
   id,
   tenant_id,
   credits: credits_charged

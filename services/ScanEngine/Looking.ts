@@ -53,7 +53,7 @@ export const openingLength = 4096
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 /** Whether an answer says that it is HTML, or looks like it when it says nothing. */
-export const isHtml = ({ contentType, document }: SiteAnswer): boolean =>
+const isHtml = ({ contentType, document }: SiteAnswer): boolean =>
   /\bx?html\b/i.test(contentType) ||
   (contentType === "" && /^\s*<(?:!doctype|html)/i.test(openingOf(document, openingLength)))
 

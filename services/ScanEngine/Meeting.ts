@@ -87,7 +87,7 @@ const rulesIn = (sight: Sight, outcome: SiteOutcome): RobotsRead => {
 }
 
 /** Programs that fetch a page because somebody wants to buy, or that find it for those: who is kept out is not sold to. */
-export const shoppingAgents = [
+const shoppingAgents = [
   "ChatGPT-User",
   "OAI-SearchBot",
   "Claude-User",

@@ -13,7 +13,7 @@ import { probeX402 } from "./protocols/X402Probe.ts"
 export type { ProtocolFindings, Surroundings, UcpAccess } from "./protocols/Surroundings.ts"
 
 /** What all probes together may ask: documents at well-known paths, and calls of what they declare. */
-export const protocolLimits = { documents: 7, calls: 5 }
+const protocolLimits = { documents: 7, calls: 5 }
 
 /** The documents that are asked for whatever the site is. */
 export interface Documents {

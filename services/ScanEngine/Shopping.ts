@@ -152,7 +152,7 @@ const askCheckout = Effect.fnUntraced(function* (visit: Visit, url: URL) {
 const plainLook = (visit: Visit, url: URL) => Effect.map(look(visit, { url }), ({ sight }) => sight)
 
 /** A site that answers every path shows nothing by answering this one, when it is with the same page. */
-export const unlikeNowhere = (sight: Sight, nowhere: ReadonlyArray<Sight>): Sight => {
+const unlikeNowhere = (sight: Sight, nowhere: ReadonlyArray<Sight>): Sight => {
   if (!isPage(sight) || isSpecial(sight)) return sight
   const isSame = nowhere.some(
     (other) =>

@@ -34,7 +34,7 @@ export const underWayColumns = "id, domain, status, merchant_name, merchant_cate
 export const UnderWayRows = Schema.Array(UnderWay)
 
 /** Until when a scan that was completed then is stale at this time. */
-export const staleAt = (now: DateTime.Utc, freshFor: Duration.Duration): Date =>
+const staleAt = (now: DateTime.Utc, freshFor: Duration.Duration): Date =>
   DateTime.toDate(DateTime.subtractDuration(now, freshFor))
 
 /** A completed scan is stale from the moment `stale` on. */

@@ -23,7 +23,7 @@ const isSubmit = ({ disabled, type }: PageControl): boolean => !disabled && (typ
 export const labelOf = (button: PageControl): string => button.label ?? button.name ?? button.id ?? ""
 
 /** Forms that add a product to the cart and may be submitted, in the page's order, with the button that does it. */
-export const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
+const addingForms = (facts: PageFacts): ReadonlyArray<Pressable> =>
   facts.forms.flatMap((form) => {
     const found = addToCart({ forms: [form], controls: [], links: [] })
     if (found === undefined || found.isDisabled) return []

@@ -37,7 +37,7 @@ const templateIn = (node: JsonLdNode): string | undefined => {
 const queryField = /^(?:q|s|search|query|keyword|keywords|term|text|searchterm)$/i
 
 /** Where the shop's own search answers: by the address it declares, or by its form. */
-export const searchAddress = (facts: PageFacts, query: string): URL | undefined => {
+const searchAddress = (facts: PageFacts, query: string): URL | undefined => {
   const base = new URL(facts.url)
   for (const node of facts.jsonLd) {
     const template = templateIn(node)

@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** How the detail of an `unreachable` begins when no name server gave an answer: that may be our trouble as well as the site's. */
-export const lookupFailed = "the name could not be looked up"
+const lookupFailed = "the name could not be looked up"
 
 /** Not asked, because a visit reads so many bytes and no more. */
 export const enoughRead: Failure = { reason: "budget", detail: "a visit reads no more than it has read" }

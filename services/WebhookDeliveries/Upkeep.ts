@@ -5,7 +5,7 @@ import { notForLong } from "../EventLog/Head.ts"
 import * as Receiving from "./Receiving.ts"
 
 /** How many finished attempts of a subscription are kept at least, beside the last failed ones of chains. */
-export const keptAttempts = 100
+const keptAttempts = 100
 /** How long a chain that failed is kept, by when its last attempt was planned. */
 export const keptFailures = { days: 30 }
 /** How many lanes are asked at a time whether their subscription is still there. */

@@ -31,7 +31,7 @@ export const describe = (refusal: RefusalClass) => {
 }
 
 /** Where a code is explained, relative to the public address. */
-export const problemType = (code: string): string => `/docs/errors#${code}`
+const problemType = (code: string): string => `/docs/errors#${code}`
 
 const known = new Map<RefusalClass, Schema.Top>()
 

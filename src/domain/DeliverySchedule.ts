@@ -69,7 +69,7 @@ export const retryAfterOf = (value: string | undefined, now: number): number | u
 /** Failures in a row after which other subscriptions of the tenant are told, once per streak. */
 export const failuresToTell = 10
 /** How long there may be nothing but failures, in milliseconds, before a subscription is paused. */
-export const failingToPause = 72 * hour
+const failingToPause = 72 * hour
 /** A chain makes no longer pause than this, late attempts included: who was not tried for longer was left alone, and did not fail. */
 const leftAlone = Math.max(...retrySchedule.map((_, place) => gapBefore(place))) + hour
 /** A receiver that failed so often in a row gets one call at a time in each lane. */

@@ -1,7 +1,7 @@
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** The smallest rate: 18 decimals of one unit of a currency per second. */
-export const ratePerUnit = 1_000_000_000_000_000_000n
+const ratePerUnit = 1_000_000_000_000_000_000n
 
 const plainRate = /^(0|[1-9]\d{0,12})(?:\.(\d{1,18}))?$/
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /** The largest metadata, in bytes of its compact JSON. */
-export const maxMetadataBytes = 16_384
+const maxMetadataBytes = 16_384
 
 const limits = Schema.makeFilter<{ readonly [key: string]: Schema.Json }>((metadata) => {
   const json = JSON.stringify(metadata)

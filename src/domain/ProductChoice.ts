@@ -49,7 +49,7 @@ const unsuitable: ReadonlyArray<readonly [why: string, pattern: RegExp]> = [
 ]
 
 /** Why a thing is not for a test; undefined when nothing speaks against it. */
-export const unsuitableFor = (offered: Pick<Offered, "candidate" | "kind">): string | undefined =>
+const unsuitableFor = (offered: Pick<Offered, "candidate" | "kind">): string | undefined =>
   unsuitable.find(([, pattern]) => pattern.test(`${offered.candidate.name}\n${offered.kind}`))?.[0]
 
 /** What is sold beside a shop's things. It tells little about how they are bought, and some of it cannot be bought alone. */

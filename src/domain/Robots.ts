@@ -1,5 +1,5 @@
 /** How much of a robots.txt is read; RFC 9309 asks for at least this much. */
-export const robotsBytes = 512_000
+const robotsBytes = 512_000
 
 /** A rule as it stands in the file. */
 export interface RobotsRule {

@@ -197,7 +197,7 @@ export type Vantage = typeof Vantage.Type
 const score = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })))
 
 /** What looking at a site gives: everything of a scan's record that comes from the site. */
-export const findingsFields = {
+const findingsFields = {
   url: Schema.String,
   business_model: Schema.NullOr(Schema.Literals(["retail", "saas", "marketplace", "api_provider", "content"])),
   readiness_score: score,
@@ -248,7 +248,7 @@ export const nothingSeen = {
 } as const
 
 /** What a caller may say of a merchant; the newest word stands. */
-export const merchantFields = {
+const merchantFields = {
   merchant_name: Schema.NullOr(Schema.String),
   merchant_category: Schema.NullOr(MerchantCategory),
   country_code: Schema.NullOr(CountryCode),

@@ -44,7 +44,7 @@ const isVendureDocument = (body: string): boolean => asks(body, (query) => vendu
 const isEverShopCart = (body: string): boolean => asks(body, (query) => query === everShopCart)
 
 /** Tools of a UCP service that a test may call. `complete_checkout` is not among them. */
-export const ucpTools: ReadonlySet<string> = new Set([
+const ucpTools: ReadonlySet<string> = new Set([
   "search_catalog",
   "lookup_catalog",
   "get_product",

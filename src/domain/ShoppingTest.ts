@@ -87,7 +87,7 @@ export const ChosenProduct = Schema.Struct({
 export type ChosenProduct = typeof ChosenProduct.Type
 
 /** Everything of a test's record that comes from the site. */
-export const outcomeFields = {
+const outcomeFields = {
   status: Schema.Literals(["passed", "partial", "failed"]),
   /** 100 x completed / planned steps, one decimal. */
   success_rate: Schema.Finite,

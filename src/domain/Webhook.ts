@@ -120,7 +120,7 @@ export type ChangeWebhook = typeof ChangeWebhook.Type
 
 /** How long the secret that was also signs when nothing is said, and at most, in seconds. */
 export const defaultOverlap = 86_400
-export const maxOverlap = 604_800
+const maxOverlap = 604_800
 
 export const RotateWebhookSecret = Schema.Struct({
   overlap_seconds: Schema.optionalKey(

@@ -2,7 +2,7 @@ import { DateTime } from "effect"
 import type { AlertLevel, MoneyStream, StreamState } from "../MoneyStream.ts"
 
 /** What a micro-unit is in 10^-21 units, in which a rate (10^-18 units a second) times milliseconds counts. */
-export const perMicro = 1_000_000_000_000_000n
+const perMicro = 1_000_000_000_000_000n
 
 /** Runways below which an alert is due, in milliseconds. */
 const hour = 3_600_000n

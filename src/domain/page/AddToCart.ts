@@ -73,14 +73,14 @@ const valueOf = (control: PageControl) => {
 }
 
 /** What a form sends when this button of it is pressed. */
-export const submittedFields = (form: PageForm, pressed: PageControl | null): AddToCart["fields"] => {
+const submittedFields = (form: PageForm, pressed: PageControl | null): AddToCart["fields"] => {
   const sent = form.controls.filter((control) => isSent(control, pressed) && control !== pressed)
   const fields = sent.map((control) => [control.name ?? "", valueOf(control)] as const)
   return pressed?.name && !pressed.disabled ? [...fields, [pressed.name, pressed.value ?? ""]] : fields
 }
 
 /** Controls of a form that have to be filled or chosen before it can be sent. */
-export const openChoices = (form: PageForm): ReadonlyArray<PageControl> => {
+const openChoices = (form: PageForm): ReadonlyArray<PageControl> => {
   const radios = new Map<string, boolean>()
   for (const control of form.controls) {
     if (control.type !== "radio" || control.name === null || control.disabled) continue

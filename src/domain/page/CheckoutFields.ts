@@ -2,7 +2,7 @@ import type { PageControl } from "./PageFacts.ts"
 import { isQuantity } from "./Quantity.ts"
 
 /** The tokens of HTML's autofill that a checkout asks for. */
-export const autofillTokens = [
+const autofillTokens = [
   "email",
   "name",
   "given-name",

@@ -2,7 +2,7 @@ import { attributeOf, folded, textOf } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
 
 /** A page with more text than this has been rendered, whatever it is made with. */
-export const renderedLength = 200
+const renderedLength = 200
 
 const roots: ReadonlySet<string> = new Set([
   "root",

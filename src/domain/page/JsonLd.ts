@@ -4,7 +4,7 @@ import { attributeOf, clipped, folded, sourceOf } from "./PageText.ts"
 import type { PageTree } from "./PageTree.ts"
 
 /** How much of a page's JSON-LD is read. */
-export const jsonLdLimits = { blocks: 100, nodes: 200, values: 50_000, depth: 32, list: 300 }
+const jsonLdLimits = { blocks: 100, nodes: 200, values: 50_000, depth: 32, list: 300 }
 
 /** The JSON-LD of a page. */
 export interface JsonLd {

@@ -3,7 +3,7 @@ import { attributeOf, textOf } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
 
 /** How many things and properties of them are read. */
-export const microdataLimits = { items: 1_000, properties: 3_000, text: 1_000 }
+const microdataLimits = { items: 1_000, properties: 3_000, text: 1_000 }
 
 /** The names of the attributes: microdata's, or those of RDFa lite. */
 interface Vocabulary {

@@ -2,7 +2,7 @@ import type { Confidence } from "../Scan.ts"
 import type { PageFacts } from "./PageFacts.ts"
 import { clipped } from "./PageText.ts"
 
-export const platformIds = [
+const platformIds = [
   "shopify",
   "woocommerce",
   "magento",
@@ -56,7 +56,7 @@ const mark = (id: PlatformId, weight: Mark["weight"], place: Place, pattern: Reg
 })
 
 /** The marks of shop systems. */
-export const platformMarks: ReadonlyArray<Mark> = [
+const platformMarks: ReadonlyArray<Mark> = [
   mark(
     "shopify",
     3,

@@ -10,7 +10,7 @@ export interface VisiblePrice {
 }
 
 /** How many prices of a text are told. */
-export const priceLimit = 500
+const priceLimit = 500
 
 const marks: Readonly<Record<string, string>> = {
   us$: "USD",

@@ -4,7 +4,7 @@ import { absolute, folded } from "./PageText.ts"
 import { nodesIn, offerLimit, offersHave, offersOf, type Stated } from "./StatedOffers.ts"
 
 /** At most so many products of a page are told. */
-export const productLimit = 50
+const productLimit = 50
 
 const productTypes: ReadonlySet<string> = new Set([
   "Product",

@@ -16,7 +16,7 @@ export const problemLine = ({ path, what }: Problem): string => (path === "" ? w
 /** How many are kept; a document that is wrong everywhere needs no longer list. */
 const maxProblems = 100
 /** How many members of a list or map are looked at. */
-export const maxMembers = 100
+const maxMembers = 100
 
 /** The problems of one document while it is read. */
 export class Problems {

@@ -9,7 +9,7 @@ import { addressBytes, isSignedBy as isSignatureOf } from "./SolanaKeys.ts"
 import { readHeader } from "./X402Payload.ts"
 
 /** How long a signed text proves an address (milliseconds). */
-export const signInLife = 300_000
+const signInLife = 300_000
 
 /** What a caller is asked to sign; everything but `nonce` is also said elsewhere. */
 export interface SignIn {

@@ -6,7 +6,7 @@ import { isSignedBy, permitDigest, type Recover, transferDigest } from "./Eip712
 import { asFields, type Fields } from "./X402Payload.ts"
 
 /** The contracts through which Permit2 pays for x402, by scheme. */
-export const permit2Spenders = {
+const permit2Spenders = {
   exact: "0x402085c248eea27d92e8b30b2c58ed07f9e20001",
   upto: "0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002"
 } as const

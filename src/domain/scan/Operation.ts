@@ -16,7 +16,7 @@ export const operationAnswers = (facts: SiteFacts): ReadonlyArray<Answer> => [
 
 const leastText = 400
 /** A price that is no shipping limit, saving or rate. */
-export const hasPrice = (page: PageFacts): boolean => page.prices.some((price) => !price.isAside)
+const hasPrice = (page: PageFacts): boolean => page.prices.some((price) => !price.isAside)
 
 /**
  * A page of one product: it states one, or has both a price and something that puts it into the cart. One from which several can be put
