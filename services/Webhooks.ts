@@ -1,4 +1,3 @@
-import { inTransaction } from "./Database/InTransaction.ts"
 import { Context, DateTime, Effect, Equal, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventType } from "#domain/Event.ts"
@@ -22,6 +21,7 @@ import {
   WebhookStatus,
   type WebhookWithSecret
 } from "#domain/Webhook.ts"
+import { inTransaction } from "./Database/InTransaction.ts"
 import { notForLong } from "./EventLog/Head.ts"
 import { newId } from "./NewId.ts"
 import { PublicHttpPolicy } from "./PublicHttp/Policy.ts"

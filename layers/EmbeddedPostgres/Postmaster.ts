@@ -10,11 +10,11 @@ import {
   parentOf,
   patience,
   processes,
+  readText,
   signal,
   start as startProcess,
   startedAt,
-  workingDirectory,
-  readText
+  workingDirectory
 } from "./Processes.ts"
 import * as ServerLog from "./ServerLog.ts"
 
