@@ -1,7 +1,8 @@
-import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
+import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as NewId from "#services/NewId.ts"
 import { monotonic } from "#services/RealTime.ts"
+import { atBeats } from "#services/Upkeep.ts"
 
 /** One look at the database's clock: what it told, and when that was asked and heard, all in milliseconds; ours are monotonic. */
 export interface Look {
@@ -122,7 +123,7 @@ export const layer = Layer.effect(
         asked = now
       })
     })
-    yield* Effect.ignore(keepUp).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
+    yield* Effect.forkScoped(atBeats(Effect.ignore(keepUp), "1 second"))
     yield* NewId.timedBy(clock)
     return clock
   })

@@ -1,6 +1,7 @@
-import { Duration, Effect, Layer, Metric, Schedule } from "effect"
+import { Duration, Effect, Layer, Metric } from "effect"
 import { readdir } from "node:fs/promises"
 import { performance } from "node:perf_hooks"
+import { atBeats } from "#services/Upkeep.ts"
 import { OpenFiles } from "./Node/OpenFiles.ts"
 
 // By the names that dashboards for Prometheus know.
@@ -66,6 +67,6 @@ export const layer = Layer.effectDiscard(
     const files = yield* Effect.flatten(OpenFiles)
     if (Number.isFinite(files)) yield* Metric.update(most, files)
     yield* observe
-    yield* Effect.forkScoped(Effect.repeat(observe, Schedule.spaced(interval)))
+    yield* Effect.forkScoped(atBeats(observe, interval))
   })
 )

@@ -6,6 +6,7 @@ import { Credentials } from "#services/Credentials.ts"
 import { Disputes } from "#services/Disputes.ts"
 import { Facilitator } from "#services/Facilitator.ts"
 import { Ledger } from "#services/Ledger.ts"
+import { Lookout } from "#services/Lookout.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Payments } from "#services/Payments.ts"
 import { Quotes } from "#services/Quotes.ts"
@@ -42,4 +43,4 @@ export const layer = Layer.mergeAll(
   UserSessions.layerWorker,
   WebhookDeliveries.layerWorker,
   Credentials.layerWorker
-)
+).pipe(Layer.provide(Lookout.layer))

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Exit, Layer, Option, PubSub, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, type Duration, Effect, Exit, Layer, Option, PubSub, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { AgentLiveness, reconnectRequired } from "#domain/Channel.ts"
 import { type AgentId, toTypeId } from "#domain/Ids.ts"
@@ -14,6 +14,8 @@ import * as Reading from "./AgentChannel/Reading.ts"
 import * as Registering from "./AgentChannel/Registering.ts"
 import { Unanswered } from "./AgentChannel/Unanswered.ts"
 import { EventBus } from "./EventBus.ts"
+import * as Following from "./EventLog/Following.ts"
+import { Lookout } from "./Lookout.ts"
 import { newUuid } from "./NewId.ts"
 import { monotonic } from "./RealTime.ts"
 import { upkeep } from "./Upkeep.ts"
@@ -98,30 +100,16 @@ export class AgentChannel extends Context.Service<
       }).pipe(Effect.orDie)
 
       yield* PubSub.take(later).pipe(Effect.flatMap(hear), Effect.forever, Effect.forkScoped)
-      const whenThere = (what: string, work: Effect.Effect<void>) =>
-        Effect.andThen(lines.occupied.await, work).pipe(
-          Effect.catchCause((cause) => Effect.logError(`${what} failed`, cause))
-        )
+      const whenThere = (what: string, work: Effect.Effect<void>, every: Duration.Input) =>
+        upkeep(`${what} failed`, Effect.andThen(lines.occupied.await, work), every)
       const tick = Effect.sync(() => lines.tick(monotonic(clock)))
-      yield* whenThere("The clock of event channels", tick).pipe(
-        Effect.repeat(Schedule.fixed("1 second")),
-        Effect.forkScoped
-      )
+      yield* whenThere("The clock of event channels", tick, "1 second")
       const unanswered = yield* Unanswered
       const listen = Effect.map(unanswered, (found) => lines.listen(found, monotonic(clock)))
-      yield* whenThere("Looking for silent peers", listen).pipe(
-        Effect.repeat(Schedule.spaced("10 seconds")),
-        Effect.forkScoped
-      )
+      yield* whenThere("Looking for silent peers", listen, "10 seconds")
       // Whoever has missed that a session was revoked knows it ten seconds later at most, like everybody who asks about credentials.
-      yield* whenThere("Looking for sessions that have ended", Effect.orDie(pumping.lookForEnded)).pipe(
-        Effect.repeat(Schedule.spaced("7 seconds")),
-        Effect.forkScoped
-      )
-      yield* whenThere("Renewing event channels", renew).pipe(
-        Effect.repeat(Schedule.spaced("15 seconds")),
-        Effect.forkScoped
-      )
+      yield* whenThere("Looking for sessions that have ended", Effect.orDie(pumping.lookForEnded), "7 seconds")
+      yield* whenThere("Renewing event channels", renew, "15 seconds")
 
       /** Since when it fails, and how often it is only looked after that. */
       let failedAt: number | undefined
@@ -199,8 +187,15 @@ export class AgentChannel extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { copy, expire, prune } = yield* AgentChannel
+      const { keep } = yield* Lookout
+      const sql = yield* SqlClient.SqlClient
       // Who is connected is told sooner, by the process that the connection is to.
-      yield* upkeep("Noting what concerns agents failed", copy, "2 seconds")
+      yield* keep({
+        failed: "Noting what concerns agents failed",
+        isDue: () => Following.isBehind(sql, Copying.follower),
+        step: copy,
+        every: "2 seconds"
+      })
       const many = Effect.repeat(expire, { while: (count) => count >= Presence.mostExpired })
       // Not at once: perhaps it was the database that kept this process from starting, and others as well from renewing.
       yield* Effect.sleep("30 seconds").pipe(

@@ -18,7 +18,7 @@ import { ChainPolicy } from "./ChainSettlements/Policy.ts"
 import * as Records from "./ChainSettlements/Records.ts"
 import { Rail } from "./Rail.ts"
 import { monotonic } from "./RealTime.ts"
-import { upkeep } from "./Upkeep.ts"
+import { atBeats, upkeep } from "./Upkeep.ts"
 
 export { bookChainSettlement, type ChainOrder } from "./ChainSettlements/Records.ts"
 
@@ -182,7 +182,7 @@ export class ChainSettlements extends Context.Service<
         Effect.catchCause((cause) => Effect.logError("Settlements could not be reconciled", cause)),
         turns.withPermitsIfAvailable(1),
         Effect.forkScoped,
-        Effect.repeat(Schedule.spaced("1 second")),
+        (turn) => atBeats(turn, "1 second"),
         Effect.forkScoped
       )
       yield* upkeep("Settlements could not be counted", settlements.value.countUnresolved, "15 seconds")

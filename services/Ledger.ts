@@ -12,9 +12,9 @@ import { keepForgetting } from "./Forgetting.ts"
 import { type LedgerCommand, misremembered } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { refusing } from "./Ledger/Presence.ts"
+import { Lookout } from "./Lookout.ts"
 import { newUuid } from "./NewId.ts"
 import { within } from "./RealTime.ts"
-import { upkeep } from "./Upkeep.ts"
 
 /** The only code that changes a balance. Amounts are micro-units. */
 export class Ledger extends Context.Service<
@@ -56,7 +56,10 @@ export class Ledger extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { expireDue, forgetKeys } = yield* Ledger
-      yield* upkeep("Expiring holds failed", expireDue, "1 second")
+      const { keep } = yield* Lookout
+      const sql = yield* SqlClient.SqlClient
+      const isDue = (now: Date) => sql`(SELECT min(expires_at) FROM holds WHERE state = 'open') < ${now}`
+      yield* keep({ failed: "Expiring holds failed", isDue, step: expireDue })
       yield* keepForgetting("Idempotency keys", forgetKeys, "1 minute")
     })
   )

@@ -1,4 +1,5 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { StreamId } from "#domain/Ids.ts"
 import type {
@@ -22,11 +23,11 @@ import type { Forbidden, NotFound, StateTransitionInvalid } from "#domain/Refusa
 import type { Transfer } from "#domain/Transfer.ts"
 import type { StreamCancelOrder, StreamStartOrder, StreamWithdrawOrder } from "#domain/TransferOrder.ts"
 import { Ledger } from "./Ledger.ts"
+import { Lookout } from "./Lookout.ts"
 import * as Changing from "./MoneyStreams/Changing.ts"
 import * as Opening from "./MoneyStreams/Opening.ts"
 import * as Records from "./MoneyStreams/Records.ts"
 import * as Turns from "./Turns.ts"
-import { upkeep } from "./Upkeep.ts"
 import { Wallets } from "./Wallets.ts"
 
 /** A stream after money moved, the transfer that tells it, and whether both are the stored result of an earlier request. */
@@ -136,7 +137,10 @@ export class MoneyStreams extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { alertDue } = yield* MoneyStreams
-      yield* upkeep("Streams could not be looked after", alertDue, "2 seconds")
+      const { keep } = yield* Lookout
+      const sql = yield* SqlClient.SqlClient
+      const isDue = (now: Date) => sql`(SELECT min(next_alert_at) FROM streams) <= ${now}`
+      yield* keep({ failed: "Streams could not be looked after", isDue, step: alertDue, every: "2 seconds" })
     })
   )
 

@@ -1,5 +1,5 @@
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import type { EndpointId } from "#domain/Ids.ts"
 import {
   type Paid,
@@ -23,6 +23,7 @@ import type { NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "./Deployment.ts"
 import { Endpoints, type Snapshot } from "./Endpoints.ts"
 import { Ledger } from "./Ledger.ts"
+import { Lookout } from "./Lookout.ts"
 import * as Delivery from "./Payments/Delivery.ts"
 import * as Due from "./Payments/Due.ts"
 import { eachDue } from "./Payments/EachDue.ts"
@@ -103,6 +104,8 @@ export class Payments extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Payment>, NotFound>
     /** Ends calls whose process died and payments nobody used; how many. */
     readonly resolveDue: Effect.Effect<number>
+    /** Whether there are any, as an expression of SQL. */
+    isDue(now: Date): Statement.Fragment
     /** Forgets stored answers whose time is over, at most 500 a step; how many. */
     readonly dropOldAnswers: Effect.Effect<number>
   }
@@ -127,7 +130,7 @@ export class Payments extends Context.Service<
       const onChain = yield* OnChain.make({ policy, ledger })
       const using = yield* Using.make({ key, policy, settling, delivery, onChain })
       const signed = yield* Signed.make({ policy, ledger, using, onChain })
-      const resolveDue = yield* Due.make(ledger, settling.release)
+      const due = yield* Due.make(ledger, settling.release)
 
       // Requests of one second share their terms, and so the seal on them.
       const seals = new WeakMap<Snapshot, Map<string, { readonly issuedAt: number; readonly terms: string }>>()
@@ -206,7 +209,8 @@ export class Payments extends Context.Service<
         seen: delivery.seen,
         verify,
         list,
-        resolveDue: onChain === undefined ? resolveDue : eachDue([resolveDue, onChain.resolveDue]),
+        resolveDue: onChain === undefined ? due.resolveDue : eachDue([due.resolveDue, onChain.resolveDue]),
+        isDue: onChain === undefined ? due.isDue : () => sql`true`,
         dropOldAnswers
       })
     })
@@ -215,13 +219,14 @@ export class Payments extends Context.Service<
   /** Ends what is due, every second, and forgets what is old. Any number of processes may. */
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { dropOldAnswers, resolveDue } = yield* Payments
+      const { dropOldAnswers, isDue, resolveDue } = yield* Payments
+      const { keep } = yield* Lookout
       // Some that cannot be ended must not keep it from waiting.
-      yield* upkeep(
-        "Due payments could not be resolved",
-        Effect.repeat(resolveDue, { while: (ended) => ended >= Due.batch, times: 9 }),
-        "1 second"
-      )
+      yield* keep({
+        failed: "Due payments could not be resolved",
+        isDue,
+        step: Effect.repeat(resolveDue, { while: (ended) => ended >= Due.batch, times: 9 })
+      })
       yield* upkeep(
         "Old answers could not be dropped",
         Effect.repeat(dropOldAnswers, { while: (dropped) => dropped > 0 }),

@@ -16,6 +16,7 @@ import {
 import { Endpoints } from "./Endpoints.ts"
 import * as Leaving from "./Statistics/Leaving.ts"
 import * as RollUp from "./Statistics/RollUp.ts"
+import { Lookout } from "./Lookout.ts"
 import { upkeep } from "./Upkeep.ts"
 
 /** What was paid for calls of endpoints, exact at every moment: a follower counts the event log, and who asks counts the rest of it. */
@@ -100,12 +101,15 @@ export class Statistics extends Context.Service<
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
       const { rollUp, tidy } = yield* Statistics
+      const { keep } = yield* Lookout
+      const sql = yield* SqlClient.SqlClient
       // A turn costs about as much for one event as for a thousand: under load they are gathered, and who asks counts the rest.
-      yield* upkeep(
-        "Statistics could not be counted",
-        Effect.repeat(rollUp, { while: (passed) => passed >= Number(RollUp.batch) }),
-        "2 seconds"
-      )
+      yield* keep({
+        failed: "Statistics could not be counted",
+        isDue: () => RollUp.isBehind(sql),
+        step: Effect.repeat(rollUp, { while: (passed) => passed >= Number(RollUp.batch) }),
+        every: "2 seconds"
+      })
       yield* upkeep("Statistics could not be tidied", tidy, "10 seconds")
     })
   )

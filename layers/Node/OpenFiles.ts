@@ -1,6 +1,7 @@
-import { Context, Duration, Effect, Predicate, Schedule } from "effect"
+import { Context, Duration, Effect, Predicate } from "effect"
 import { closeSync, openSync, readFileSync } from "node:fs"
 import { monotonicMillis } from "#services/RealTime.ts"
+import { atBeats } from "#services/Upkeep.ts"
 
 /** How many files a process may have open, by what Linux says of its limits; Infinity where that is not said, or unlimited. */
 export const readLimit = (limits: string): number => Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity)
@@ -59,5 +60,5 @@ export const watch = Effect.suspend(() => {
     saidAt = now
     yield* Effect.logError(`${limit}: new callers are cut off without an answer until there is room`)
   })
-  return Effect.repeat(look, Schedule.spaced("1 second"))
+  return atBeats(look, "1 second")
 })

@@ -2,6 +2,7 @@ import { type Duration, Effect, Option, PubSub, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { EventBus } from "../EventBus.ts"
 import { sleep } from "../RealTime.ts"
+import { untilBeat } from "../Upkeep.ts"
 import { appendedSubject } from "./Appended.ts"
 import { notForLong } from "./Head.ts"
 
@@ -10,6 +11,10 @@ export interface Stretch {
   readonly after: bigint
   readonly upTo: bigint
 }
+
+/** Whether the log has facts that this follower has not passed. */
+export const isBehind = (sql: SqlClient.SqlClient, name: string) =>
+  sql`EXISTS (SELECT FROM followers f, ledger_head h WHERE f.name = ${name} AND h.log = 1 AND h.event_seq > f.seq)`
 
 /** Follows the event log under a name, from where it ended when the name was first used. */
 export const make = Effect.fnUntraced(function* (name: string) {
@@ -29,11 +34,10 @@ export const make = Effect.fnUntraced(function* (name: string) {
         FROM followers f, ledger_head h
         WHERE f.name = ${name} AND h.log = 1 FOR UPDATE OF f SKIP LOCKED`
   })
-  const grown = SqlSchema.findOneOption({
+  const grown = SqlSchema.findOne({
     Request: Schema.Void,
-    Result: Schema.Struct({ seq: Schema.BigInt }),
-    execute: () =>
-      sql`SELECT f.seq FROM followers f, ledger_head h WHERE f.name = ${name} AND h.log = 1 AND h.event_seq > f.seq`
+    Result: Schema.Struct({ grown: Schema.Boolean }),
+    execute: () => sql`SELECT ${isBehind(sql, name)} AS grown`
   })
   const move = (seq: bigint) => sql`UPDATE followers SET seq = ${seq} WHERE name = ${name}`
 
@@ -61,7 +65,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
     handle: (stretch: Stretch) => Effect.Effect<unknown, SqlError.SqlError, R>
   ) {
     // Who had nothing to do last time looks before he begins a transaction.
-    if (isIdle && Option.isNone(yield* Effect.orDie(grown(undefined)))) return nothing
+    if (isIdle && !(yield* Effect.orDie(grown(undefined))).grown) return nothing
     const done = yield* passNext(yield* limit, handle)
     isIdle = done.passed === 0
     return done
@@ -97,7 +101,7 @@ export const keepUp = Effect.fnUntraced(function* (
     Effect.catchCause((cause) => Effect.logError(`${what} failed`, cause))
   )
   // What was announced during a turn is one announcement.
-  const waitForMore = PubSub.takeAll(grown).pipe(Effect.timeoutOption(interval))
+  const waitForMore = Effect.flatMap(untilBeat(interval), (wait) => Effect.timeoutOption(PubSub.takeAll(grown), wait))
   const again = Effect.flatMap(waitForMore, (announced) =>
     Option.isSome(announced) ? turns.pipe(Effect.andThen(afterwards), Effect.andThen(sleep(rest))) : turns
   )

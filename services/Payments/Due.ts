@@ -113,5 +113,12 @@ export const make = Effect.fnUntraced(function* (
     return ended.length
   })
 
-  return eachDue([Effect.orDie(endDead), Effect.orDie(endUnused)]).pipe(Effect.withSpan("Payments.resolveDue"))
+  return {
+    resolveDue: eachDue([Effect.orDie(endDead), Effect.orDie(endUnused)]).pipe(Effect.withSpan("Payments.resolveDue")),
+    /** Whether there is one to end, in SQL. */
+    isDue: (now: Date) =>
+      sql`(${unfreed.length > 0}::boolean
+        OR (SELECT min(lease_until) FROM payments WHERE state = 'in_flight') < ${now}
+        OR (SELECT min(proof_expires_at) FROM payments WHERE state IN ('authorized', 'released')) < ${now})`
+  }
 })

@@ -6,6 +6,10 @@ import { type Additions, additionsOf, Ended } from "./Counting.ts"
 /** The most events counted in one transaction: what it keeps in memory and how long it holds its locks. */
 export const batch = 1000n
 
+/** Whether there are events that are not counted. */
+export const isBehind = (sql: SqlClient.SqlClient) =>
+  sql`EXISTS (SELECT FROM statistics_cursor c JOIN ledger_head h USING (log) WHERE c.log = 1 AND h.event_seq > c.seq)`
+
 /**
  * Counts the event log, in its order and each event once: what is counted and how far commit together. Any number of processes
  * may count; the row of the cursor makes them take turns.

@@ -2,6 +2,7 @@ import { Cause, DateTime, Duration, Effect, Latch, Metric, Result, Semaphore } f
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
 import { Deployment } from "../Deployment.ts"
+import { untilBeat } from "../Upkeep.ts"
 import * as Claiming from "./Claiming.ts"
 import * as Connection from "./Connection.ts"
 import { DeliveryPolicy } from "./Policy.ts"
@@ -139,7 +140,7 @@ export const make = Effect.gen(function* () {
   const takeOn = Effect.gen(function* () {
     maybeDue.closeUnsafe()
     const { lanes } = yield* take()
-    if (lanes === 0) yield* Effect.timeoutOption(maybeDue.await, policy.poll)
+    if (lanes === 0) yield* Effect.timeoutOption(maybeDue.await, yield* untilBeat(policy.poll))
   })
   const writeOn = Effect.gen(function* () {
     callEnded.closeUnsafe()

@@ -1,6 +1,7 @@
-import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { monotonic } from "#services/RealTime.ts"
+import { atBeats } from "#services/Upkeep.ts"
 
 /** How long an operation may take, to the second: longer than any statement may on the database, and shorter than callers wait. */
 const patience = Duration.seconds(12)
@@ -58,7 +59,7 @@ export class Patience extends Context.Service<
         )
       yield* takeLate.pipe(
         Effect.flatMap((taken) => Effect.forEach(taken, giveUpOne, { discard: true })),
-        Effect.repeat(Schedule.spaced("1 second")),
+        (turn) => atBeats(turn, "1 second"),
         Effect.forkScoped
       )
 

@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ledger } from "#services/Ledger.ts"
+import { Lookout } from "#services/Lookout.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, Test, transfer, wallet } from "./LedgerHarness.ts"
 
@@ -60,7 +61,7 @@ layer(Test, { timeout: "60 seconds" })("forgetting idempotency keys", (it) => {
   it.effect("goes on while there are any: more are used in a minute than go at once", () =>
     Effect.gen(function* () {
       const left = yield* ended(10_001)
-      yield* Layer.build(Ledger.layerWorker)
+      yield* Layer.build(Layer.provide(Ledger.layerWorker, Lookout.layer))
       const remaining = yield* Effect.repeat(left, { until: (rows) => rows.length === 0, times: 2000 })
       assert.deepStrictEqual(remaining, [])
     })
