@@ -14,7 +14,9 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
     return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
   }
   if (hasCode(fault, "25006")) return `The database is a standby, or was set to read only: ${sayingOf(fault)}`
-  if (fault instanceof ServiceUnavailable || isDatabaseAway(fault)) return `The database went away: ${sayingOf(fault)}`
+  if (fault instanceof ServiceUnavailable || isDatabaseAway(fault) || isDatabaseAway(behind(fault))) {
+    return `The database went away: ${sayingOf(fault)}`
+  }
   if (isSqlError(fault)) return `The database refused what was asked of it: ${sayingOf(fault)}`
   return reason?._tag === "Fail" &&
     Predicate.hasProperty(reason.error, "message") &&
@@ -30,6 +32,9 @@ export const tellingWhy =
     Effect.onError(running, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`\n${who} cannot run: ${reasonOf(cause)}`)
     )
+
+/** What a migration failed by: without its connection it cannot be rolled back either, and is a defect that names only itself. */
+const behind = (fault: unknown) => (Predicate.hasProperty(fault, "cause") ? fault.cause : undefined)
 
 const hasCode = (fault: unknown, code: string) => {
   const last = innermost(fault)

@@ -1,9 +1,13 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Config, ConfigProvider, Console, Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { Migrator, SqlClient } from "effect/sql"
 import { ServiceUnavailable } from "#domain/Refusal.ts"
 import { reasonOf, tellingWhy } from "#layers/Node/StopReason.ts"
+import * as Migrations from "#layers/migrations/Migrations.ts"
 import * as Postgres from "#layers/Postgres.ts"
+import { Database } from "#services/Database.ts"
 
 layer(Postgres.layerTest)("a start on a database", (it) => {
   it.effect("that takes no writes says so in a sentence", () =>
@@ -13,6 +17,18 @@ layer(Postgres.layerTest)("a start on a database", (it) => {
       const cause = yield* Effect.flip(Effect.sandbox(sql.withTransaction(asStandby)))
       assert.match(reasonOf(cause), /^The database is a standby, or was set to read only: cannot execute CREATE TABLE/)
     })
+  )
+
+  it.effect("that goes away in the middle of a migration says so in a sentence", () =>
+    Effect.gen(function* () {
+      const { config } = yield* Database
+      const sql = yield* PgClient.makeClient(config)
+      const cut = Migrator.fromRecord({ "9999_cut": sql`SELECT pg_terminate_backend(pg_backend_pid())` })
+      const migrating = Effect.provideService(Migrations.run(cut), SqlClient.SqlClient, sql)
+      const told = reasonOf(yield* Effect.flip(Effect.sandbox(migrating)))
+      assert.match(told, /^The database went away: /)
+      assert.notInclude(told, "\n")
+    }).pipe(Effect.scoped, Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make))
   )
 })
 
