@@ -13,7 +13,8 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   if (hasCode(fault, "42501")) {
     return `The user of the database may not do what is needed, ${sayingOf(fault)}: it needs CREATE on the schema, and all that is in it`
   }
-  if (hasCode(fault, "25006")) return `The database is a standby, or was set to read only: ${sayingOf(fault)}`
+  if (hasCode(fault, "25006"))
+    return `The database is a standby, or was set to read only (default_transaction_read_only): ${sayingOf(fault)}`
   if (fault instanceof ServiceUnavailable || isDatabaseAway(fault) || isDatabaseAway(behind(fault))) {
     return `The database went away: ${sayingOf(fault)}`
   }

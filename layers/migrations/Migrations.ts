@@ -87,7 +87,8 @@ const patience = (tries: number) => (tries < 10 ? Math.min(100 * 2 ** tries, 800
 /** What Postgres says of a database that can take no first table is lost on the way. */
 const mayBegin = Effect.fnUntraced(function* (loader: Migrator.Loader) {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS begun, current_schema() AS place,
+  const [row] =
+    yield* sql`SELECT to_regclass('schema_migrations') IS NOT NULL AS begun, quote_ident(current_schema()) AS place,
     2 = (
       SELECT count(*) FROM pg_attribute
       WHERE attrelid = to_regclass('schema_migrations') AND attname IN ('migration_id', 'name') AND NOT attisdropped
@@ -109,13 +110,18 @@ const unfit = ({ begun, fixed, may, ours, path, place }: Readonly<Record<string,
       : "The database is somebody else's: its table schema_migrations is no Turnpike's. Name one of Turnpike's own."
   }
   if (fixed === true) {
-    return "The database is a standby, or was set to read only, and no Turnpike was ever started on it: name one that can be written."
+    return "The database is a standby, or was set to read only (default_transaction_read_only), and no Turnpike was ever started on it: name one that can be written."
   }
   if (place === null)
-    return `No schema of the search_path of the database is there: ${path}. Tables would have no place.`
+    return (
+      `No schema of the search_path of the database is there, or none that its user may use: ${path}. Tables would have no place: ` +
+      "make one of them, or GRANT USAGE, CREATE ON it TO the user."
+    )
+  // Who owns the database owns the schema public, and no other one.
+  const owner = place === "public" ? "the database" : "that schema"
   return may === true
     ? undefined
-    : `The user of the database may create no tables in it: GRANT CREATE ON SCHEMA ${place} TO it, or have it own the database.`
+    : `The user of the database may create no tables in it: GRANT CREATE ON SCHEMA ${place} TO it, or have it own ${owner}.`
 }
 
 /** Somebody else's locks: two who wait for each other, or one who keeps his. */

@@ -79,7 +79,8 @@ export const make = (makeRoom: Effect.Effect<void>) => {
     crowded.openUnsafe()
     yield* say(
       "Error",
-      "Postgres has no connection left for the ledger, and nothing is posted here until it has one: raise max_connections, or lower TURNPIKE_DATABASE_CONNECTIONS"
+      `Postgres has no connection left for the ledger (${sayingOf(fault)}), and nothing is posted here until it has one: raise ` +
+        "max_connections, or the connection limit of the role or the database, or lower TURNPIKE_DATABASE_CONNECTIONS"
     )
     const now = passed()
     if (now - gaveAt < giving) return

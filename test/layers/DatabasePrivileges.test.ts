@@ -25,8 +25,13 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a user of the database who
       yield* sql`DROP TABLE schema_migrations`
       assert.match(
         yield* saying,
-        /^The user of the database may create no tables in it: GRANT CREATE ON SCHEMA public /
+        /^The user of the database may create no tables in it: GRANT CREATE ON SCHEMA public .* own the database\.$/
       )
+      yield* sql`CREATE SCHEMA "Our books"`
+      yield* sql.unsafe(`GRANT USAGE ON SCHEMA "Our books" TO ${username}`)
+      yield* sql.unsafe(`ALTER ROLE ${username} SET search_path = "Our books"`)
+      assert.match(yield* saying, / GRANT CREATE ON SCHEMA "Our books" TO it, or have it own that schema\.$/)
+      yield* sql`DROP SCHEMA "Our books"`
       yield* sql.unsafe(`DROP ROLE ${username}`)
     })
   )

@@ -108,9 +108,15 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that can take n
     Effect.gen(function* () {
       yield* empty
       yield* setForAll("search_path", "nowhere")
-      assert.match(yield* refusal, /^No schema of the search_path of the database is there: nowhere\./)
+      assert.match(
+        yield* refusal,
+        /^No schema of the search_path of the database is there, or none that its user may use: nowhere\./
+      )
       yield* setForAll("default_transaction_read_only", "on")
-      assert.match(yield* refusal, /^The database is a standby, or was set to read only, and no Turnpike was ever/)
+      assert.match(
+        yield* refusal,
+        /^The database is a standby, or was set to read only \(default_transaction_read_only\), and no Turnpike was ever/
+      )
     })
   )
 })

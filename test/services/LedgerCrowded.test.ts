@@ -88,7 +88,10 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database wi
       assert.isTrue(isServing())
       // It was tried some thirty times.
       assert.lengthOf(said, 2)
-      assert.match(said[0] ?? "", /^Error Postgres has no connection left for the ledger/)
+      assert.match(
+        said[0] ?? "",
+        /^Error Postgres has no connection left for the ledger \(.*"turnpike_poor_.*\).* limit of the role/
+      )
       assert.match(said[1] ?? "", /^Info The ledger has its database connection again/)
     })
   )
