@@ -11,6 +11,7 @@ import * as BatchPromises from "./Doctor/Batches.ts"
 import * as ChannelPromises from "./Doctor/Channel.ts"
 import * as EventLogPromises from "./Doctor/EventLog.ts"
 import * as LedgerPromises from "./Doctor/Ledger.ts"
+import * as OncePromises from "./Doctor/Once.ts"
 import * as PaymentPromises from "./Doctor/Payments.ts"
 import * as RefundPromises from "./Doctor/Refunds.ts"
 import * as ScannerCreditPromises from "./Doctor/ScannerCredits.ts"
@@ -44,6 +45,7 @@ export const DoctorPatience = Context.Reference("turnpike/services/Doctor/Doctor
 /** Who promises something. */
 const areas = [
   LedgerPromises,
+  OncePromises,
   EventLogPromises,
   WalletPromises,
   AgentPromises,

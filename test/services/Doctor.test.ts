@@ -5,6 +5,7 @@ import { systemAccount } from "#domain/LedgerAccount.ts"
 import { flat } from "#domain/Price.ts"
 import * as Postgres from "#layers/Postgres.ts"
 import { Doctor } from "#services/Doctor.ts"
+import { uniqueIndexes } from "#services/Doctor/Once.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Transfers } from "#services/Transfers.ts"
@@ -66,6 +67,15 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
         ["completed", "completed", "failed"]
       )
       assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("knows each index that lets nothing be there twice", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE i.indisunique AND c.relnamespace = current_schema()::regnamespace`
+      assert.deepStrictEqual(rows.map(({ name }) => String(name)).sort(), [...uniqueIndexes].sort())
     })
   )
 

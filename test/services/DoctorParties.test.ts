@@ -46,6 +46,7 @@ const steps = "the lines of a command stand together, and its steps are numbered
 const named = "a refusal in the log moved nothing, and a line names a hold when it is about one"
 const log = "the log is gapless and ends at its head"
 const appended = "the logs of movements and of events refuse every change but a new line"
+const once = "the indexes that let nothing be there twice are in place"
 
 const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [
@@ -109,7 +110,10 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [places, "DELETE FROM statistics_cursor"],
   [places, "DELETE FROM merchant_scan_head"],
   [appended, "ALTER TABLE movements DISABLE TRIGGER append_only"],
-  [appended, "DROP TRIGGER append_only ON events"]
+  [appended, "DROP TRIGGER append_only ON events"],
+  [once, "DROP INDEX movements_command"],
+  [once, "ALTER TABLE quotes DROP CONSTRAINT quotes_pkey"],
+  [once, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'payments_reservation'::regclass"]
 ]
 
 const examined = Effect.gen(function* () {
