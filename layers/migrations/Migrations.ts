@@ -117,6 +117,9 @@ const unfit = ({ begun, fixed, may, ours, path, place }: Readonly<Record<string,
       `No schema of the search_path of the database is there, or none that its user may use: ${path}. Tables would have no place: ` +
       "make one of them, or GRANT USAGE, CREATE ON it TO the user."
     )
+  // Nobody is to be given a right there, not even to follow our advice.
+  if (place === "pg_catalog")
+    return `The search_path of the database begins with pg_catalog, where no tables belong: ${path}. Name another schema before it.`
   // Who owns the database owns the schema public, and no other one.
   const owner = place === "public" ? "the database" : "that schema"
   return may === true

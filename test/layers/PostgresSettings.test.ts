@@ -104,7 +104,7 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that can take n
     })
   )
 
-  it.effect("says so when its search_path names no schema, or when it can only be read", () =>
+  it.effect("says so when its search_path names no schema that takes tables, or when it can only be read", () =>
     Effect.gen(function* () {
       yield* empty
       yield* setForAll("search_path", "nowhere")
@@ -112,6 +112,8 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("a database that can take n
         yield* refusal,
         /^No schema of the search_path of the database is there, or none that its user may use: nowhere\./
       )
+      yield* setForAll("search_path", "pg_catalog, public")
+      assert.match(yield* refusal, /^The search_path of the database begins with pg_catalog, where no tables belong: /)
       yield* setForAll("default_transaction_read_only", "on")
       assert.match(
         yield* refusal,
