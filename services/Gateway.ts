@@ -89,7 +89,7 @@ export class Gateway extends Context.Service<
       const { recall, take } = yield* Accepting.make(key, settlers, payers)
 
       const refused = (refusal: Extract<Route, { _tag: "Refused" }>["refusal"]): Route => ({ _tag: "Refused", refusal })
-      const notFound = (id: string) => refused(new NotFound({ resource: "endpoint", id: id.slice(0, 100) }))
+      const notFound = (id: string, resource = "endpoint") => refused(new NotFound({ resource, id: id.slice(0, 100) }))
 
       const closed = (snapshot: Snapshot, method: string, refusal: Closure): Route => ({
         _tag: "Closed",
@@ -107,7 +107,7 @@ export class Gateway extends Context.Service<
         if (snapshot === null) return notFound(id)
         const { endpoint, origin } = snapshot
         const path = originPath(endpoint.path, parsed.rest)
-        if (path === undefined) return notFound(id)
+        if (path === undefined) return endpoint.status === "disabled" ? notFound(id) : notFound(parsed.rest, "path")
         if (endpoint.status === "disabled") return closed(snapshot, method, new NotFound({ resource: "endpoint", id }))
         if (method === "OPTIONS") return { _tag: "Preflight", allow: allowed(endpoint.method) }
         if (!serves(endpoint.method, method)) return { _tag: "MethodNotAllowed", allow: allowed(endpoint.method) }

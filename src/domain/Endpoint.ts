@@ -187,7 +187,11 @@ export const allowed = (endpoint: EndpointMethod): string =>
 export class NoReceivingWallet extends Schema.TaggedError<NoReceivingWallet>()(
   "NO_RECEIVING_WALLET",
   { account_id: Schema.String, currency: Schema.String, network: Schema.String },
-  { httpApiStatus: 422, title: "The account has no wallet to receive payments" }
+  {
+    httpApiStatus: 422,
+    title:
+      "The account has no wallet of this currency on this network to be paid into: make one, or name another network"
+  }
 ) {}
 
 /** The endpoint as a caller with these scopes is shown it: what is forwarded may be keys to the origin, which who only reads needs not. */

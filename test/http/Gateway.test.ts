@@ -102,6 +102,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the gateway
         Effect.map(send(path, { method }), ({ headers, json, status }) => [status, json?.code, headers["allow"]])
       assert.deepStrictEqual(yield* codeOf(`${shop.path}/`), [404, "NOT_FOUND", undefined])
       assert.deepStrictEqual(yield* codeOf(`${shop.path}/more`), [404, "NOT_FOUND", undefined])
+      const { details } = (yield* send(`${shop.path}/more`)).json
+      assert.deepStrictEqual(details, { resource: "path", id: "/more" }, "the endpoint is there")
       assert.deepStrictEqual(yield* codeOf("/x402/nothing"), [404, "NOT_FOUND", undefined])
       assert.deepStrictEqual(yield* codeOf(`/x402/${shop.principal.tenant_id}`), [404, "NOT_FOUND", undefined])
       assert.deepStrictEqual(yield* codeOf(shop.path, "POST"), [405, "METHOD_NOT_ALLOWED", "GET, OPTIONS"])

@@ -4,8 +4,9 @@ const newEndpoint = {
   name: "What you call it; callers are shown it where there is no `description`",
   description: "What callers are told that they pay for; null: the `name`",
   path:
-    "The path at the origin, behind that of `originUrl`; a last segment `*` covers everything below it. Written plainly: no segment is " +
-    "empty before the last, `.` or `..`, and escapes are UTF-8 and stand for no control character, slash, backslash or further escape",
+    "The path at the origin, behind that of `originUrl`; a last segment `*` covers everything below it, and nothing else is a pattern: " +
+    "`:id` is sent as it is. Written plainly: no segment is empty before the last, `.` or `..`, and escapes are UTF-8 and stand for no " +
+    "control character, slash, backslash or further escape",
   method: "The method that callers use; `ANY` is GET, HEAD, POST, PUT, PATCH and DELETE",
   basePrice: "The price of a call in `currency`, before `volumeDiscounts`; 0.01 when left out",
   volumeDiscounts:
