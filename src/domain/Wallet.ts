@@ -161,7 +161,7 @@ export class NetworkNotAvailable extends Schema.TaggedError<NetworkNotAvailable>
 export class InvalidAddress extends Schema.TaggedError<InvalidAddress>()(
   "INVALID_ADDRESS",
   { network: Schema.String, reason: Schema.Literals(["missing", "malformed"]), expected: Schema.String },
-  { httpApiStatus: 422, title: "The wallet needs an address of its network" }
+  { httpApiStatus: 422, title: "The wallet needs an address of its network: address, or walletAddress of an agent" }
 ) {}
 
 export class AddressTaken extends Schema.TaggedError<AddressTaken>()(
