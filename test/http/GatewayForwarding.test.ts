@@ -160,6 +160,25 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("an answer o
     })
   )
 
+  it.effect("is not kept back by a proxy in front of us when it is an event stream, unless the origin wants that", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller(
+        ({ url }, response) => {
+          if (url === "/a/kept") response.setHeader("x-accel-buffering", "yes")
+          response.writeHead(200, { "content-type": url === "/a/text" ? "text/plain" : "text/event-stream" })
+          response.end("data: 1\n\n")
+        },
+        { path: "/a/*" }
+      )
+      const agent = yield* buyer(funds)
+      const orders = []
+      for (const path of ["events", "kept", "text"]) {
+        orders.push((yield* paidCall(agent, `${shop.path}/${path}`)).headers["x-accel-buffering"])
+      }
+      assert.deepStrictEqual(orders, ["no", "yes", undefined])
+    })
+  )
+
   it.effect("that leads elsewhere is the origin's, as it is, and is charged", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.writeHead(302, { location: "http://10.0.0.1/a" }).end())

@@ -9,6 +9,7 @@ import { payerOf } from "./Outcome.ts"
 import {
   headerValue,
   headerValues,
+  isEventStream,
   type RawHeaders,
   withHeaders,
   withoutCacheOrders,
@@ -76,11 +77,15 @@ export const ofAnswer = (origin: RawHeaders, ours: RawHeaders): Array<string> =>
   const readable = headerValues(origin, "access-control-expose-headers")
   if (readable !== undefined) added[added.indexOf(exposed)] = `${exposed}, ${readable}`
   added.push("Cache-Control", privately(headerValues(origin, "cache-control")))
+  // nginx, unless it is told, keeps what follows until it ends. An origin that says so itself is taken at its word.
+  if (isEventStream(origin) && headerValue(origin, buffering) === undefined) added.push("X-Accel-Buffering", "no")
   // What the origin says to us about its price is not for the caller; and what every page may read no browser gives to one that
   // sends credentials.
   const theirs = without(without(origin, "settlement-overrides"), "access-control-allow-credentials")
   return withHeaders(withoutCacheOrders(theirs), added)
 }
+
+const buffering = "x-accel-buffering"
 
 const without = (headers: RawHeaders, name: string): RawHeaders =>
   headerValue(headers, name) === undefined ? headers : withoutField(headers, name)
