@@ -153,6 +153,7 @@ const listener = Layer.unwrap(
 
     // Who is idle may have sent its next request already, whose answer says that there will be no other here.
     const closeIdle = sleep("100 millis").pipe(
+      Effect.andThen(Stopping.read),
       Effect.andThen(Effect.sync(() => server.closeIdleConnections())),
       Effect.forever
     )

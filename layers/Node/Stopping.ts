@@ -15,6 +15,12 @@ export const closed = (server: Server): Effect.Effect<void> =>
     close.call(server, () => resume(Effect.void))
   })
 
+/** Ends when what has arrived by now is read: in a process that stood still its timers come first. */
+export const read: Effect.Effect<void> = Effect.callback((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
+
 /** How long everything behind the listener may take to end when nobody is served any more, in real time. */
 export const Patience = Context.Reference<Duration.Duration>("turnpike/layers/Node/Stopping/Patience", {
   defaultValue: () => Duration.seconds(15)

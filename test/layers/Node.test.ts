@@ -212,18 +212,23 @@ const stoppable = Effect.gen(function* () {
   const socket = connect(Number(new URL(Context.get(context, Deployment).publicUrl).port), "127.0.0.1")
   let read = ""
   socket.on("error", () => undefined).on("data", (chunk) => (read += chunk.toString()))
-  const ask = Effect.suspend(() => {
-    const before = asked.length
-    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    return Effect.repeat(turn, { until: () => asked.length > before || socket.destroyed })
-  })
+  /** The process stands still for so many milliseconds when it has asked. */
+  const askAndStand = (still: number) =>
+    Effect.suspend(() => {
+      const before = asked.length
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      const until = performance.now() + still
+      while (performance.now() < until) continue
+      return Effect.repeat(turn, { until: () => asked.length > before || socket.destroyed })
+    })
+  const ask = askAndStand(0)
   const stop = Effect.forkChild(Scope.close(scope, Exit.void)).pipe(
     Effect.tap(Effect.repeat(turn, { until: () => !server.listening }))
   )
   const isRead = Effect.repeat(turn, { until: () => read.endsWith("done") })
   const connections = Effect.sync(() => read.match(/^connection: .*/gim))
   const closed = Effect.repeat(turn, { until: () => socket.destroyed })
-  return { ask, stop, asked, isRead, connections: Effect.andThen(closed, connections) }
+  return { ask, askAndStand, stop, asked, isRead, connections: Effect.andThen(closed, connections) }
 })
 
 describe("a caller who keeps the connection", () => {
@@ -246,6 +251,20 @@ describe("a caller who keeps the connection", () => {
       yield* isRead
       const stopped = yield* stop
       yield* ask
+      asked[1]?.end("done")
+      yield* Fiber.join(stopped)
+      assert.deepStrictEqual(yield* connections, ["Connection: keep-alive", "Connection: close"])
+    })
+  )
+
+  it.effect("has the next request answered that arrived and was not read when the idle are closed", () =>
+    Effect.gen(function* () {
+      const { ask, askAndStand, asked, connections, isRead, stop } = yield* stoppable
+      yield* ask
+      asked[0]?.end("done")
+      yield* isRead
+      const stopped = yield* stop
+      yield* askAndStand(200)
       asked[1]?.end("done")
       yield* Fiber.join(stopped)
       assert.deepStrictEqual(yield* connections, ["Connection: keep-alive", "Connection: close"])
