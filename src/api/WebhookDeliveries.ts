@@ -4,7 +4,7 @@ import { Delivery, DeliveryStatus, TooManyReplays } from "#domain/Delivery.ts"
 import { EventType } from "#domain/Event.ts"
 import { catalogue } from "#domain/EventExamples.ts"
 import { DeliveryId, EventId, WebhookId } from "#domain/Ids.ts"
-import { Instant, Moment } from "#domain/Instant.ts"
+import { Bound, Moment } from "#domain/Instant.ts"
 import { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { NotFound, StateTransitionInvalid } from "#domain/Refusal.ts"
 import { ReplayDeliveries } from "#domain/Webhook.ts"
@@ -65,8 +65,8 @@ export const deliveries = HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliv
   query: {
     status: Schema.optionalKey(DeliveryStatus),
     event_type: Schema.optionalKey(EventType),
-    since: Schema.optionalKey(Instant),
-    until: Schema.optionalKey(Instant),
+    since: Schema.optionalKey(Bound),
+    until: Schema.optionalKey(Bound),
     ...cursorQuery(DeliveryId)
   },
   success: cursorPage(Delivery, DeliveryId),

@@ -2,7 +2,7 @@ import { DateTime, Result, Schema } from "effect"
 import { hostKind } from "./Address.ts"
 import { EventType } from "./Event.ts"
 import { EndpointId, WebhookId } from "./Ids.ts"
-import { Instant, Moment } from "./Instant.ts"
+import { Bound, Moment } from "./Instant.ts"
 import { isListed, maxOriginUrlLength, type OriginRefusal, type OriginRules, parseOriginUrl } from "./OriginUrl.ts"
 import { StateTransitionInvalid } from "./Refusal.ts"
 import { IdempotencyKey, text } from "./Text.ts"
@@ -134,8 +134,8 @@ export const TestWebhook = Schema.Struct({ type: Schema.optionalKey(EventType) }
 
 /** Which past events are sent again: those committed from `since` on and before `until`, which is now when left out. */
 export const ReplayDeliveries = Schema.Struct({
-  since: Instant,
-  until: Schema.optionalKey(Instant),
+  since: Bound,
+  until: Schema.optionalKey(Bound),
   types: Schema.optionalKey(EventPatterns),
   only_failed: Schema.optionalKey(Schema.Boolean),
   idempotency_key: Schema.optionalKey(IdempotencyKey)

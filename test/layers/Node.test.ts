@@ -218,7 +218,7 @@ const stoppable = Effect.gen(function* () {
       const before = asked.length
       socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       const until = performance.now() + still
-      while (performance.now() < until) continue
+      while (performance.now() < until);
       return Effect.repeat(turn, { until: () => asked.length > before || socket.destroyed })
     })
   const ask = askAndStand(0)
