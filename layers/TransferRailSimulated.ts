@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { Clock, DateTime, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
+import { dateOf } from "#domain/Instant.ts"
 import { unit } from "#domain/Money.ts"
 import type { Outcome, SettlementOrder } from "#domain/Settlement.ts"
 import type { FailureReason } from "#domain/Transfer.ts"
@@ -45,7 +46,7 @@ export const make = (delay: Delay) => {
     const due = order.created_at.getTime() + Duration.toMillis(settlingTime(delay, order))
     const early = (yield* Clock.currentTimeMillis) < due
     if (early && wishIn(order.memo) === "unknown") return yield* new RailUnavailable({ reason: "simulated" })
-    if (early) return { _tag: "Pending", again_at: DateTime.toDate(DateTime.makeUnsafe(due)) }
+    if (early) return { _tag: "Pending", again_at: dateOf(due) }
     const reason = rejectionOf(order)
     return reason === undefined
       ? { _tag: "Completed", rail_reference: `sim_${order.reference}` }

@@ -22,6 +22,7 @@ import {
 import { AgentSuspended } from "#domain/Credential.ts"
 import { isSigned, publicKeyOf, type Signature } from "#domain/Ed25519.ts"
 import { type AgentId, type AuthKeyId, SessionId, type TenantId, toTypeId } from "#domain/Ids.ts"
+import { dateOf } from "#domain/Instant.ts"
 import { tokenKey } from "#domain/PaymentToken.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound } from "#domain/Refusal.ts"
@@ -118,7 +119,7 @@ export class AgentSessions extends Context.Service<
         const now = yield* DateTime.now
         if (read === undefined || read.expiresAt <= DateTime.toEpochMillis(now)) return yield* new InvalidSignature()
         const { nonce } = read
-        const expires_at = DateTime.toDate(DateTime.makeUnsafe(read.expiresAt))
+        const expires_at = dateOf(read.expiresAt)
         return yield* proven(agent, [challenge], signature, ({ key, tenant_id }) =>
           Effect.gen(function* () {
             const isFirst = Option.isSome(yield* Effect.orDie(useUp({ nonce, expires_at })))

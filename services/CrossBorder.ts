@@ -1,7 +1,8 @@
-import { Context, DateTime, type Duration, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { toTypeId, TransferId } from "#domain/Ids.ts"
+import { later } from "#domain/Instant.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import {
   type AmountTooLarge,
@@ -252,8 +253,5 @@ export class CrossBorder extends Context.Service<
     })
   )
 }
-
-const later = (at: Date, by: Duration.Duration): Date =>
-  DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), by))
 
 const decode = Schema.decodeUnknownEffect(Transfer)

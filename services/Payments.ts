@@ -1,6 +1,7 @@
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
-import type { EndpointId } from "#domain/Ids.ts"
+import { type EndpointId, highestUuid } from "#domain/Ids.ts"
+import { dateOf } from "#domain/Instant.ts"
 import {
   type Paid,
   type Pay,
@@ -165,7 +166,7 @@ export class Payments extends Context.Service<
       const verify = Effect.fn("Payments.verify")(function* (proof: string): Effect.fn.Return<Verdict> {
         const row = yield* using.provenBy(proof)
         if (row === undefined) return { payment: undefined, reason: "proof_unknown" }
-        const at = DateTime.toDate(DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()))
+        const at = dateOf(clock.currentTimeMillisUnsafe())
         const now = standing(row, { endpoint: row.endpoint_id, method: row.method, fingerprint: "" }, at)
         return { payment: row, reason: verdicts(now) }
       })
@@ -183,7 +184,7 @@ export class Payments extends Context.Service<
         range: { readonly limit: number; readonly before?: string | undefined }
       ) {
         yield* endpoints.get(caller, endpoint)
-        const before = range.before ?? "ffffffff-ffff-ffff-ffff-ffffffffffff"
+        const before = range.before ?? highestUuid
         const rows = yield* Effect.orDie(listPage({ endpoint, before, limit: range.limit }))
         return rows.map(recordOf)
       })

@@ -1,6 +1,7 @@
 import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Option } from "effect"
 import { retryAfter } from "#domain/ChainSettlement.ts"
 import type { TransferId } from "#domain/Ids.ts"
+import { later } from "#domain/Instant.ts"
 import {
   type Completed,
   eventOf,
@@ -70,7 +71,7 @@ export class Settlements extends Context.Service<
         if (state === undefined) return undefined
         const submission = (at: Date) => ({
           submitted_at: at,
-          give_up_at: DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), policy.patience))
+          give_up_at: later(at, policy.patience)
         })
         const move = (at: Date) => Records.moved(settlement, state, { at })
         return yield* ledger

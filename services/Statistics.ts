@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Endpoint } from "#domain/Endpoint.ts"
 import type { EndpointId } from "#domain/Ids.ts"
+import { dateOf } from "#domain/Instant.ts"
 import type { Principal } from "#domain/Principal.ts"
 import type { NotFound } from "#domain/Refusal.ts"
 import {
@@ -128,8 +129,6 @@ const Holding = Schema.Struct({
   failures: Schema.Array(Schema.Struct({ reason: Schema.String, calls: Schema.BigIntFromString }))
 })
 type Holding = typeof Holding.Type
-
-const dateOf = (millis: number) => DateTime.toDate(DateTime.makeUnsafe(millis))
 
 const nothing: Holding = {
   since: dateOf(0),

@@ -1,6 +1,7 @@
 import { DateTime, Duration } from "effect"
 import type { SqlClient } from "effect/sql"
 import { EventType } from "#domain/Event.ts"
+import { later } from "#domain/Instant.ts"
 import { patternsOf } from "#domain/Webhook.ts"
 import { keptFailures } from "../WebhookDeliveries/Upkeep.ts"
 import type { Assurance } from "./Assurance.ts"
@@ -85,7 +86,7 @@ export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Ass
     query: sql`SELECT d.webhook_id, d.again, min(d.due_at) AS due, l.ready_at FROM webhook_deliveries d
       LEFT JOIN webhook_lanes l ON l.webhook_id = d.webhook_id AND l.again = d.again
       WHERE d.status = 'pending' GROUP BY d.webhook_id, d.again, l.ready_at, l.blocked
-      HAVING l.ready_at IS NULL OR l.ready_at > greatest(min(d.due_at), ${DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), apart))}) AND NOT l.blocked LIMIT 10`
+      HAVING l.ready_at IS NULL OR l.ready_at > greatest(min(d.due_at), ${later(now, apart)}) AND NOT l.blocked LIMIT 10`
   },
   {
     promise: "no subscription has more calls in flight than it may",

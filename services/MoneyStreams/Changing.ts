@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect, Option, Result } from "effect"
 import type { IdempotencyClaim } from "#domain/Command.ts"
 import { type StreamId, toTypeId, TransferId } from "#domain/Ids.ts"
+import { later } from "#domain/Instant.ts"
 import type { MoneyStream, StreamState } from "#domain/MoneyStream.ts"
 import { type Change, observe } from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
         moving(action, transfer_id, amount, before, { caller, from, to, memo })
       )
     )
-    const until = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), age))
+    const until = later(now, age)
     const { command, stream } = changing(before, change, now, movings, claim, until)
     const last = movings.at(-1)
     const posted = yield* ledger.post(command).pipe(

@@ -1,5 +1,6 @@
 import { DateTime, Duration, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { later } from "#domain/Instant.ts"
 import * as Batch from "./Batch.ts"
 
 /** How long marks are gathered. */
@@ -82,14 +83,14 @@ export const make = Effect.gen(function* () {
   // An answer waits for as long as its payment does, be it for the operator: its payer may yet be charged. Its time is put off, because
   // those that wait for days would be read again every time, and stand before the others.
   const dropOld = Effect.fnUntraced(function* (now: Date) {
-    const later = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(now), undecided))
+    const until = later(now, undecided)
     const dropped = yield* sql`WITH old AS (
         SELECT a.payment_id, EXISTS (
           SELECT 1 FROM payments p WHERE p.id = a.payment_id AND p.state = 'settling'
         ) AS waits
         FROM payment_answers a WHERE a.expires_at < ${now} ORDER BY a.expires_at LIMIT 500 FOR UPDATE OF a SKIP LOCKED
       ), put_off AS (
-        UPDATE payment_answers a SET expires_at = ${later} FROM old WHERE a.payment_id = old.payment_id AND old.waits
+        UPDATE payment_answers a SET expires_at = ${until} FROM old WHERE a.payment_id = old.payment_id AND old.waits
       )
       DELETE FROM payment_answers a USING old WHERE a.payment_id = old.payment_id AND NOT old.waits RETURNING 1`
     return dropped.length

@@ -5,6 +5,7 @@ import { cappedAt } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 import { EndpointPaused, type OriginNotConfigured } from "#domain/GatewayRefusal.ts"
 import { EndpointId, fromTypeId, PaymentId, type WalletId } from "#domain/Ids.ts"
+import { later } from "#domain/Instant.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { agentOf } from "#domain/Ownership.ts"
 import { Paid, type Pay, PaymentRequestInvalid, PriceAboveMaximum } from "#domain/Payment.ts"
@@ -152,7 +153,7 @@ export const make = Effect.fnUntraced(function* (options: {
       ? Effect.orDie(kept(posted.command_id))
       : Effect.succeed({ amount: hold.amount, proof_expires_at: expiry(posted.at) })
   }
-  const expiry = (at: Date): Date => DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), policy.proofLife))
+  const expiry = (at: Date): Date => later(at, policy.proofLife)
 
   /** The first answer, from what was kept with its key. The proof is not kept, it is made again; nor is what the endpoint says. */
   const again = Effect.fnUntraced(function* (result: unknown) {

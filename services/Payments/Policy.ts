@@ -1,4 +1,5 @@
-import { Context, DateTime, Duration } from "effect"
+import { Context, Duration } from "effect"
+import { later } from "#domain/Instant.ts"
 import type { PaymentRow } from "#domain/Payment.ts"
 
 /** How long promises hold, and what the platform takes. */
@@ -44,6 +45,6 @@ export const PaymentPolicy = Context.Reference<PaymentPolicy>("turnpike/services
 /** Until when an answer given at `at` is kept: what was signed may ask for it for as long as a client may still hold it for unused. */
 export const keptUntil = (policy: PaymentPolicy, { proof_expires_at, protocol }: PaymentRow, at: Date): Date => {
   const life = protocol === "native" ? policy.answerLife : policy.repeatLife
-  const answered = DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), life))
+  const answered = later(at, life)
   return answered > proof_expires_at ? answered : proof_expires_at
 }

@@ -2,6 +2,7 @@ import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { captureSteps } from "#domain/Charge.ts"
 import type { EventDraft } from "#domain/Event.ts"
+import { later } from "#domain/Instant.ts"
 import { type PaymentRow, transactionOf } from "#domain/Payment.ts"
 import type { PaymentFailure } from "#domain/PaymentFailure.ts"
 import { stepId } from "#domain/PaymentToken.ts"
@@ -179,6 +180,3 @@ export const make = Effect.fnUntraced(function* (ledger: Ledger["Service"], poli
 
   return { capture, release, retake }
 })
-
-const later = (at: Date, by: Duration.Duration): Date =>
-  DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), by))

@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryAfter } from "#domain/ChainSettlement.ts"
+import { later } from "#domain/Instant.ts"
 import { progressed, type TargetOutcome } from "#domain/ScanBatch.ts"
 import { type Charge, ScannerCredits } from "../ScannerCredits.ts"
 import { type ScanOrder, Scans } from "../Scans.ts"
@@ -135,9 +136,6 @@ const orderOf = (target: Records.TakenTarget): ScanOrder => ({
   region: target.region,
   skip_if_fresh: target.skip_if_fresh
 })
-
-const later = (now: Date, millis: number) =>
-  DateTime.toDate(DateTime.add(DateTime.makeUnsafe(now), { milliseconds: millis }))
 
 const nothing = { scan_id: null, readiness_score: null, error: null, due_at: null }
 const rowOf = (outcome: TargetOutcome, now: Date): Omit<Records.Written, "batch_id" | "position" | "attempts"> => {

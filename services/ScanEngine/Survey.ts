@@ -1,4 +1,5 @@
 import { DateTime, Effect } from "effect"
+import { dateOf } from "#domain/Instant.ts"
 import type { Document } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { looksLikeProduct } from "#domain/page/ProductUrl.ts"
@@ -145,6 +146,6 @@ const sitemapFacts = ({ read, sight }: SitemapSeen, origin: string, product: str
   locations: read?.entries ?? 0,
   products: read?.productEntries ?? 0,
   proven: product === undefined ? undefined : read?.locs.find((loc) => addressAt(origin, loc)?.href === product),
-  newest: read?.newest == null ? undefined : DateTime.toDate(DateTime.makeUnsafe(read.newest)),
+  newest: read?.newest == null ? undefined : dateOf(read.newest),
   problem: read?.problem ?? undefined
 })

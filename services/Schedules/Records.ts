@@ -1,7 +1,7 @@
 import { DateTime, Effect, type Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { EventDraft } from "#domain/Event.ts"
-import { AccountId, type ScheduleId, TenantId, type TransferId, WalletId } from "#domain/Ids.ts"
+import { AccountId, highestUuid, type ScheduleId, TenantId, type TransferId, WalletId } from "#domain/Ids.ts"
 import { type Advanced, dueAt, Schedule, ScheduleStatus, scheduleOnWire } from "#domain/Schedule.ts"
 import type { Transfer } from "#domain/Transfer.ts"
 import * as EachRow from "../Database/EachRow.ts"
@@ -203,7 +203,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       id: ScheduleId,
       range: { readonly limit: number; readonly before?: TransferId | undefined }
     ): Effect.Effect<ReadonlyArray<Transfer>> =>
-      Effect.orDie(executions({ id, limit: range.limit, before: range.before ?? highest })),
+      Effect.orDie(executions({ id, limit: range.limit, before: range.before ?? highestUuid })),
     /**
      * Takes at most `batch` schedules that are due, longest first; nobody else gets them before the lease is over. Those that
      * cannot be read are reported and left out.
@@ -223,4 +223,3 @@ export const batch = 250
 
 /** Longer than a command may wait for the ledger. */
 const lease = "30 seconds"
-const highest = "ffffffff-ffff-ffff-ffff-ffffffffffff"

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { dateOf } from "#domain/Instant.ts"
 import { type SlidingWindow, slidingWindows, windowStart } from "#domain/Statistics.ts"
 import { notForLong } from "../EventLog/Head.ts"
 import { byKey } from "./RollUp.ts"
@@ -72,7 +73,7 @@ export const make = Effect.gen(function* () {
 
   /** Takes off everything before `from`. */
   const leave = Effect.fn("Statistics.leave")(function* (endpoint: string, span: SlidingWindow, from: number) {
-    const window = { endpoint, span, from: DateTime.toDate(DateTime.makeUnsafe(from)) }
+    const window = { endpoint, span, from: dateOf(from) }
     while (yield* part(window));
   }, Effect.orDie)
 
@@ -86,7 +87,7 @@ export const make = Effect.gen(function* () {
   const tidySpan = Effect.fnUntraced(function* (span: SlidingWindow) {
     const now = (yield* DateTime.now).epochMilliseconds
     const from = windowStart(span, now)
-    const before = DateTime.toDate(DateTime.makeUnsafe(from - patience * slidingWindows[span].width))
+    const before = dateOf(from - patience * slidingWindows[span].width)
     const found = yield* Effect.orDie(due({ span, before }))
     yield* Effect.forEach(found, ({ endpoint_id }) => leave(endpoint_id, span, from), { discard: true })
     return found.length

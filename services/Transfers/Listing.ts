@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { TenantId, type TransferId } from "#domain/Ids.ts"
+import { highestUuid, TenantId, type TransferId } from "#domain/Ids.ts"
 import { reachOf } from "#domain/Ownership.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { type Transfer, TransferFilter } from "#domain/Transfer.ts"
@@ -22,7 +22,6 @@ type Search = typeof Search.Type
 
 /** Ids carry their time, written down at most this long before the transfer's. */
 const skew = 15 * 60_000
-const highest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 const lowest = "00000000-0000-0000-0000-000000000000"
 const idAt = (millis: number): string => {
   const hex = Math.max(0, millis).toString(16).padStart(12, "0")
@@ -33,9 +32,9 @@ const lower = (...ids: ReadonlyArray<string>) => ids.reduce((least, id) => (id <
 /** Between which ids, both excluded, everything is that was made between two moments, and before the id `before`. */
 export const idRange = (
   { created_after, created_before }: Pick<TransferFilter, "created_after" | "created_before">,
-  before: string = highest
+  before: string = highestUuid
 ) => ({
-  below: lower(before, created_before === undefined ? highest : idAt(created_before.getTime() + skew)),
+  below: lower(before, created_before === undefined ? highestUuid : idAt(created_before.getTime() + skew)),
   above: created_after === undefined ? lowest : idAt(created_after.getTime() - skew)
 })
 

@@ -2,6 +2,7 @@ import { DateTime, Duration, Effect, Schema } from "effect"
 import type { EventDraft } from "#domain/Event.ts"
 import { failuresToTell, nextAttempt, retryAfterOf, type Streak, streakAfter } from "#domain/DeliverySchedule.ts"
 import { TenantId } from "#domain/Ids.ts"
+import { dateOf } from "#domain/Instant.ts"
 import { Webhook, webhookOnWire } from "#domain/Webhook.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { OID } from "../Database/Pipeline.ts"
@@ -83,7 +84,6 @@ const writeStreaks = Pipeline.statement(
   FROM unnest($1, $2, $3, $4, $5, $6, $7)
     AS r (id, failures, failing_since, failed_at, status, status_reason, updated_at) WHERE w.id = r.id`
 )
-const dateOf = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
 const dateOrNull = (millis: number | null): Date | null => (millis === null ? null : dateOf(millis))
 
 const Holding = Schema.Struct({

@@ -2,7 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type Delivery, DeliveryCause, DeliveryFailure, type DeliveryFilter, DeliveryStatus } from "#domain/Delivery.ts"
 import { EventType } from "#domain/Event.ts"
-import { DeliveryId, EventId, TenantId, WebhookId } from "#domain/Ids.ts"
+import { DeliveryId, EventId, highestUuid, TenantId, WebhookId } from "#domain/Ids.ts"
 import type { Environment } from "#domain/Principal.ts"
 import { bodyOf, shownHeaders } from "./Message.ts"
 
@@ -40,9 +40,6 @@ const Search = Schema.Struct({
   until: moment,
   limit: Schema.Int
 })
-
-/** Comes after every id. */
-const highest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 const shown =
   (environment: Environment) =>
@@ -123,7 +120,14 @@ export const make = Effect.fnUntraced(function* (environment: Environment) {
       webhook_id: WebhookId,
       which: DeliveryFilter & { readonly limit: number; readonly cursor?: DeliveryId | undefined }
     ) {
-      const { cursor: before = highest, event_type = null, limit, since = null, status = null, until = null } = which
+      const {
+        cursor: before = highestUuid,
+        event_type = null,
+        limit,
+        since = null,
+        status = null,
+        until = null
+      } = which
       const filter = { status, event_type, since, until }
       const found = yield* search({ ...filter, webhook_id, before, limit: limit + 1 })
       const deliveries = found.slice(0, limit).map(show)

@@ -12,6 +12,7 @@ import {
 } from "#domain/Delivery.ts"
 import type { EventType } from "#domain/Event.ts"
 import { DeliveryId, EventId, type TenantId, WebhookId } from "#domain/Ids.ts"
+import { later } from "#domain/Instant.ts"
 import { newId } from "../NewId.ts"
 
 /** How many facts of the tenant one call looks through. */
@@ -182,7 +183,7 @@ export const make = Effect.gen(function* () {
     yield* refuseTooMany(webhook_id)
     const now = yield* DateTime.nowAsDate
     // What happened just now happened before now.
-    const soon = later(now)
+    const soon = later(now, 1)
     const until = wantedUntil === undefined || wantedUntil > soon ? soon : wantedUntil
     const { after, head, upTo } = yield* places({ since, until })
     const begin = after > cursor ? after : cursor
@@ -200,12 +201,10 @@ export const make = Effect.gen(function* () {
     if (rest === undefined) return { queued: queued.length, until: readUntil({ since, until }, now), next: null }
     const from = others.reduce((earliest, { at }) => (at < earliest ? at : earliest), rest.at)
     // Whoever goes on by time alone gets on, also where an instant has more facts than a call takes.
-    return { queued: queued.length, until: from > since ? from : later(since), next: rest.seq - 1n }
+    return { queued: queued.length, until: from > since ? from : later(since, 1), next: rest.seq - 1n }
   }, Effect.catchTags(noRefusals))
 
   return { send, replay, replayAll, openLane }
 })
-
-const later = (at: Date): Date => DateTime.toDate(DateTime.add(DateTime.makeUnsafe(at), { milliseconds: 1 }))
 
 const noRefusals = { SqlError: Effect.die, SchemaError: Effect.die, NoSuchElementError: Effect.die }

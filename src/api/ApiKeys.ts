@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKey, CreateApiKey, InsufficientScope, IssuedApiKey } from "#domain/Credential.ts"
+import { ApiKey, CreateApiKey, InsufficientScope, IssuedApiKey, storeNow } from "#domain/Credential.ts"
 import { KeyId } from "#domain/Ids.ts"
 import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
 import { Authorization, Requires } from "./Authorization.ts"
@@ -33,7 +33,7 @@ const create = HttpApiEndpoint.post("create", "/api-keys", {
         ...shown,
         key: "pk_test_XXXXXXXXXXXXXXXXXXXXXXXXXXXXmA3x",
         ...traces,
-        warning: "Store this key now: it is not shown again."
+        warning: storeNow
       }
     })
   )

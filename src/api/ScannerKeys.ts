@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { InsufficientScope } from "#domain/Credential.ts"
+import { InsufficientScope, storeNow } from "#domain/Credential.ts"
 import { KeyId } from "#domain/Ids.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { CreateScannerKey, IssuedScannerKey, ScannerKey } from "#domain/ScannerKey.ts"
@@ -35,7 +35,7 @@ const create = HttpApiEndpoint.post("create", "/keys", {
         ...shown,
         key: "psk_test_XXXXXXXXXXXXXXXXXXXXXXXXXXXXmA3x",
         ...traces,
-        warning: "Store this key now: it is not shown again."
+        warning: storeNow
       }
     })
   )

@@ -220,6 +220,9 @@ export const CreateApiKey = Schema.Struct({
 }).annotate({ identifier: "CreateApiKey" })
 export type CreateApiKey = typeof CreateApiKey.Type
 
+/** What is said beside a key that was just made. */
+export const storeNow = "Store this key now: it is not shown again."
+
 /** A key that was just made: the only time its plaintext is shown. */
 export const IssuedApiKey = Schema.Struct({
   id: KeyId,

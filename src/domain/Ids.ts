@@ -10,6 +10,9 @@ const hex = codesOf("0123456789abcdef")
 const hyphen = 45
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** No uuid is above this one: lists that go down from the newest begin here. */
+export const highestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
 /** The TypeID of a uuid: prefix, underscore, 26 characters of Crockford base32 (the public TypeID specification). */
 export const toTypeId = (prefix: string, uuid: string): string => {
   // 26 letters carry 130 bits: two spare ones lead. As codes, because every record shows several ids, and a text that grows letter

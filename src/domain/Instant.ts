@@ -1,4 +1,11 @@
-import { DateTime, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { DateTime, type Duration, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/** The moment so many milliseconds after 1970 began. */
+export const dateOf = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
+
+/** The moment so much after another; a number is milliseconds. */
+export const later = (at: Date, by: Duration.Input): Date =>
+  DateTime.toDate(DateTime.addDuration(DateTime.makeUnsafe(at), by))
 
 const iso =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/u
@@ -53,7 +60,7 @@ const lastMillisecond = Date.parse("9999-12-31T23:59:59.999Z")
 export const parseBound = (text: string): Date | undefined => {
   const cut = parseInstant(text)
   if (cut === undefined || !/\.\d{3}\d*[1-9]/u.test(text)) return cut
-  return DateTime.toDate(DateTime.makeUnsafe(Math.min(cut.getTime() + 1, lastMillisecond)))
+  return dateOf(Math.min(cut.getTime() + 1, lastMillisecond))
 }
 
 /** Where a list by time begins or ends, written as `Instant` is. */

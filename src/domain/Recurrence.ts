@@ -1,4 +1,5 @@
 import { Cron, DateTime, Option, Result, Schema } from "effect"
+import { dateOf } from "./Instant.ts"
 
 export const Frequency = Schema.Literals(["daily", "weekly", "monthly", "cron"])
 export type Frequency = typeof Frequency.Type
@@ -166,7 +167,5 @@ export const next = (recurrence: Recurrence, after: Date): Date | undefined => {
   const lower = Math.max(after.getTime(), start_at.getTime() - 1)
   const found =
     cron_expression === null ? nextCounted(recurrence, zone, lower) : nextByCron(cron_expression, zone, lower)
-  return found === undefined || (end_at !== null && found > end_at.getTime())
-    ? undefined
-    : DateTime.toDate(DateTime.makeUnsafe(found))
+  return found === undefined || (end_at !== null && found > end_at.getTime()) ? undefined : dateOf(found)
 }

@@ -1,4 +1,4 @@
-import { DateTime, Duration, Result, Schema } from "effect"
+import { Duration, Result, Schema } from "effect"
 import type { Step } from "./Command.ts"
 import { AccountId, DisputeId, RefundId, toTypeId, TransferId } from "./Ids.ts"
 import { systemAccount } from "./LedgerAccount.ts"
@@ -7,7 +7,7 @@ import { StateTransitionInvalid } from "./Refusal.ts"
 import { either, eitherNeeded } from "./Spelling.ts"
 import { IdempotencyKey, text } from "./Text.ts"
 import { FailureReason, type Transfer } from "./Transfer.ts"
-import { Bound, Moment } from "./Instant.ts"
+import { Bound, dateOf, Moment } from "./Instant.ts"
 import { uuidFrom } from "./Uuid.ts"
 
 export const RefundReason = Schema.Literals([
@@ -159,7 +159,7 @@ export const judgeRefund = (
   const fixed = whyFixed(of)
   if (fixed !== undefined) return Result.fail(fixed)
   const end = endOf(of.transfer, window)
-  if (now.getTime() > end) return Result.fail(new RefundWindowExpired({ ended_at: dateAt(end).toISOString() }))
+  if (now.getTime() > end) return Result.fail(new RefundWindowExpired({ ended_at: dateOf(end).toISOString() }))
   return amountOf(of, asked)
 }
 
@@ -209,8 +209,6 @@ export const refundSteps = (transfer: Transfer, money: RefundMoney): ReadonlyArr
   ]
 }
 
-const dateAt = (millis: number): Date => DateTime.toDate(DateTime.makeUnsafe(millis))
-
 /** How long money that a dispute awarded is asked for, and how often. */
 export interface RefundRetries {
   readonly first: Duration.Duration
@@ -225,5 +223,5 @@ export const retryRefundAt = (created: Date, now: Date, retries: RefundRetries):
   const often = created.getTime() + Duration.toMillis(retries.firstFor)
   const end = often + Duration.toMillis(retries.laterFor)
   if (at >= end) return undefined
-  return dateAt(Math.min(end, at + Duration.toMillis(at < often ? retries.first : retries.later)))
+  return dateOf(Math.min(end, at + Duration.toMillis(at < often ? retries.first : retries.later)))
 }

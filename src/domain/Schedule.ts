@@ -1,5 +1,5 @@
-import { DateTime, Result, Schema, Struct } from "effect"
-import { Moment } from "./Instant.ts"
+import { Result, Schema, Struct } from "effect"
+import { dateOf, Moment } from "./Instant.ts"
 import { Actor } from "./CallerContext.ts"
 import type { EventType } from "./Event.ts"
 import { AccountId, ScheduleId, TenantId, toTypeId, TransferId, WalletId } from "./Ids.ts"
@@ -112,7 +112,7 @@ const retryAt = (schedule: Schedule, at: Date): Date | undefined => {
   const first = first_attempt_at ?? at
   const soon = at.getTime() + hour
   const retry = soon - first.getTime() <= day ? soon : at.getTime() + day
-  return retry - first.getTime() <= retry_window_days * day ? DateTime.toDate(DateTime.makeUnsafe(retry)) : undefined
+  return retry - first.getTime() <= retry_window_days * day ? dateOf(retry) : undefined
 }
 
 type Happened = Extract<EventType, `scheduled_transfer.${string}`>

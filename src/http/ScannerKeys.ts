@@ -3,9 +3,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { CurrentPrincipal } from "#api/Authorization.ts"
 import { pageOf } from "#api/Pagination.ts"
+import { storeNow } from "#domain/Credential.ts"
 import { Credentials } from "#services/Credentials.ts"
-
-const warning = "Store this key now: it is not shown again."
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -15,7 +14,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         const issued = yield* credentials.createScannerKey(yield* CurrentPrincipal, payload)
-        return { ...issued, warning }
+        return { ...issued, warning: storeNow }
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenant_id } = yield* CurrentPrincipal

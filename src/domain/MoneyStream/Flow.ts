@@ -1,4 +1,4 @@
-import { DateTime } from "effect"
+import { dateOf } from "../Instant.ts"
 import type { AlertLevel, MoneyStream, StreamState } from "../MoneyStream.ts"
 
 /** What a micro-unit is in 10^-21 units, in which a rate (10^-18 units a second) times milliseconds counts. */
@@ -15,8 +15,7 @@ const later = (one: Date, other: Date): Date => (one < other ? other : one)
 
 const ceiling = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
 
-const moved = (from: Date, millis: bigint): Date =>
-  DateTime.toDate(DateTime.makeUnsafe(from.getTime() + Number(millis)))
+const moved = (from: Date, millis: bigint): Date => dateOf(from.getTime() + Number(millis))
 
 const instantAfter = (since: Date, millis: bigint): Date | null =>
   millis > BigInt(lastInstant - since.getTime()) ? null : moved(since, millis)

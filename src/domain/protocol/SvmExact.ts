@@ -1,6 +1,6 @@
 // x402 scheme `exact` on Solana, versions 2 and 1: a transaction that the payer has signed and we pay the fee of.
-import { DateTime } from "effect"
 import { createHash } from "node:crypto"
+import { dateOf } from "../Instant.ts"
 import { encodeBase58 } from "../Network.ts"
 import type { Authorization, Offer } from "./Authorization.ts"
 import { associatedTokenAccount, isSignedBy, programs, sameBytes } from "./SolanaKeys.ts"
@@ -93,7 +93,7 @@ export const verifySvmExact = (payload: unknown, offer: Offer, context: SvmConte
     payer: addressAt(keys, 1),
     nonce: createHash("sha256").update(message).digest("hex"),
     // The transaction does not say when it ends: the chain takes it for some 90 seconds after its blockhash was made.
-    validUntil: DateTime.toDate(DateTime.makeUnsafe(context.now + offer.maxTimeoutSeconds * 1000)),
+    validUntil: dateOf(context.now + offer.maxTimeoutSeconds * 1000),
     payload: { x402Version: 2, accepted: offer, payload: { transaction: base64 } },
     requirements: offer
   }

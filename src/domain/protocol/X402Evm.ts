@@ -1,5 +1,5 @@
 // x402 on EVM chains: `exact` by EIP-3009 or Permit2, `upto` by Permit2. Order and words of refusals are the published ones.
-import { DateTime } from "effect"
+import { dateOf } from "../Instant.ts"
 import { chainIdOf, type Network } from "../Network.ts"
 import type { Authorization, Offer } from "./Authorization.ts"
 import { isSignedBy, permitDigest, type Recover, transferDigest } from "./Eip712.ts"
@@ -68,8 +68,7 @@ const uint = (value: unknown): bigint | undefined => {
   const number = BigInt(value)
   return number >> 256n === 0n ? number : undefined
 }
-const dateOf = (seconds: bigint): Date =>
-  DateTime.toDate(DateTime.makeUnsafe(Number(seconds < latest ? seconds : latest) * 1000))
+const endAt = (seconds: bigint): Date => dateOf(Number(seconds < latest ? seconds : latest) * 1000)
 const canonical = (text: unknown): string => String(text).toLowerCase()
 
 /** Whether the payer signed for this offer. The offer is ours: what it says is not questioned here. */
@@ -125,7 +124,7 @@ const verifyTransfer = (
     method: "eip3009",
     payer: from,
     nonce,
-    validUntil: dateOf(validBefore),
+    validUntil: endAt(validBefore),
     payload: { x402Version: 2, accepted: offer, payload: { signature: canonical(signature), authorization } },
     requirements: offer
   }
@@ -184,7 +183,7 @@ const verifyPermit = (
     method: "permit2",
     payer: from,
     nonce: String(nonce),
-    validUntil: dateOf(deadline),
+    validUntil: endAt(deadline),
     payload: {
       x402Version: 2,
       accepted: requirements,
