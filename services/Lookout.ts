@@ -10,7 +10,7 @@ export interface Duty {
   /** An SQL expression of whether there is something to do: quick, also where there is much that is not due. */
   readonly isDue: (now: Date) => Statement.Fragment
   readonly step: Effect.Effect<unknown>
-  /** The least time between the starts of two turns; one second unless said. */
+  /** The least time between the starts of two turns, to the second; one second unless said. */
   readonly every?: Duration.Input
 }
 
@@ -23,6 +23,9 @@ interface Post {
 }
 
 const Answer = Schema.Tuple([Schema.Struct({ due: Schema.Array(Schema.NullOr(Schema.Boolean)) })])
+
+/** Looks come a little before or after their second, in milliseconds. */
+const slack = 500
 
 /** How long the question may take before all do without it. */
 const patience = "3 seconds"
@@ -60,7 +63,7 @@ export class Lookout extends Context.Service<
         )
         const at = monotonic(clock)
         asked.forEach((post, index) => {
-          if (due[index] !== true || at - post.at < post.every) return
+          if (due[index] !== true || at - post.at < post.every - slack) return
           post.at = at
           post.due.openUnsafe()
         })

@@ -60,6 +60,15 @@ layer(Test, { timeout: "60 seconds" })("the lookout", (it) => {
     })
   )
 
+  it.effect("gives a turn every other second to who asked for that, also when a look comes a little early", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("300 millis")
+      const [often, other] = [yield* duty("true"), yield* duty("true", { every: "2 seconds" })]
+      yield* passUntil(() => often.turns >= 21)
+      assert.approximately(other.turns, often.turns / 2, 1.5)
+    })
+  )
+
   it.effect("ends nothing when a turn fails, and says so", () => {
     const said: Array<string> = []
     return Effect.gen(function* () {
