@@ -17,7 +17,7 @@ const funds = 1_000_000_000n
 
 /** docs/gateway.md says what becomes of them, or they are for one connection only. */
 const changed =
-  /^(?:connection|content-length|date|host|keep-alive|te|transfer-encoding|expect|via|vary|cache-control|payment-.*|x-payment-.*|x-forwarded-.*|x-request-id|x-environment|access-control-.*)$/i
+  /^(?:connection|content-length|date|host|keep-alive|te|transfer-encoding|expect|via|vary|cache-control|payment-.*|x-payment-.*|x-forwarded-.*|x-request-id|x-environment|x-accel-buffering|access-control-.*)$/i
 const unchanged = (fields: RawHeaders): ReadonlyArray<string> =>
   fields.flatMap((name, at) => (at % 2 === 0 && !changed.test(name) ? [`${name}: ${fields[at + 1]}`] : []))
 
