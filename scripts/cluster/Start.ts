@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
-const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"))
-const flagsOf = (script: string): ReadonlyArray<string> => script.match(/--\S+/g) ?? []
+const root = join(import.meta.dirname, "../..")
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const flagsOf = (script: string): ReadonlyArray<string> => [
+  ...[...script.matchAll(/-r (\S+)/g)].map(([, file = ""]) => `--require=${join(root, file)}`),
+  ...(script.match(/--\S+/g) ?? [])
+]
 
-/** The flags that `npm start` and `npm run turnpike` give to node. */
+/** The flags that `npm start` and `npm run turnpike` give to node, wherever it is started. */
 export const startFlags = flagsOf(String(scripts.start))
 export const turnpikeFlags = flagsOf(String(scripts.turnpike))
 

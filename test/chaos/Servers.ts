@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { freePort } from "../../scripts/cluster/Programs.ts"
+import { startFlags } from "../../scripts/cluster/Start.ts"
 
 const main = join(import.meta.dirname, "../../src/main.ts")
 
@@ -16,13 +17,13 @@ export interface Server {
   readonly kill: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. `flags` are for node. */
+/** Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. `flags` are for node, beside those of `npm start`. */
 export const startServer = async (
   env: Readonly<Record<string, string>>,
   flags: ReadonlyArray<string> = []
 ): Promise<Server> => {
   const port = env["PORT"] === undefined ? await freePort() : Number(env["PORT"])
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn(process.execPath, [...startFlags, ...flags, main], {
     env: {
       ...process.env,
       TURNPIKE_RATE_LIMIT: "off",

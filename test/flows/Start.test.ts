@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import { startFlags } from "../../scripts/cluster/Start.ts"
 import { ask, must, payOnce } from "../chaos/Paying.ts"
 import { isReady, pause } from "../chaos/Servers.ts"
 import { Wire } from "../http/ChannelHarness.ts"
@@ -31,7 +32,7 @@ const run = (
   dir: string,
   env: Record<string, string> = {},
   command = process.execPath,
-  args: ReadonlyArray<string> = [],
+  args: ReadonlyArray<string> = startFlags,
   behind: ReadonlyArray<string> = []
 ) => {
   const child = spawn(command, [...args, join(root, "src/main.ts"), ...behind], {
@@ -188,7 +189,7 @@ describe("a start that cannot succeed", () => {
 
   it("says that a server takes no arguments, before it makes anything", async () => {
     const dir = freshDir()
-    const { output, closed } = run(dir, {}, process.execPath, [], ["--port", "80"])
+    const { output, closed } = run(dir, {}, process.execPath, startFlags, ["--port", "80"])
     const [code] = await closed
     assert.deepStrictEqual([code, readdirSync(dir)], [1, []])
     assert.match(output.text, /takes no arguments/)
