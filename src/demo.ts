@@ -52,14 +52,18 @@ const started = Effect.fnUntraced(function* (customer: string) {
     Config.map((hosts) => [hosts]),
     Config.withDefault([])
   )
-  const server = yield* ChildProcess.make(process.execPath, [join(import.meta.dirname, "main.ts")], {
-    env: { PORT: "0", TURNPIKE_ALLOW_HOSTS: [...allowed, new URL(customer).host].join(",") },
-    extendEnv: true,
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "inherit",
-    killSignal: "SIGTERM"
-  })
+  const server = yield* ChildProcess.make(
+    process.execPath,
+    [...process.execArgv, join(import.meta.dirname, "main.ts")],
+    {
+      env: { PORT: "0", TURNPIKE_ALLOW_HOSTS: [...allowed, new URL(customer).host].join(",") },
+      extendEnv: true,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "inherit",
+      killSignal: "SIGTERM"
+    }
+  )
   const died = Effect.flatMap(
     server.exitCode,
     (code) =>
