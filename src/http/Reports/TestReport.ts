@@ -2,8 +2,9 @@ import type { ShoppingTest, ShopRail } from "#domain/ShoppingTest.ts"
 import { html } from "../Html.ts"
 import { link, page, prose, requestsTable, tag, words } from "./Page.ts"
 
-const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
-const whole = new Intl.NumberFormat("en-US")
+// Each asks for its format when it is needed: the first one of a process takes as long to make as a hundred files to load.
+const dollars = (amount: number): string => amount.toLocaleString("en-US", { style: "currency", currency: "USD" })
+const whole = (count: number): string => count.toLocaleString("en-US")
 
 const capital = (word: string) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
 
@@ -42,8 +43,8 @@ const economicsOf = (test: ShoppingTest): string => {
     ([name, value]) => `<tr><td>${html(words(name))}</td><td>${html(String(value ?? "unknown"))}</td></tr>`
   )
   return `<h2>What that may cost</h2>
-<ul class="scores"><li>Agents' visits a month<b>${whole.format(test.estimated_monthly_agent_visits ?? 0)}</b></li>
-<li>Lost purchases a month<b>${whole.format(test.estimated_lost_conversions ?? 0)}</b></li><li>Lost revenue a month<b>${dollars.format(test.estimated_lost_revenue_usd ?? 0)}</b></li></ul>
+<ul class="scores"><li>Agents' visits a month<b>${whole(test.estimated_monthly_agent_visits ?? 0)}</b></li>
+<li>Lost purchases a month<b>${whole(test.estimated_lost_conversions ?? 0)}</b></li><li>Lost revenue a month<b>${dollars(test.estimated_lost_revenue_usd ?? 0)}</b></li></ul>
 <p class="faint">A projection from averages of the category, good for a direction only. These numbers went into it:</p>
 <details><summary>Inputs</summary><table><tbody>${inputs.join("\n")}</tbody></table></details>`
 }
