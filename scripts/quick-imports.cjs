@@ -17,6 +17,8 @@ const isOwn = (url) => own.some((folder) => url.startsWith(`${folder}/`))
 
 /** A file that is named in full, by a path that means what it looks like. */
 const inFull = /^(?:\.\.?|#\w+)\/(?:[\w-]+\/|\.\.\/)*[\w.-]+(\.\w+)$/
+/** What is named by a package, or by a name of the package that asks. */
+const ofPackage = /^[#@\w][^:]*$/
 
 const fileOf = (specifier, parent) => {
   const name = specifier.slice(0, specifier.indexOf("/") + 1)
@@ -37,6 +39,7 @@ const resolve = (specifier, context, next) => {
   if (!parent?.startsWith("file:") || !context.conditions.includes("import")) return next(specifier, context)
   const ending = inFull.exec(specifier)?.[1]
   const file = ending === undefined ? undefined : fileOf(specifier, parent)
+  if (file === undefined && !ofPackage.test(specifier)) return next(specifier, context)
   const known = file === undefined ? found : formats
   const key = file === undefined ? `${isOwn(parent) ? "" : folderOf(parent)} ${specifier}` : folderOf(file) + ending
   const before = known.get(key)

@@ -116,6 +116,26 @@ describe("scripts/quick-imports.cjs, preloaded", () => {
     assert.strictEqual(said(directory), "?1\n?2")
   })
 
+  it("finds what is relative to a file beside that file, however it is spelt", () => {
+    const spelt = ["./a.ts?1", "./%61.ts", "./v1.2/a.ts", ".//a.ts", "./a.ts"]
+    const asking = spelt.map((file) => get("", file)).join("")
+    const says = "console.log(import.meta.url.replace(/.*(?=src)/, ''))"
+    const directory = project({
+      "src/main.ts": get("", "./one/ask.ts") + get("", "./two/ask.ts"),
+      ...Object.fromEntries(
+        ["one", "two"].flatMap((folder) => [
+          [`src/${folder}/ask.ts`, asking],
+          [`src/${folder}/a.ts`, says],
+          [`src/${folder}/v1.2/a.ts`, says]
+        ])
+      )
+    })
+    const found = said(directory).split("\n")
+    for (const folder of ["one", "two"]) {
+      assert.includeMembers(found, [`src/${folder}/a.ts?1`, `src/${folder}/a.ts`, `src/${folder}/v1.2/a.ts`])
+    }
+  })
+
   it("follows a link from a folder that begins with one", () => {
     const directory = project({
       "src/main.ts": get("", "./links/a.ts") + get("", "./b.ts"),

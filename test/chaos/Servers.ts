@@ -17,7 +17,10 @@ export interface Server {
   readonly kill: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. `flags` are for node, beside those of `npm start`. */
+/**
+ * Starts a server and waits until it is ready; what it writes to stderr is shown only if that fails. `flags` are for node, beside those
+ * of `npm start`.
+ */
 export const startServer = async (
   env: Readonly<Record<string, string>>,
   flags: ReadonlyArray<string> = []
