@@ -3,7 +3,8 @@ import { Moment } from "./Instant.ts"
 import { EndpointMethod, EndpointScheme } from "./Endpoint.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency, formatDecimal } from "./Money.ts"
-import { assetOf, caip2, chainIdOf, domainOf, Network } from "./Network.ts"
+import { assetOf, caip2, domainOf, Network } from "./Network.ts"
+import { speaksMpp } from "./protocol/Mpp.ts"
 import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
 import { publicPrefix } from "./PublicPrefix.ts"
 
@@ -87,10 +88,6 @@ const methodsOf = ({ method }: Listing): ReadonlyArray<string> => (method === "A
 
 const routeOf = ({ open, path }: Listing): string => `${path}${open ? "/*" : ""}`
 
-/** Machine payments are made on EVM chains only, and of a fixed price. */
-const speaksMpp = ({ mpp, network, schemes }: Listing): boolean =>
-  mpp && schemes.includes("exact") && chainIdOf(network) !== undefined
-
 const protocolsOf = (listing: Listing): ReadonlyArray<"x402" | "mpp"> =>
   speaksMpp(listing) ? ["x402", "mpp"] : ["x402"]
 
@@ -161,6 +158,12 @@ const operation = (listing: Listing, method: string) => {
   }
 }
 
+/** What an OpenAPI document of ours says of the service to programs that look for paid ones (MPP's discovery). */
+export const serviceInfo = (publicUrl: string) => ({
+  categories: ["payments"],
+  docs: { homepage: `${publicUrl}/`, apiReference: `${publicUrl}/docs`, llms: `${publicUrl}/llms.txt` }
+})
+
 /** An OpenAPI document of these endpoints, with what each costs. */
 export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) => ({
   openapi: "3.1.0",
@@ -171,10 +174,7 @@ export const openApiOf = (listings: ReadonlyArray<Listing>, publicUrl: string) =
       "Priced HTTP endpoints of many sellers behind one gateway. Call one; it answers 402 with its price; pay and call again."
   },
   servers: [{ url: publicUrl }],
-  "x-service-info": {
-    categories: ["payments"],
-    docs: { homepage: `${publicUrl}/`, apiReference: `${publicUrl}/docs` }
-  },
+  "x-service-info": serviceInfo(publicUrl),
   paths: Object.fromEntries(
     listings.map((listing) => [
       listing.path,

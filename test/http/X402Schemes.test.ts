@@ -123,6 +123,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credentia
     })
   )
 
+  it.effect("that cannot be read is answered with a fresh challenge, as MPP says", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((_, response) => response.end("served"))
+      const { account } = yield* signer(funds)
+      const authorization = yield* credentialFor(account, shop.path)
+      for (const unreadable of ["Payment", "Payment %%%", `Payment ${base64url({ challenge: {} })}`]) {
+        const { headers, json, status } = yield* send(shop.path, { headers: { authorization: unreadable } })
+        assert.deepStrictEqual([status, json.error], [402, "invalid_payload"], unreadable)
+        assert.strictEqual(json.type, "https://paymentauth.org/problems/malformed-credential")
+        assert.match(String(headers["www-authenticate"]), /^Payment id="[^"]+", realm="/)
+      }
+      const twice = yield* send(shop.path, { headers: { authorization, "payment-authorization": authorization } })
+      assert.deepStrictEqual([twice.status, twice.json.error], [402, "multiple_payments"])
+      const mixed = yield* send(shop.path, { headers: { authorization, "x-payment": "e30=" } })
+      assert.deepStrictEqual([mixed.status, mixed.json.code], [400, "PAYMENT_MALFORMED"])
+      assert.strictEqual(shop.backend.seen.length, 0)
+      assert.strictEqual((yield* send(shop.path, { headers: { authorization } })).status, 200)
+    })
+  )
+
   it.effect("is not asked for, and not taken, where the endpoint does not offer it", () =>
     Effect.gen(function* () {
       const shop = yield* baseSeller((_, response) => response.end())
@@ -131,6 +151,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credentia
       const authorization = yield* credentialFor(account, shop.path)
       const refused = yield* send(without.path, { headers: { authorization } })
       assert.deepStrictEqual([refused.status, refused.headers["www-authenticate"]], [402, undefined])
+      const unreadable = yield* send(without.path, { headers: { authorization: "Payment %%%" } })
+      assert.deepStrictEqual([unreadable.status, unreadable.json.code], [400, "PAYMENT_MALFORMED"])
       assert.strictEqual(without.backend.seen.length, 0)
     })
   )

@@ -1,8 +1,7 @@
 // The 402 for all: version 2 of x402 in a header, version 1 and the native flow in the body, MPP in another header.
 import { formatDecimal } from "../Money.ts"
-import { chainIdOf } from "../Network.ts"
 import type { TokenKey } from "../PaymentToken.ts"
-import { challengeOf, problemOf, writeChallenge } from "./Mpp.ts"
+import { challengeOf, problemOf, speaksMpp, writeChallenge } from "./Mpp.ts"
 import { signInExtension, signInFor } from "./Siwx.ts"
 import { svmMemo } from "./SvmExact.ts"
 import { bazaar, paymentIdentifier } from "./X402Extensions.ts"
@@ -74,7 +73,7 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
   const some = { "payment-identifier": paymentIdentifier }
   const all = { bazaar: bazaar(endpoint), ...some }
   const problem = problemOf(error)
-  const offersMpp = endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
+  const offersMpp = speaksMpp(endpoint)
 
   const own = JSON.stringify(endpoint.gatewayUrl)
   /** What stands before and behind the first address in a text, which is that of what is paid for, and how long it is. */

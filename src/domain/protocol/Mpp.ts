@@ -20,6 +20,10 @@ export interface Challenge {
   readonly opaque: string
 }
 
+/** Machine payments are made on EVM chains only, and of a fixed price. */
+export const speaksMpp = (endpoint: Pick<Asked["endpoint"], "mpp" | "network" | "schemes">): boolean =>
+  endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
+
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
 
 /**

@@ -35,12 +35,18 @@ export type MalformedReason =
 export interface Malformed {
   readonly _tag: "Malformed"
   readonly reason: MalformedReason
+  /** Whose header it is: x402 wants 400 for it, MPP a 402 with something new to pay. */
+  readonly by: "x402" | "mpp"
 }
 
 /** The largest header with a payment. */
 export const maxPaymentHeader = 8_192
 
-const malformed = (reason: MalformedReason): Malformed => ({ _tag: "Malformed", reason })
+const malformed = (reason: MalformedReason, by: Malformed["by"] = "x402"): Malformed => ({
+  _tag: "Malformed",
+  reason,
+  by
+})
 const standardBase64 = /^[A-Za-z0-9+/]*={0,2}$/
 const credential = /^payment +([A-Za-z0-9_-]+)$/i
 const identifier = /^[A-Za-z0-9_-]{16,128}$/
@@ -73,9 +79,10 @@ export const readPayment = (
   )
   const [value, ...more] = [...x402, ...mpp]
   if (value === undefined) return undefined
-  if (more.length > 0 || typeof value !== "string") return malformed("multiple_payments")
-  if (value.length > maxPaymentHeader) return malformed("payment_header_too_large")
-  return x402.length > 0 ? readX402(value) : readMpp(value)
+  const by = x402.length > 0 ? "x402" : "mpp"
+  if (more.length > 0 || typeof value !== "string") return malformed("multiple_payments", by)
+  if (value.length > maxPaymentHeader) return malformed("payment_header_too_large", by)
+  return by === "x402" ? readX402(value) : readMpp(value)
 }
 
 const readX402 = (value: string): Presented | Malformed => {
@@ -110,7 +117,7 @@ const readMpp = (value: string): Presented | Malformed => {
   const payload = asFields(fields?.payload)
   const source = fields?.source
   if (challenge === undefined || payload === undefined || (source !== undefined && typeof source !== "string")) {
-    return malformed("invalid_payload")
+    return malformed("invalid_payload", "mpp")
   }
   return { _tag: "Mpp", challenge, payload, source }
 }

@@ -7,6 +7,7 @@ import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { fingerprintFrom, type ProofRefusal } from "#domain/Payment.ts"
 import type { Demanded } from "#domain/protocol/Demand.ts"
+import { speaksMpp } from "#domain/protocol/Mpp.ts"
 import { failureHeaders } from "#domain/protocol/Receipt.ts"
 import { readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
@@ -216,6 +217,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const presented = readPayment(headers)
     if (presented === undefined) return ask("payment_required")
     if (presented._tag === "Malformed") {
+      if (presented.by === "mpp" && speaksMpp(call.snapshot.endpoint)) return ask(presented.reason, true)
       return exchange.refuse(closed ?? new PaymentMalformed({ reason: presented.reason }))
     }
     const tooMany = refusedPayments.refusal(request)
