@@ -25,7 +25,7 @@ type Name = keyof typeof responseHeaders
 interface Operation {
   readonly operationId: string
   readonly parameters?: ReadonlyArray<{ readonly name: string }>
-  readonly responses: Record<string, object>
+  readonly responses: Record<string, { readonly headers?: object }>
 }
 
 const limits: ReadonlyArray<Name> = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
@@ -51,7 +51,10 @@ export const headed = (paths: Record<string, Record<string, Operation>>) => {
       const names = carried(operation, status)
       if (names.length === 0) continue
       Object.assign(response, {
-        headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+        headers: {
+          ...response.headers,
+          ...Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+        }
       })
     }
   }

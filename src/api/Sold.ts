@@ -56,29 +56,100 @@ export const paymentOffer = {
   description: "What the call costs without a credential, and how to pay for it"
 } as const
 
+/** To programs that look for what is paid before they call (MPP's discovery). The price is the operator's: the 402 says it. */
+const paymentInfo = {
+  protocols: ["x402", "mpp"],
+  offers: [
+    { intent: "charge", method: "evm", amount: null, description: "Without a key, at the price that the 402 names" }
+  ]
+}
+
 const headers = {
   "PAYMENT-REQUIRED": { schema: text, description: "The offer for x402 version 2: JSON in base64" },
   "WWW-Authenticate": { schema: text, description: "The offer for MPP: `Payment …`" }
 }
+
+const offer = { "application/json": { schema: { $ref: "#/components/schemas/PaymentOffer" } } }
+
+/**
+ * Everything below an endpoint's address is a call of it; two methods stand for all that it may serve. Without `x-payment-info`: programs
+ * call what has it to see the price, and no endpoint is everywhere.
+ */
+const gatewayCall = (method: "get" | "post") => ({
+  tags: ["Payments for calls"],
+  operationId: `gateway.${method}`,
+  summary: `Call a priced endpoint by ${method.toUpperCase()}`,
+  description:
+    "The `gatewayUrl` of an endpoint. Without a payment it answers 402 with its price and the ways to pay; with one the request goes on to " +
+    "the seller's own server, below the address too where the endpoint is open, and its answer comes back with a receipt. Paid by " +
+    "`X-Payment-Proof` (the `proof` of `POST /v1/x402/pay`), `PAYMENT-SIGNATURE` (x402 version 2), `X-PAYMENT` (version 1) or " +
+    "`Authorization: Payment` (MPP). What may be called: `GET /v1/x402/discovery`, or `GET /v1/x402/discovery/openapi.json` with prices. " +
+    "No credential is needed.",
+  security: [],
+  parameters: [
+    {
+      name: "endpointId",
+      in: "path",
+      required: true,
+      schema: { ...text, format: "uuid" },
+      description: "The id of the endpoint"
+    },
+    {
+      name: "X-Payment-Proof",
+      in: "header",
+      required: false,
+      schema: text,
+      description: "The `proof` of `POST /v1/x402/pay`, where the call is paid from a wallet here"
+    }
+  ],
+  ...(method === "post" && {
+    requestBody: {
+      required: false,
+      content: { "application/json": { schema: {} } },
+      description: "What the seller takes"
+    }
+  }),
+  responses: {
+    "200": {
+      description: "The seller's own answer, of whatever kind and of any status below 400",
+      headers: {
+        "X-Payment-Id": { schema: text, description: "The payment" },
+        "X-Payment-Amount": { schema: text, description: "What was charged, as a decimal; absent while that is open" },
+        "PAYMENT-RESPONSE": { schema: text, description: "The receipt of x402 version 2: JSON in base64" }
+      },
+      content: { "application/json": { schema: {} } }
+    },
+    "402": { description: "PAYMENT_REQUIRED", headers, content: offer },
+    default: {
+      description:
+        "The seller's own error, which costs nothing unless the endpoint charges for it, or a refusal of ours: then `X-Service-Error` has " +
+        "its code, and the body is `application/problem+json`"
+    }
+  }
+})
 
 interface Operation {
   security?: ReadonlyArray<object>
   responses: Record<string, { readonly description?: string; readonly content?: object; readonly headers?: object }>
 }
 
-/** Says of every operation that is sold what it answers to whoever has no key: the schema `PaymentOffer`. */
+/**
+ * Says of every operation that is sold what it answers to whoever has no key, the schema `PaymentOffer`, and how a priced endpoint is
+ * called, which is no operation of ours.
+ */
 export const selling = (paths: Record<string, Record<string, Operation>>) => {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       if (goodFor(method.toUpperCase(), path) === undefined) continue
       const { content, description } = operation.responses["402"] ?? {}
-      const offer = { "application/json": { schema: { $ref: "#/components/schemas/PaymentOffer" } } }
       operation.responses["402"] = {
         description: ["PAYMENT_REQUIRED", ...(description === undefined ? [] : [description])].join(" | "),
         headers,
         content: { ...offer, ...content }
       }
       operation.security = [{}, ...(operation.security ?? [])]
+      Object.assign(operation, { "x-payment-info": paymentInfo })
     }
   }
+  Object.assign(paths, { "/x402/{endpointId}": { get: gatewayCall("get"), post: gatewayCall("post") } })
 }

@@ -3,10 +3,11 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "#api/Api.ts"
 import { declaredRefusals, describe } from "#api/Problems.ts"
+import { serviceInfo } from "#domain/Discovery.ts"
 import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
-import { dashboardPage, homePage } from "./FrontPages.ts"
+import { dashboardPage, homePage, llmsText } from "./FrontPages.ts"
 import { Paths } from "./Paths.ts"
 import { packed } from "./Docs/Packed.ts"
 import { referencePage } from "./Docs/Reference.ts"
@@ -86,7 +87,13 @@ export const layer = Layer.effectDiscard(
       return router.add("GET", path, page)
     }
     const description = yield* packed(
-      Effect.sync(() => HttpServerResponse.jsonUnsafe({ ...OpenApi.fromApi(Api), servers: [{ url: publicUrl }] }))
+      Effect.sync(() =>
+        HttpServerResponse.jsonUnsafe({
+          ...OpenApi.fromApi(Api),
+          servers: [{ url: publicUrl }],
+          "x-service-info": serviceInfo(publicUrl)
+        })
+      )
     )
     const plain = (page: () => string) =>
       Effect.cached(Effect.sync(() => HttpServerResponse.setHeaders(HttpServerResponse.html(page()), pageHeaders)))
@@ -111,6 +118,8 @@ export const layer = Layer.effectDiscard(
     yield* serve("/docs/errors", codes)
     yield* serve("/docs/scanner", yield* plain(() => conductPage(agentLine(publicUrl), agentName)))
     yield* serve("/", yield* plain(() => homePage(publicUrl, environment)))
+    const forModels = llmsText(publicUrl, environment)
+    yield* serve("/llms.txt", Effect.succeed(HttpServerResponse.text(forModels)))
     yield* serve("/dashboard", yield* plain(() => dashboardPage(publicUrl)))
   })
 )

@@ -2,8 +2,24 @@ import type { Environment } from "#domain/Principal.ts"
 import { html } from "./Html.ts"
 import { page } from "./Reports/Page.ts"
 
+type Places = ReadonlyArray<readonly [path: string, what: string]>
+
+const toBuy: Places = [
+  ["/.well-known/x402.json", "what is for sale"],
+  ["/v1/x402/discovery/openapi.json", "the same as an OpenAPI document"]
+]
+
+const toSell: Places = [
+  ["/docs", "the API, to read and to try"],
+  ["/docs/errors", "what every error code means"],
+  ["/openapi.json", "the API for programs"],
+  ["/docs/scanner", "who looks at shops from here, and how to keep it out"],
+  ["/health/ready", "whether it is well"],
+  ["/dashboard", "where to find figures and histories"]
+]
+
 /** A list of addresses of ours, each with what is there. */
-const places = (publicUrl: string, entries: ReadonlyArray<readonly [path: string, what: string]>): string =>
+const places = (publicUrl: string, entries: Places): string =>
   `<ul>${entries.map(([path, what]) => `<li><a href="${html(publicUrl + path)}">${path}</a>: ${what}</li>`).join("\n")}</ul>`
 
 const money: Readonly<Record<Environment, string>> = {
@@ -22,21 +38,36 @@ export const homePage = (publicUrl: string, environment: Environment): string =>
 <h2>To buy</h2>
 <p>Call what is for sale. It answers <code>402 Payment Required</code> with its price and the ways to pay; pay, and call again. Clients
 of x402 and MPP do both by themselves.</p>
-${places(publicUrl, [
-  ["/.well-known/x402.json", "what is for sale"],
-  ["/v1/x402/discovery/openapi.json", "the same as an OpenAPI document"]
-])}
+${places(publicUrl, toBuy)}
 <h2>To sell, and everything else</h2>
-${places(publicUrl, [
-  ["/docs", "the API, to read and to try"],
-  ["/docs/errors", "what every error code means"],
-  ["/openapi.json", "the API for programs"],
-  ["/docs/scanner", "who looks at shops from here, and how to keep it out"],
-  ["/health/ready", "whether it is well"],
-  ["/dashboard", "where to find figures and histories"]
-])}
+${places(publicUrl, toSell)}
 </main>`
   )
+
+/** The same for language models, in the form of llmstxt.org. */
+export const llmsText = (publicUrl: string, environment: Environment): string => {
+  const listed = (entries: Places) =>
+    entries.map(([path, what]) => `- [${path}](${publicUrl}${path}): ${what}`).join("\n")
+  return `# Turnpike
+
+> A toll road for agents: a gateway that charges for each call of an API, with wallets and transfers behind it. ${money[environment]}
+
+Call what is for sale. It answers 402 with its price and the ways to pay: x402 version 2 in the header \`PAYMENT-REQUIRED\`, version 1 in
+the body, MPP in \`WWW-Authenticate\`. Pay, and make the same call again with the payment: its answer comes with a receipt. From a wallet
+here, without a signature: \`POST ${publicUrl}/v1/x402/pay\` with an API key or an agent's token and the \`payment_request_id\` of the 402,
+then the call again with the \`proof\` in \`X-Payment-Proof\`. One proof pays one call, however often it is shown.
+
+Amounts are decimal strings. What is refused says why as JSON, with a \`code\` that does not change.
+
+## To buy
+
+${listed(toBuy)}
+
+## To sell, and everything else
+
+${listed(toSell)}
+`
+}
 
 /** Where the API has what people look for at this address. Each is an operation of the contract. */
 export const dashboardPlaces: ReadonlyArray<readonly [what: string, operation: string]> = [

@@ -74,44 +74,49 @@ export const groups: { readonly named: ReadonlyArray<string>; readonly ofPosted:
 /** How callers show who they are. */
 export const securitySchemes: Record<string, Json> = document.components.securitySchemes
 
+/** Priced endpoints answer what their sellers answer: how they are called is described, and is no operation of the contract. */
+const isContract = ([path]: readonly [path: string, methods: Json]) => !path.startsWith("/x402/")
+
 /** Every operation of the API, as its callers read about it. */
-export const described: ReadonlyArray<Operation> = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-  Object.entries<Json>(methods).map(([method, operation]): Operation => {
-    const named = (place: string) =>
-      operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
-    const { security = [] } = operation
-    const isOpen = security.some((one: Json) => Object.keys(one).length === 0)
-    const isBearers = security.some((one: Json) => "bearer" in one)
-    return {
-      id: operation.operationId,
-      method: method.toUpperCase(),
-      path,
-      summary: operation.summary ?? "",
-      description: operation.description ?? "",
-      guarded: isBearers && (!isOpen || operation.responses["402"] !== undefined),
-      security,
-      isOpen,
-      asked: {
-        ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
-        ...(operation["x-scope"] && { scope: operation["x-scope"] })
-      },
-      params: named("path"),
-      query: named("query"),
-      headers: named("header"),
-      parameters: operation.parameters,
-      body: operation.requestBody?.content["application/json"],
-      responses: Object.fromEntries(
-        Object.entries<Json>(operation.responses).map(([status, { content = {} }]) => [status, content])
-      ),
-      responseHeaders: Object.fromEntries(
-        Object.entries<Json>(operation.responses).map(([status, { headers = {} }]) => [
-          status,
-          Object.keys(headers).map((name) => name.toLowerCase())
-        ])
-      )
-    }
-  })
-)
+export const described: ReadonlyArray<Operation> = Object.entries<Json>(document.paths)
+  .filter(isContract)
+  .flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]): Operation => {
+      const named = (place: string) =>
+        operation.parameters.filter((one: Json) => one.in === place).map((one: Json) => one.name)
+      const { security = [] } = operation
+      const isOpen = security.some((one: Json) => Object.keys(one).length === 0)
+      const isBearers = security.some((one: Json) => "bearer" in one)
+      return {
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        summary: operation.summary ?? "",
+        description: operation.description ?? "",
+        guarded: isBearers && (!isOpen || operation.responses["402"] !== undefined),
+        security,
+        isOpen,
+        asked: {
+          ...(operation["x-credentials"] && { kinds: operation["x-credentials"] }),
+          ...(operation["x-scope"] && { scope: operation["x-scope"] })
+        },
+        params: named("path"),
+        query: named("query"),
+        headers: named("header"),
+        parameters: operation.parameters,
+        body: operation.requestBody?.content["application/json"],
+        responses: Object.fromEntries(
+          Object.entries<Json>(operation.responses).map(([status, { content = {} }]) => [status, content])
+        ),
+        responseHeaders: Object.fromEntries(
+          Object.entries<Json>(operation.responses).map(([status, { headers = {} }]) => [
+            status,
+            Object.keys(headers).map((name) => name.toLowerCase())
+          ])
+        )
+      }
+    })
+  )
 
 /** Those that answer and are done. A stream of events goes on. */
 export const operations = described.filter(({ responses }) => responses["200"]?.["text/event-stream"] === undefined)

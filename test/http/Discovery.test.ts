@@ -220,6 +220,42 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
     })
   )
 
+  it.effect(
+    "begins where MPP looks first: the description of the API says how an endpoint is called, and what is sold",
+    () =>
+      Effect.gen(function* () {
+        const { json } = yield* send("/openapi.json")
+        const operations = Object.entries(Object(json.paths)).flatMap(([path, methods]) =>
+          Object.entries(Object(methods)).map(([method, operation]) => ({
+            name: `${method} ${path}`,
+            ...Object(operation)
+          }))
+        )
+        const asks = operations.filter(({ responses }) => responses["402"]?.content["application/json"] !== undefined)
+        const [called, sold] = ["/x402/{endpointId}", "/v1/"].map((path) =>
+          asks.filter(({ name }) => name.includes(path))
+        )
+        assert.deepStrictEqual(
+          called?.map(({ name }) => name),
+          ["get /x402/{endpointId}", "post /x402/{endpointId}"]
+        )
+        const paid = operations.filter((operation) => operation["x-payment-info"] !== undefined)
+        assert.deepStrictEqual(paid, sold)
+        assert.include(
+          paid.map(({ name }) => name),
+          "post /v1/scanner/scan"
+        )
+        for (const { "x-payment-info": info, name } of paid) {
+          assert.deepStrictEqual(info.protocols, ["x402", "mpp"], name)
+          assert.deepInclude(info.offers[0], { intent: "charge", method: "evm", amount: null }, name)
+        }
+        const { llms } = json["x-service-info"].docs
+        const text = yield* send(new URL(llms).pathname)
+        assert.deepStrictEqual([text.status, text.headers["content-type"]], [200, "text/plain"])
+        assert.match(text.body, /^# Turnpike\n\n> /)
+      })
+  )
+
   it.effect("may be kept for seconds, and read from any page", () =>
     Effect.gen(function* () {
       for (const path of documents) {
