@@ -201,6 +201,17 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect(
+      "lets nobody keep its answer, which is said to be private all the same, as MPP wants of what has a receipt",
+      () =>
+        Effect.gen(function* () {
+          const shop = yield* baseSeller((_, response) => response.setHeader("Cache-Control", "no-store").end("served"))
+          const { account } = yield* signer(funds)
+          const { headers } = yield* callWith(shop.path, (yield* signFor(account, shop.path)).header)
+          assert.strictEqual(headers["cache-control"], "private, no-store")
+        })
+    )
+
     it.effect("sets cookies under our names, policies for our host and orders for caches: none arrives", () =>
       Effect.gen(function* () {
         const shop = yield* baseSeller((_, response) => {

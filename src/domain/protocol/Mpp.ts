@@ -1,7 +1,7 @@
 // MPP, method `evm`, intent `charge`: HTTP's own `WWW-Authenticate: Payment`. The payment is the same EIP-3009 authorisation as x402's.
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { DateTime } from "effect"
-import { chainIdOf } from "../Network.ts"
+import { chainIdOf, type Network } from "../Network.ts"
 import type { TokenKey } from "../PaymentToken.ts"
 import type { Offer } from "./Authorization.ts"
 import { keccakText } from "./Eip712.ts"
@@ -105,14 +105,16 @@ const isSource = (source: string, from: unknown, { request }: Challenge): boolea
 export const receiptHeader = (receipt: {
   readonly reference: string
   readonly at: DateTime.Utc
-  readonly challenge?: string
+  readonly network: Network
+  readonly challenge?: string | undefined
 }): string =>
   encode({
     method: "evm",
+    challengeId: receipt.challenge,
     reference: receipt.reference,
     status: "success",
     timestamp: DateTime.formatIso(receipt.at),
-    ...(receipt.challenge === undefined ? {} : { challengeId: receipt.challenge })
+    chainId: Number(chainIdOf(receipt.network))
   })
 
 const problems: Readonly<Record<string, readonly [type: string, title: string]>> = {

@@ -16,13 +16,15 @@ export interface Receipt {
   readonly charged: bigint | undefined
   readonly protocol: "native" | "x402v2" | "x402v1" | "mpp"
   readonly at: DateTime.Utc
+  /** MPP: the id of the challenge that was answered. */
+  readonly challenge?: string | undefined
 }
 
 /** Name, value, name, value. A client of a protocol gets its own; our own flow gets both generations of x402. */
 export const receiptHeaders = (receipt: Receipt): ReadonlyArray<string> => {
   const { charged, network, payer, protocol, transaction } = receipt
   if (protocol === "mpp") {
-    return ["Payment-Receipt", receiptHeader({ reference: transaction, at: receipt.at })]
+    return ["Payment-Receipt", receiptHeader({ ...receipt, reference: transaction })]
   }
   const rest = { payer, ...(charged === undefined ? {} : { amount: String(charged) }) }
   const settled = (name: string) => encode({ success: true, transaction, network: name, ...rest })

@@ -99,7 +99,7 @@ const privately = (theirs: string | undefined): string => {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => !/^(?:public|s-maxage\b.*)$/i.test(part))
-  return kept.some((part) => /^(?:private|no-store)$/i.test(part)) ? kept.join(", ") : ["private", ...kept].join(", ")
+  return kept.some((part) => /^private$/i.test(part)) ? kept.join(", ") : ["private", ...kept].join(", ")
 }
 
 /** What an origin is told about a paid call, and what its owner wants it to be told. */

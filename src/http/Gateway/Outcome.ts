@@ -15,8 +15,15 @@ import type { ForwardFailure } from "#services/PublicHttp/Forward.ts"
 /** The payer as the payer calls itself. */
 export const payerOf = ({ payer_address, payer_id }: PaymentRow): string => payer_address ?? toTypeId("wal", payer_id)
 
-/** The header fields that say what became of the money; without a charge while the answer already streams. `now` in milliseconds. */
-export const receipt = (payment: PaymentRow, charge: Charge | undefined, now: number): Array<string> => {
+/**
+ * The header fields that say what became of the money; without a charge while the answer already streams. `now` in milliseconds; the id
+ * of the challenge that a caller of MPP answers.
+ */
+export const receipt = (
+  payment: PaymentRow,
+  charge: Charge | undefined,
+  { challenge, now }: { readonly now: number; readonly challenge: string | undefined }
+): Array<string> => {
   const id = toTypeId("pay", payment.id)
   const charged = charge?.charged
   const headers = receiptHeaders({
@@ -25,7 +32,8 @@ export const receipt = (payment: PaymentRow, charge: Charge | undefined, now: nu
     network: payment.network,
     charged,
     protocol: payment.protocol,
-    at: DateTime.makeUnsafe(now)
+    at: DateTime.makeUnsafe(now),
+    challenge
   })
   const receipt = [...headers, "X-Payment-Id", id]
   if (charged !== undefined) receipt.push("X-Payment-Amount", formatDecimal(charged))
@@ -55,7 +63,11 @@ export interface Break {
 }
 
 /** What the caller is told when the origin did not answer it; `callsPerPayer` is how many calls of one payer may be under way. */
-export const originRefusal = (payment: PaymentRow, { cause, failure }: Break, callsPerPayer: number) => {
+export const originRefusal = (
+  payment: PaymentRow,
+  { cause, failure }: Break,
+  { callsPerPayer }: { readonly callsPerPayer: number }
+) => {
   const details = { payment_id: toTypeId("pay", payment.id), failure: failureCodes[failure] }
   switch (failure) {
     case "Timeout":

@@ -33,6 +33,7 @@ export class PaidCall {
   readonly #response: ServerResponse
   readonly #raw: RawExchange
   readonly #ask: (reason: ProofRefusal) => void
+  readonly #challenge: string | undefined
   /** Set while money may move: nothing else may answer then. */
   #capturing = false
   /** What was taken, once it was. */
@@ -55,7 +56,8 @@ export class PaidCall {
     request: IncomingMessage,
     response: ServerResponse,
     raw: RawExchange,
-    ask: (reason: ProofRefusal) => void
+    ask: (reason: ProofRefusal) => void,
+    challenge?: string
   ) {
     this.#ground = ground
     this.#call = call
@@ -63,6 +65,7 @@ export class PaidCall {
     this.#response = response
     this.#raw = raw
     this.#ask = ask
+    this.#challenge = challenge
   }
 
   /** Goes on when the payment was taken for this call. */
@@ -229,11 +232,7 @@ export class PaidCall {
   #cutShort(payment: PaymentRow, broken: Outcome.Break, charge: Charge) {
     this.#keep(payment, () => this.#seen(payment, false))
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
-    this.#raw.refuse(this.#refusal(payment, broken), Outcome.receipt(payment, charge, this.#ground.now()))
-  }
-
-  #refusal(payment: PaymentRow, broken: Outcome.Break) {
-    return Outcome.originRefusal(payment, broken, this.#ground.callsPerPayer)
+    this.#raw.refuse(Outcome.originRefusal(payment, broken, this.#ground), this.#receipt(payment, charge))
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
@@ -257,7 +256,7 @@ export class PaidCall {
       ? Effect.void
       : this.#ground.payments.release(payment, Outcome.failureCodes[broken.failure])
     this.#then(release, () => {
-      if (broken.failure !== "CallerGone") this.#raw.refuse(this.#refusal(payment, broken))
+      if (broken.failure !== "CallerGone") this.#raw.refuse(Outcome.originRefusal(payment, broken, this.#ground))
     })
   }
 
@@ -280,8 +279,11 @@ export class PaidCall {
   }
 
   #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
-    const receipt = Outcome.receipt(payment, charge, this.#ground.now())
-    return Headers.ofAnswer(origin, [...this.#raw.headers, ...receipt])
+    return Headers.ofAnswer(origin, [...this.#raw.headers, ...this.#receipt(payment, charge)])
+  }
+
+  #receipt(payment: PaymentRow, charge: Charge | undefined): Array<string> {
+    return Outcome.receipt(payment, charge, { now: this.#ground.now(), challenge: this.#challenge })
   }
 
   /** Goes on whatever happens: the caller must not wait for what the lease will mend. */

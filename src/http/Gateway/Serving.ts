@@ -9,7 +9,7 @@ import { fingerprintFrom, type ProofRefusal } from "#domain/Payment.ts"
 import type { Demanded } from "#domain/protocol/Demand.ts"
 import { speaksMpp } from "#domain/protocol/Mpp.ts"
 import { failureHeaders } from "#domain/protocol/Receipt.ts"
-import { readPayment } from "#domain/protocol/X402Payload.ts"
+import { type Presented, readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { type Call, Gateway } from "#services/Gateway.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
@@ -43,6 +43,10 @@ const askForMoney = (
   response.writeHead(402, headers)
   response.end(request.method === "HEAD" ? undefined : shown)
 }
+
+/** The id of the challenge that a credential of MPP answers. */
+const challengeIn = (presented: Presented): string | undefined =>
+  presented._tag === "Mpp" && typeof presented.challenge["id"] === "string" ? presented.challenge["id"] : undefined
 
 const asJson: RawHeaders = ["Content-Type", "application/json"]
 
@@ -198,10 +202,10 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const proof = headers["x-payment-proof"]
     const ask = (reason: ProofRefusal, failed = false) =>
       isClosed ? exchange.refuse(closed) : unpaid(call, request, response, exchange, reason, failed)
-    const paidCall = (asking: (reason: ProofRefusal) => void) => {
+    const paidCall = (asking: (reason: ProofRefusal) => void, challenge?: string) => {
       // Whoever left while the endpoint was looked up has closed already, and would be waited for without end.
       if (!response.closed) response.once("close", begin())
-      return new PaidCall(ground, call, request, response, exchange, asking)
+      return new PaidCall(ground, call, request, response, exchange, asking, challenge)
     }
     if (typeof proof === "string") {
       const paid = paidCall(ask)
@@ -225,7 +229,7 @@ export const make = Effect.fnUntraced(function* (forward: PublicHttp["Service"][
     const paid = paidCall((reason) => {
       refusedPayments.count(request)
       ask(reason, true)
-    })
+    }, challengeIn(presented))
     const taking = isClosed ? gateway.recall : gateway.take
     const told = fingerprintOf(request)
     const fingerprint = isOnChain ? fingerprintFrom(told, hash("sha256", limiter.addressOf(request))) : told

@@ -172,12 +172,18 @@ describe("a credential", () => {
 
 describe("what MPP is told", () => {
   it("of a success is a receipt", () => {
-    const header = receiptHeader({ reference: "pay_1", at: DateTime.makeUnsafe(now), challenge: "id" })
+    const header = receiptHeader({
+      reference: "pay_1",
+      at: DateTime.makeUnsafe(now),
+      network: "base-sepolia",
+      challenge: "id"
+    })
     assert.deepStrictEqual(JSON.parse(Buffer.from(header, "base64url").toString()), {
       method: "evm",
       reference: "pay_1",
       status: "success",
       timestamp: new Date(now).toISOString(),
+      chainId: 84532,
       challengeId: "id"
     })
   })

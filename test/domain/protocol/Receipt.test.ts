@@ -30,8 +30,15 @@ describe("what became of a payment", () => {
   })
 
   it("is told to a client of MPP as a receipt alone", () => {
-    assert.deepStrictEqual(read(receiptHeaders({ ...receipt, protocol: "mpp" })), {
-      "Payment-Receipt": { method: "evm", reference: "0x1", status: "success", timestamp: "1970-01-01T00:00:00.000Z" }
+    assert.deepStrictEqual(read(receiptHeaders({ ...receipt, protocol: "mpp", challenge: "id.salt" })), {
+      "Payment-Receipt": {
+        method: "evm",
+        reference: "0x1",
+        status: "success",
+        timestamp: "1970-01-01T00:00:00.000Z",
+        chainId: 84532,
+        challengeId: "id.salt"
+      }
     })
   })
 
