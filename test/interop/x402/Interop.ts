@@ -39,6 +39,7 @@ const scripts = [
   "webhooks/readme.mjs",
   "channel/listen.mjs",
   "channel/readme.mjs",
+  "runtimes/runtimes.mjs",
   "ucp/client.ts",
   "chain/chain.ts",
   "chain/clients.ts"

@@ -1,0 +1,5 @@
+import { scenario } from "./scenario.mjs"
+
+export default {
+  fetch: async (request) => Response.json(await scenario(await request.json()))
+}
