@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { keccak256, stringToHex } from "viem"
-import { challengeOf, problemOf, readCredential, receiptHeader, writeChallenge } from "#domain/protocol/Mpp.ts"
+import {
+  challengeOf,
+  problemOf,
+  readCredential,
+  receiptHeader,
+  speaksMpp,
+  writeChallenge
+} from "#domain/protocol/Mpp.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import {
   authorized,
@@ -168,6 +175,15 @@ describe("a credential", () => {
     const header = credential({ challenge: own, payload: await signed({}, own) })
     assert.strictEqual(reasonOf(outcome(header)), "quote_for_another_payer")
   })
+})
+
+it("MPP is spoken by endpoints on Base that have a fixed price, unless their sellers do not want it", () => {
+  const wanted = { mpp: true, network: "base-sepolia", schemes: ["exact", "upto"] } as const
+  assert.isTrue(speaksMpp(wanted))
+  assert.isTrue(speaksMpp({ ...wanted, network: "base-mainnet" }))
+  assert.isFalse(speaksMpp({ ...wanted, mpp: false }))
+  assert.isFalse(speaksMpp({ ...wanted, network: "solana-devnet" }))
+  assert.isFalse(speaksMpp({ ...wanted, schemes: ["upto"] }))
 })
 
 describe("what MPP is told", () => {
