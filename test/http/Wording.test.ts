@@ -88,6 +88,14 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
           "must have at most 100 items"
         ],
         ["POST", "/v1/wallets", { nam: "x" }, "nam", "is not known here"],
+        ["POST", "/v1/wallets", { curency: "USDC" }, "curency", "is not known here: did you mean currency?"],
+        [
+          "POST",
+          "/v1/transfers/batch",
+          { transfers: [{ toWalletId: id }] },
+          "transfers.0.toWalletId",
+          "is not known here: did you mean to_wallet_id?"
+        ],
         ["POST", "/v1/wallets", { currency: "USD" }, "currency", 'must be one of "USDC", "EURC"'],
         ["GET", "/v1/x402/discovery?type=mcp", undefined, "type", 'must be "http"'],
         ["POST", "/v1/api-keys", { name: "x", scopes: [] }, "scopes", "must not be empty"],

@@ -1,4 +1,5 @@
 import type { SchemaAST, SchemaIssue } from "effect"
+import { meantBy } from "#domain/Misspelling.ts"
 
 /** One thing that is wrong with a request: at which field, and what the field has to be. */
 export interface Wrong {
@@ -76,6 +77,13 @@ const ofCheck = ({ filter, issue }: SchemaIssue.Filter): string | undefined =>
     ? (ofValue(issue) ?? mustBe(said(filter.annotations, "expected") ?? "something else"))
     : undefined)
 
+/** What was not expected, and what its writer may have meant. */
+const notKnown = ({ ast }: SchemaIssue.UnexpectedKey, path: string): string => {
+  const known = ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  const meant = meantBy(path.slice(path.lastIndexOf(".") + 1), known)
+  return meant === undefined ? "is not known here" : `is not known here: did you mean ${meant}?`
+}
+
 const segment = (part: PropertyKey): string => String(part)
 
 /**
@@ -108,7 +116,7 @@ export function* wrongs(issue: SchemaIssue.Issue, path = ""): Generator<Wrong, v
     case "MissingKey":
       return yield { path, message: "is needed" }
     case "UnexpectedKey":
-      return yield { path, message: "is not known here" }
+      return yield { path, message: notKnown(issue, path) }
     default:
       return yield { path, message: "cannot be read" }
   }
