@@ -81,7 +81,8 @@ const gatewayCall = (method: "get" | "post") => ({
   summary: `Call a priced endpoint by ${method.toUpperCase()}`,
   description:
     "The `gatewayUrl` of an endpoint. Without a payment it answers 402 with its price and the ways to pay; with one the request goes on to " +
-    "the seller's own server, below the address too where the endpoint is open, and its answer comes back with a receipt. Paid by " +
+    "the seller's own server and its answer comes back with a receipt; so does what is below the address, where the endpoint's `path` ends " +
+    "in `/*`. Paid by " +
     "`X-Payment-Proof` (the `proof` of `POST /v1/x402/pay`), `PAYMENT-SIGNATURE` (x402 version 2), `X-PAYMENT` (version 1) or " +
     "`Authorization: Payment` (MPP). What may be called: `GET /v1/x402/discovery`, or `GET /v1/x402/discovery/openapi.json` with prices. " +
     "No credential is needed.",
