@@ -18,13 +18,16 @@ export interface Receipt {
   readonly at: DateTime.Utc
   /** MPP: the id of the challenge that was answered. */
   readonly challenge?: string | undefined
+  /** Of the answer that it goes with. */
+  readonly status: number
 }
 
 /** Name, value, name, value. A client of a protocol gets its own; our own flow gets both generations of x402. */
 export const receiptHeaders = (receipt: Receipt): ReadonlyArray<string> => {
   const { charged, network, payer, protocol, transaction } = receipt
   if (protocol === "mpp") {
-    return ["Payment-Receipt", receiptHeader({ ...receipt, reference: transaction })]
+    // MPP has no receipt for an error, not even for one that was paid for.
+    return receipt.status < 400 ? ["Payment-Receipt", receiptHeader({ ...receipt, reference: transaction })] : []
   }
   const rest = { payer, ...(charged === undefined ? {} : { amount: String(charged) }) }
   const settled = (name: string) => encode({ success: true, transaction, network: name, ...rest })

@@ -17,12 +17,12 @@ export const payerOf = ({ payer_address, payer_id }: PaymentRow): string => paye
 
 /**
  * The header fields that say what became of the money; without a charge while the answer already streams. `now` in milliseconds; the id
- * of the challenge that a caller of MPP answers.
+ * of the challenge that a caller of MPP answers; the status of the answer that they go with.
  */
 export const receipt = (
   payment: PaymentRow,
   charge: Charge | undefined,
-  { challenge, now }: { readonly now: number; readonly challenge: string | undefined }
+  { challenge, now, status }: { readonly now: number; readonly challenge: string | undefined; readonly status: number }
 ): Array<string> => {
   const id = toTypeId("pay", payment.id)
   const charged = charge?.charged
@@ -33,7 +33,8 @@ export const receipt = (
     charged,
     protocol: payment.protocol,
     at: DateTime.makeUnsafe(now),
-    challenge
+    challenge,
+    status
   })
   const receipt = [...headers, "X-Payment-Id", id]
   if (charged !== undefined) receipt.push("X-Payment-Amount", formatDecimal(charged))

@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
-import { headerValue, type RawHeaders } from "#domain/HttpHeaders.ts"
+import { headerValue } from "#domain/HttpHeaders.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -153,7 +153,7 @@ export class PaidCall {
   }
 
   #open(payment: PaymentRow, exchange: Exchange) {
-    exchange.send(this.#paidHeaders(payment, exchange.headers, undefined))
+    exchange.send(this.#paidHeaders(payment, exchange, undefined))
   }
 
   /**
@@ -212,7 +212,7 @@ export class PaidCall {
         return this.#notCharged(exit.cause)
       }
       if (this.#brokenBy !== undefined) return this.#cutShort(payment, this.#brokenBy, exit.value)
-      exchange.send(this.#paidHeaders(payment, exchange.headers, exit.value))
+      exchange.send(this.#paidHeaders(payment, exchange, exit.value))
       this.#charged = exit.value
       this.#finish(payment, exchange)
     })
@@ -232,7 +232,7 @@ export class PaidCall {
   #cutShort(payment: PaymentRow, broken: Outcome.Break, charge: Charge) {
     this.#keep(payment, () => this.#seen(payment, false))
     if (this.#response.headersSent || this.#response.destroyed) return this.#response.destroy()
-    this.#raw.refuse(Outcome.originRefusal(payment, broken, this.#ground), this.#receipt(payment, charge))
+    this.#raw.refuse(Outcome.originRefusal(payment, broken, this.#ground), this.#receipt(payment, charge, 502))
   }
 
   #giveBack(payment: PaymentRow, exchange: Exchange) {
@@ -263,7 +263,7 @@ export class PaidCall {
   /** The answer of an earlier call with this proof, which may not have reached its caller. */
   #repeat(payment: PaymentRow, answer: Answer) {
     const charge = { charged: payment.charged ?? 0n, transaction: transactionOf(payment) }
-    const headers = this.#paidHeaders(payment, answer.headers, charge)
+    const headers = this.#paidHeaders(payment, answer, charge)
     this.#response.once("close", () => {
       if (this.#response.writableFinished) this.#seen(payment, true)
     })
@@ -278,12 +278,12 @@ export class PaidCall {
     if (matters || this.#isUnkept) this.#ground.payments.seen(id, matters && delivered, !isOurs)
   }
 
-  #paidHeaders(payment: PaymentRow, origin: RawHeaders, charge: Charge | undefined): Array<string> {
-    return Headers.ofAnswer(origin, [...this.#raw.headers, ...this.#receipt(payment, charge)])
+  #paidHeaders(payment: PaymentRow, answer: Pick<Answer, "headers" | "status">, charge: Charge | undefined) {
+    return Headers.ofAnswer(answer.headers, [...this.#raw.headers, ...this.#receipt(payment, charge, answer.status)])
   }
 
-  #receipt(payment: PaymentRow, charge: Charge | undefined): Array<string> {
-    return Outcome.receipt(payment, charge, { now: this.#ground.now(), challenge: this.#challenge })
+  #receipt(payment: PaymentRow, charge: Charge | undefined, status: number) {
+    return Outcome.receipt(payment, charge, { now: this.#ground.now(), challenge: this.#challenge, status })
   }
 
   /** Goes on whatever happens: the caller must not wait for what the lease will mend. */

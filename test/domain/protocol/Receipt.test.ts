@@ -8,7 +8,8 @@ const receipt: Receipt = {
   payer: "0x2",
   charged: 10_000n,
   protocol: "x402v2",
-  at: DateTime.makeUnsafe(0)
+  at: DateTime.makeUnsafe(0),
+  status: 200
 }
 const read = (headers: ReadonlyArray<string>) =>
   Object.fromEntries(
@@ -40,6 +41,16 @@ describe("what became of a payment", () => {
         challengeId: "id.salt"
       }
     })
+  })
+
+  it("is told to a client of MPP with no error, as its specification says, and to others with it", () => {
+    const names = (protocol: Receipt["protocol"], status: number) =>
+      Object.keys(read(receiptHeaders({ ...receipt, protocol, status })))
+    assert.deepStrictEqual(
+      [399, 400, 502].map((status) => names("mpp", status)),
+      [["Payment-Receipt"], [], []]
+    )
+    assert.deepStrictEqual(names("x402v2", 500), ["PAYMENT-RESPONSE"])
   })
 
   it("has no amount while that is not known, and has one of nothing", () => {
