@@ -139,11 +139,14 @@ const followedOn = Effect.fnUntraced(function* (local: Clock.Clock) {
   const sql = yield* SqlClient.SqlClient
   const built = yield* Effect.provideService(Layer.build(Layer.fresh(DatabaseClock.layer)), Clock.Clock, local)
   const clock = yield* Effect.provide(Clock.Clock, built)
-  return (teller = sql) =>
+  const behind = (teller = sql) =>
     Effect.map(
       teller`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       ([row]) => Number(row?.["now"]) - clock.currentTimeMillisUnsafe()
     )
+  // By the time of an answer the clock's first turn is over, which would see at once that the machine slept.
+  assert.isBelow(Math.abs(yield* behind()), 60_000)
+  return behind
 })
 
 layer(Postgres.layerTest)("on a machine that slept for an hour", (it) => {
