@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Endpoint, EndpointPath, ForwardHeaders, mayBecome, serves } from "#domain/Endpoint.ts"
+import {
+  allowed,
+  Endpoint,
+  EndpointPath,
+  ForwardHeaders,
+  mayBecome,
+  NewEndpoint,
+  schemesFit,
+  serves
+} from "#domain/Endpoint.ts"
 import { BasePrice, VolumeDiscounts } from "#domain/EndpointPrice.ts"
 import { originPath, parseGatewayTarget } from "#domain/GatewayPath.ts"
 
@@ -140,6 +149,8 @@ describe("a gateway target", () => {
     "/%25%32%65%25%32%65/a",
     "/%25%32fa",
     "/%25%34%31",
+    "/%2500",
+    "/a%250a",
     "/a%00b",
     "/a%0d%0ab",
     "/a%7f",
@@ -182,6 +193,47 @@ describe("an endpoint", () => {
       assert.isFalse(accepts(ForwardHeaders, { [name]: "x" }), name)
     }
     assert.isFalse(accepts(ForwardHeaders, { a: "b\r\nc: d" }))
+  })
+
+  const weather = { name: "Weather", path: "/weather", method: "GET" }
+  const fields = (count: number, value = "x") =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, value]))
+  const tiers = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ threshold: index + 1, priceMultiplier: 0.5 }))
+  const edges: ReadonlyArray<readonly [field: string, last: unknown, beyond: unknown]> = [
+    ["name", "x".repeat(255), "x".repeat(256)],
+    ["name", "x", ""],
+    ["description", "x".repeat(1000), "x".repeat(1001)],
+    ["path", `/${"x".repeat(499)}`, `/${"x".repeat(500)}`],
+    ["originUrl", "x".repeat(2048), "x".repeat(2049)],
+    ["timeoutMs", 100, 99],
+    ["timeoutMs", 120_000, 120_001],
+    ["rateLimit", 1, 0],
+    ["rateLimit", 1_000_000, 1_000_001],
+    ["schemes", ["upto", "exact"], ["exact", "exact"]],
+    ["schemes", ["exact"], []],
+    ["volumeDiscounts", tiers(100), tiers(101)],
+    ["volumeDiscounts", [{ threshold: 1e12, priceMultiplier: 1 }], [{ threshold: 1e12 + 1, priceMultiplier: 1 }]],
+    ["forwardHeaders", fields(20), fields(21)],
+    ["forwardHeaders", { ["x".repeat(100)]: "" }, { ["x".repeat(101)]: "" }],
+    ["forwardHeaders", { "0": "x".repeat(2000) }, { "0": "x".repeat(2001) }]
+  ]
+  for (const [index, [field, last, beyond]] of edges.entries()) {
+    it(`is made up to the limit of its ${field}, and not beyond (${index + 1})`, () => {
+      assert.isTrue(accepts(NewEndpoint, { ...weather, [field]: last }))
+      assert.isFalse(accepts(NewEndpoint, { ...weather, [field]: beyond }))
+    })
+  }
+
+  it("is paid by schemes that can all be signed on its network", () => {
+    assert.isTrue(schemesFit(["exact", "upto"], "base-sepolia"))
+    assert.isTrue(schemesFit(["exact"], "solana-devnet"))
+    assert.isFalse(schemesFit(["exact", "upto"], "solana-devnet"))
+  })
+
+  it("says which methods it serves", () => {
+    assert.strictEqual(allowed("GET"), "GET, OPTIONS")
+    assert.strictEqual(allowed("ANY"), "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
   })
 
   it("has the field names of its interface", () => {
