@@ -51,6 +51,7 @@ const refused: ReadonlyArray<readonly [name: string, input: unknown, code: Amoun
   ["a JSON number below the scale", 0.0000001, "INVALID_AMOUNT"],
   ["a negative JSON number", -1, "INVALID_AMOUNT"],
   ["a JSON number too large to carry 6 decimals", Number("8999999999.000001"), "INVALID_AMOUNT"],
+  ["the first JSON number that is too large for them", 1_000_000_000, "INVALID_AMOUNT"],
   ["a JSON number of zero", 0, "AMOUNT_TOO_SMALL"],
   ["null", null, "INVALID_AMOUNT"],
   ["a boolean", true, "INVALID_AMOUNT"],
@@ -66,7 +67,8 @@ const accepted: ReadonlyArray<readonly [name: string, input: unknown, micros: bi
   ["the smallest amount", "0.000001", 1n],
   ["the largest amount", "9223372036854.775807", maxMicros],
   ["a JSON number of 0.1", 0.1, 100_000n],
-  ["a JSON number of 3", 3, 3_000_000n]
+  ["a JSON number of 3", 3, 3_000_000n],
+  ["the largest JSON number with 6 decimals", 999_999_999.999999, 999_999_999_999_999n]
 ]
 
 describe("an amount", () => {
