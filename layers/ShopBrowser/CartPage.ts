@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { chargedIn } from "#domain/CartLine.ts"
 import { isCart } from "#domain/CartWords.ts"
 import { readPrices } from "#domain/page/Price.ts"
-import { isPriceSaid } from "#domain/ProductChoice.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
 import { ask, shownText } from "./Chromium.ts"
@@ -56,12 +56,6 @@ const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
   return undefined
 })
 
-const priceIn = (line: string, candidate: Candidate): string | null => {
-  const prices = readPrices(line)
-  const said = prices.find(({ value }) => isPriceSaid(value, candidate) === true)
-  return (said ?? prices.find(({ isAside }) => !isAside) ?? prices[0])?.value ?? null
-}
-
 /** What a page says, without what it calls its controls: a full cart has a button "Empty cart". */
 const wordsBeside = ({ facts, text }: Look): string => {
   const named = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].map(
@@ -90,7 +84,7 @@ export const readCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candid
     look: seen,
     status,
     line: line === undefined ? undefined : (snippet(line) ?? undefined),
-    price: line === undefined ? null : priceIn(line, candidate),
+    price: line === undefined ? null : chargedIn(line, candidate),
     isEmpty: line === undefined && saysEmpty,
     isLogin: line === undefined && isLogin(seen)
   }

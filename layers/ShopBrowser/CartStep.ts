@@ -74,6 +74,9 @@ const whyNot = (before: Look, after: Look, chosen: ReadonlyArray<string>, made: 
 /** What shows what it holds only when somebody opens it. */
 const closed = "dialog:not([open]), [role=dialog], [aria-modal=true], [popover], details:not([open])"
 
+/** In Korea buttons that add to the cart are often called as the cart is. */
+const cartAlone = /^\P{L}*장바구니\P{L}*$/u
+
 const noControl = (seen: Look, isClosed: boolean): StepOutcome => {
   const gone = soldOut.exec(seen.text)
   if (gone !== null) return failed("cart", "out_of_stock", "The page says that none is left.", snippet(gone[0]))
@@ -82,6 +85,12 @@ const noControl = (seen: Look, isClosed: boolean): StepOutcome => {
   if (language !== undefined && !languages.has(language)) {
     return unknown(`The page is in a language (${language}) whose controls are not known here.`)
   }
+  const [named] = [...seen.facts.controls, ...seen.facts.forms.flatMap(({ controls }) => controls)]
+    .map(({ label, value }) => label ?? value ?? "")
+    .concat(seen.facts.links.map(({ text }) => text))
+    .filter((name) => cartAlone.test(name))
+  if (named !== undefined)
+    return unknown(`"${named}" may add to the cart or open it, and a test does not press it.`, snippet(named))
   const atOnce = buyingAtOnce(seen.facts)
   if (atOnce !== undefined)
     return unknown(`The page only offers to buy at once, by "${atOnce}", and a test orders nothing.`, snippet(atOnce))

@@ -135,12 +135,6 @@ export const guestLink = (facts: PageFacts): URL | undefined =>
 export const occurrences = (facts: PageFacts, text: string): number =>
   facts.visibleText.toLowerCase().split(text.toLowerCase().replace(/\s+/g, " ").trim()).length - 1
 
-/** The price that stands next after a text; null when there is none. */
-export const priceAfter = (facts: PageFacts, text: string): string | null => {
-  const at = facts.visibleText.toLowerCase().lastIndexOf(text.toLowerCase())
-  return facts.prices.find((price) => price.at > at && !price.isAside)?.value ?? null
-}
-
 /** The total that a page states. */
 export const totalOn = (facts: PageFacts): string | null => totalIn(facts.visibleText)
 

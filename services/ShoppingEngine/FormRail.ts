@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { type AddToCart, addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
+import { chargedIn } from "#domain/CartLine.ts"
 import { buyingAtOnce, isEmptying, subscribing } from "#domain/FormConduct.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import { isQuantity } from "#domain/page/Quantity.ts"
@@ -15,7 +16,7 @@ import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import { signsOf } from "./CartSigns.ts"
 import type { Errand } from "./Errand.ts"
 import * as FormCheckout from "./FormCheckout.ts"
-import { addingForm, leadsOn, cartLink, formsFor, isCartPath, labelOf, priceAfter, requestFor } from "./FormPages.ts"
+import { addingForm, leadsOn, cartLink, formsFor, isCartPath, labelOf, requestFor } from "./FormPages.ts"
 import {
   failed,
   orderTakenAt,
@@ -108,6 +109,17 @@ const formless = ({ facts }: PageSeen): StepOutcome => {
   return sold === undefined && facts.scripts.length > 0
     ? failed("cart", "javascript_wall", detail, snippet(facts.visibleText))
     : failed("cart", "add_to_cart_failed", detail, snippet(sold ?? facts.visibleText))
+}
+
+/** How far behind what a cart calls the item its line goes. */
+const lineLength = 300
+
+/** What a cart's page charges for the item that it calls this. */
+const chargedOn = ({ prices, visibleText }: PageFacts, calling: string, candidate: Candidate): string | null => {
+  const { price } = candidate
+  if (price !== null && prices.some(({ value }) => sameAmount(value, price))) return price
+  const at = visibleText.toLowerCase().lastIndexOf(calling.toLowerCase())
+  return at < 0 ? null : chargedIn(visibleText.slice(at + calling.length, at + calling.length + lineLength), candidate)
 }
 
 interface Adding {
@@ -232,9 +244,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
       const detail = `The cart holds ${quantities[0]?.value ?? "none"} of the item instead of ${quantity === 1 ? "one" : quantity}.`
       return { ...failed("cart", "add_to_cart_failed", detail, seen), price: null } satisfies CartOutcome
     }
-    const price = facts.prices.some(({ value }) => candidate.price !== null && sameAmount(value, candidate.price))
-      ? candidate.price
-      : priceAfter(facts, calling)
+    const price = chargedOn(facts, calling, candidate)
     const warnings: Array<Blocker> = []
     if (isPriceSaid(price, candidate, quantity) === false) {
       const detail = `Stated ${candidate.price}, in the cart ${price}.`

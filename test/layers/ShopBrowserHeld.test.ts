@@ -140,5 +140,16 @@ if (missing !== undefined) {
         assert.match(cart.detail, /only offers to buy at once/)
       })
     )
+
+    it.effect("blames no shop whose button may add to the cart or open it", () =>
+      Effect.gen(function* () {
+        const { mug, rail } = yield* shopOf({
+          buying: `<meta charset="utf-8"><button onclick="fetch('/x', { method: 'POST' })">장바구니</button>`
+        })
+        const cart = yield* rail.cart(mug)
+        assert.deepStrictEqual([cart.status, cart.blockers], ["unknown", []])
+        assert.match(cart.detail, /"장바구니" may add/)
+      })
+    )
   })
 }

@@ -45,6 +45,25 @@ describe("a product's form", () => {
   )
 })
 
+describe("a cart whose table's head alone says what is money", () => {
+  const inCart = (line: string) => tested({ name: "흰 머그컵", price: "11900", currency: "KRW", line })
+
+  it.live("has the price in its line, and none of an option or of points beside it", () =>
+    Effect.gen(function* () {
+      const { blockers, outcome } = yield* inCart("흰 머그컵 1개 (+0원) 1 11,900 0 선불 11,900 배송비 4,000 원")
+      assert.notInclude(blockers.join(), "price_changed_in_cart")
+      assert.match(outcome.steps[2]?.detail ?? "", /once at 11900/)
+    })
+  )
+
+  it.live("has another price where its line says one", () =>
+    Effect.gen(function* () {
+      const { blockers } = yield* inCart("흰 머그컵 1개 (+0원) 1 12,900원")
+      assert.include(blockers, "cart warning price_changed_in_cart")
+    })
+  )
+})
+
 const fields =
   '<label>Email <input name="email" type="email"></label><label>Name <input name="name" autocomplete="name"></label><label>Street <input name="street" autocomplete="address-line1"></label><label>ZIP <input name="zip" autocomplete="postal-code"></label>'
 const steps = (names: ReadonlyArray<string>, at: number) =>

@@ -8,6 +8,11 @@ export interface StepShopSettings {
   readonly home?: string
   /** How often the product's page is out of order before it is there; each look counts. */
   readonly failures?: number
+  /** What it costs, as a decimal of this currency; 20.00 USD. */
+  readonly price?: string
+  readonly currency?: string
+  /** What the cart says of the item; its name and price. */
+  readonly line?: string
   /** What the product's page has to buy by. */
   readonly buying?: string
   /** What stands above the heading of the product's page. */
@@ -31,10 +36,13 @@ export const open = ({
   answer,
   buying = adding,
   checkoutPath = "/checkout",
+  currency = "USD",
   failures = 0,
   home = '<a href="/products/kettle">Kettle</a>',
   name = "Kettle",
   pages = {},
+  price = "20.00",
+  line = `${name} $${price}`,
   steps = {}
 }: StepShopSettings) =>
   Effect.gen(function* () {
@@ -42,13 +50,13 @@ export const open = ({
     const cart = () =>
       state.items === 0
         ? "<p>Your cart is empty.</p>"
-        : `<p>${name} $20.00</p><form action="/cart/clear" method="post"><button>Empty cart</button></form><a href="${checkoutPath}">Checkout</a>`
-    const product = `<p>$20.00</p>${buying}`
+        : `<p>${line}</p><form action="/cart/clear" method="post"><button>Empty cart</button></form><a href="${checkoutPath}">Checkout</a>`
+    const product = `<p>${currency} ${price}</p>${buying}`
     const stated = jsonLd({
       "@type": "Product",
       name,
       sku: "KET-1",
-      offers: { price: "20.00", priceCurrency: "USD", availability: "https://schema.org/InStock" }
+      offers: { price, priceCurrency: currency, availability: "https://schema.org/InStock" }
     })
     const fixture = yield* Fixture.open(async (request, response, base) => {
       const { pathname } = new URL(request.url ?? "/", base)

@@ -138,9 +138,12 @@ const grouped =
 const simple = /^\d{1,12}(?:[.,]\d{1,3})?$/
 
 const asides =
-  /(?<!\p{L})(?:free|over|above|spend|save|saving|off|gift|minimum|min\.|shipping|delivery|postage|up to|versand|lieferung|sparen?|livraison|gratuite?|port|envío|envio|gratis|frete|grátis|spedizione|verzending|frakt|fri|dostaw|wysyłk|per month|monthly|months?|installments?|instalments?|(?<=\d\s{0,2})x|parcelas|payments? of|mensual|raten?|was|rrp|msrp|srp|uvp|statt|list price|compare at|originally|original price|deposit|refund|earn|refer|and get|rewards?|bonus|insured|mindestens|antes|vorher|bisher|au lieu de|prix conseillé)[\s:]{0,3}(?:\p{L}{1,12}\s){0,2}$/iu
+  /(?<!\p{L})(?:free|over|above|spend|save|saving|off|gift|minimum|min\.|shipping|delivery|postage|up to|versand|lieferung|sparen?|livraison|gratuite?|port|envío|envio|gratis|frete|grátis|spedizione|verzending|frakt|fri|dostaw|wysyłk|per month|monthly|months?|installments?|instalments?|(?<=\d\s{0,2})x|parcelas|payments? of|mensual|raten?|was|rrp|msrp|srp|uvp|statt|list price|compare at|originally|original price|deposit|refund|earn|refer|and get|rewards?|bonus|insured|mindestens|antes|vorher|bisher|au lieu de|prix conseillé|送料|運費|运费|배송[비료]|적립금?|할인)[\s:]{0,3}(?:\p{L}{1,12}\s){0,2}$/iu
 const asidesAfter =
   /^\s{0,2}(?:[€£$¥]\s{0,2})?(?:off\b|(?:\/|per|pro|je)\s{0,2}\d{0,4}\s{0,2}(?:k?g|ml|cl|l|m|m²|oz|lb|100|st(?:ück|k)?|unit|item|piece)\b|\/\s?mo|per month|monthly|x\b|rabatt|de réduction)/iu
+
+/** What an option costs beside the product: `(+$5.00)`. */
+const surcharge = /[+＋]\s?(?:[^\s\d+]{1,4}\s?)?$/u
 
 /** Digits and marks of Arabic and Persian, each by the one that we calculate with, so that every place stays what it is. */
 const foreign = /[\u0660-\u0669\u06f0-\u06f9\u066b\u066c]/g
@@ -157,10 +160,26 @@ export const readPrices = (text: string, name = ""): ReadonlyArray<VisiblePrice>
   const plainly = (text.includes("€") ? text.replace(markBetween, ",$2$1") : text).replace(foreign, asLatin)
   for (const match of plainly.matchAll(number)) {
     if (prices.length >= priceLimit) break
-    const found = priceAt(plainly, match[0], match.index, name)
-    if (found !== undefined) prices.push(...found)
+    for (const [whole, at] of apart(match[0])) {
+      const found = priceAt(plainly, whole, match.index + at, name)
+      if (found !== undefined) prices.push(...found)
+    }
   }
   return prices
+}
+
+/** Numbers that only a space parts, such as a quantity and what it costs, each with its place: `3 12 345,00` is two. */
+const apart = (run: string): ReadonlyArray<readonly [whole: string, at: number]> => {
+  const parts = Array.from(run.matchAll(/[^ \u00a0\u202f\u2009]+/g))
+  const found: Array<readonly [string, number]> = []
+  for (let from = 0; from < parts.length; ) {
+    const at = parts[from]?.index ?? 0
+    const ends = parts.slice(from).map((part) => run.slice(at, part.index + part[0].length))
+    const to = ends.findLastIndex((text) => simple.test(text) || grouped.test(text))
+    found.push([ends[Math.max(0, to)] ?? run, at])
+    from += Math.max(0, to) + 1
+  }
+  return found
 }
 /** As in France: `19€99`. */
 const markBetween = /(?<=(?:^|[^\d.,€])(?:\d{1,3}|\d{1,3}[ .\u00a0\u202f]\d{3}))(€)(\d{2})(?![\d.,]\d|\d)/g
@@ -195,7 +214,8 @@ const priceAt = (text: string, whole: string, at: number, name: string): Readonl
   if (currencies.length === 0 && !hasCents) return undefined
   const value = parseAmount(raw, currencies[0])
   if (value === undefined || /^(?:[\s\u00a0]?%|[.,:/-]\d)/.test(following)) return undefined
-  const isAside = asides.test(wordsBefore(text, at, name).replace(before, " ")) || asidesAfter.test(following)
+  const words = wordsBefore(text, at, name)
+  const isAside = asides.test(words.replace(before, " ")) || surcharge.test(words) || asidesAfter.test(following)
   const price = { raw, value, currencies, at, isAside }
   const cents = /^\d+$/.test(raw) ? centsBehind.exec(following)?.slice(1).find(Boolean) : undefined
   return cents === undefined ? [price] : [price, { ...price, raw: `${raw} ${cents}`, value: `${value}.${cents}` }]
@@ -217,6 +237,14 @@ export const sameAmount = (one: string, other: string) => {
   }
   return trimmed(one) === trimmed(other)
 }
+
+/** Whether a text has this decimal of three digits or more as a number of its own, with or without a mark: of a table only the head says what is money. */
+export const hasAmount = (text: string, value: string): boolean =>
+  /\d{3}/.test(value) &&
+  text
+    .replace(foreign, asLatin)
+    .split(/[^\d.,'’\u00a0\u202f\u2009]+/)
+    .some((written) => sameAmount(parseAmount(written) ?? "", value))
 
 /** Also where the cents stand raised, so that `$19` and `99` run together in the text. */
 export const mayBeAmount = (price: VisiblePrice, value: string) =>

@@ -18,6 +18,9 @@ const own: Partial<Record<PlatformId, RegExp>> = {
 
 const common =
   /\/(?:products?|produkte?|produits?|productos?|produtos?|prodott[oi]|producten|produkter|tovar|item|itm|dp|gp\/product|pd|pdp|artikel|p)\/(?:[^/]+\/){0,4}[^/]+\/?$|\/[^/]+\/p\/?$|[?&](?:product_id|products_id|productid|pid|prod)=[\w-]+|\/[\w%-]+[-_/](?:p|pid|sku|art|item)[-_]?\d{3,}(?:\.html?)?\/?$|\/[\w%-]+-\d{4,}(?:-\d+)?\.html?$/i
+/** A page whose query names the product: by a parameter of a shop's system, or by a plain one where the page says so. */
+const queried =
+  /[?&](?:it_id|branduid|(?:product|goods|item|prd)_?(?:id|no|code))=[\w-]+|\/(?:view_?)?(?:product|item|goods)(?:[_-]?(?:detail|view|info|page)s?)?(?:\.[a-z]{2,5})?\?(?:[\w-]+=[\w-]*&){0,4}(?:id|no|nr|code)=[\w-]+/i
 const never =
   /\/(?:cart|basket|checkout|account|login|register|search|blogs?|news|pages?|policies|policy|faq|about|contact|tags?|category|categories|product-category|product-tag|kategorie|categoria|brands?|authors?|press|careers|help|support|legal|terms|privacy|shipping|returns|wishlist|compare|gift-?cards?|feeds?|wp-content|wp-json)(?:\/|\.html?$|$)|\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|json|xml|txt|zip|mp4)$/i
 
@@ -31,7 +34,7 @@ const sorting = /categor|brand|(?<![a-z])(?:cat|tag)s?(?![a-z])/i
 
 /** What an address does that names a product in its query: it adds it somewhere, compares it, and is no page of it. */
 const does =
-  /[?&](?:action|do|act|cmd|func)=[\w-]{0,40}(?:add|buy|wish|compare|remove)|[?&](?:route|rt)=(?:(?:account|checkout|extension|common|content)\/|product\/(?:compare|review|category))|[?&]main_page=(?!(?:product|document)_(?!reviews)(?:\w{1,40}_)?info\b)|\/(?:product_reviews\w{0,20}|tell_a_friend|ask_a_question)\.php/i
+  /[?&](?:action|do|act|cmd|func)=[\w-]{0,40}(?:add|buy|wish|compare|remove)|[?&](?:route|rt)=(?:(?:account|checkout|extension|common|content)\/|product\/(?:compare|review|category))|[?&]main_page=(?!(?:product|document)_(?!reviews)(?:\w{1,40}_)?info\b)|\/(?:product_reviews\w{0,20}|tell_a_friend|ask_a_question|item(?:use|qa|recommend)\w{0,20}|largeimage)\.php/i
 
 const inCollection = /\/products\/[^/.]+\/?$/i
 
@@ -45,5 +48,9 @@ export const looksLikeProduct = (address: string, platform: string | null = null
   if (does.test(`${path}${url.search}`) || addsByAddress(`${path}${url.search}`)) return false
   const known = Object.entries(own).find(([id]) => id === platform)?.[1]
   const whole = `${path}${url.search.slice(0, 500)}`
-  return known?.test(path) === true || known?.test(whole) === true || (platform !== "shopify" && common.test(whole))
+  return (
+    known?.test(path) === true ||
+    known?.test(whole) === true ||
+    (platform !== "shopify" && (common.test(whole) || queried.test(whole)))
+  )
 }

@@ -63,6 +63,15 @@ describe("prices of a text", () => {
     }
   })
 
+  it("are told apart from a quantity or another price beside them", () => {
+    const values = (text: string) => readPrices(text).map(({ value }) => value)
+    assert.deepStrictEqual(values("Mug 2 12.50 25.00"), ["12.50", "25.00"])
+    assert.deepStrictEqual(values("머그컵 1 12,900원"), ["12900"])
+    assert.deepStrictEqual(values("Krus 3 12 345,00 kr"), ["12345.00"])
+    assert.deepStrictEqual(values("Krus 1 234 567 kr"), ["1234567"])
+    assert.deepStrictEqual(values("Hrnek 10 12\u00a0345,00\u00a0Kč"), ["12345.00"])
+  })
+
   it("are not dates, times, sizes, versions, telephone numbers or percent", () => {
     assert.deepStrictEqual(
       readPrices("On 19.10.2025 at 12:30, 40 x 60 cm, v1.2.3, 555-0199, 20.00% more, model 1234"),

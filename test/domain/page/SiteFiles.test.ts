@@ -84,7 +84,15 @@ describe("the address of a product", () => {
       ["/index.php?main_page=document_general_info&cPath=64&products_id=170", null],
       ["/product_info.php?products_id=27", null],
       ["/p/blue-mug-1234", null],
-      ["/blue-mug-12345.html", null]
+      ["/blue-mug-12345.html", null],
+      ["/shop/item.php?it_id=1000000001", null],
+      ["/product/detail.html?product_no=12&cate_no=1", null],
+      ["/goods/goods_view.php?goodsNo=1000000077", null],
+      ["/shop/shopdetail.html?branduid=1234", null],
+      ["/goods.php?id=12", null],
+      ["/product.php?lang=de&id=7", null],
+      ["/product_detail.aspx?ItemCode=A-1", null],
+      ["/item?id=7", null]
     ] as const) {
       assert.isTrue(looksLikeProduct(`https://shop.example${path}`, platform), path)
     }
@@ -109,7 +117,14 @@ describe("the address of a product", () => {
       "/index.php?main_page=product_reviews_info&products_id=27",
       "/index.php?main_page=ask_a_question&pid=27",
       "/product_reviews.php?products_id=27",
-      "/tell_a_friend.php?products_id=27"
+      "/tell_a_friend.php?products_id=27",
+      "/itemuse.php?it_id=1000000001",
+      "/itemqaform.php?it_id=1000000001",
+      "/largeimage.php?it_id=1000000001",
+      "/list.php?ca_id=10",
+      "/products.php?id=3",
+      "/item.php?page=2",
+      "/cart.php?id=7"
     ]) {
       for (const platform of ["shopify", "opencart", "woocommerce", null])
         assert.isFalse(looksLikeProduct(`https://shop.example${path}`, platform), path)
