@@ -32,6 +32,14 @@ export const bounded = Effect.fnUntraced(function* <A, B>(
   )
 })
 
+/** A page of which something was not loaded says nothing about its site, but what was taken as an order stays told. */
+const whole = <A extends StepOutcome>(tab: Tab, outcome: A): A => {
+  if (outcome.status === "passed" || !tab.isExhausted()) return outcome
+  const detail = "The shop's pages are made of more than a test loads, so something of the last one is missing."
+  const told = outcome.blockers.filter(({ id, severity }) => severity === "warning" || id === "order_taken")
+  return { ...outcome, ...unknown(detail, outcome.evidence, told) }
+}
+
 /** Shops in a tab as this person would, by the roles and names of what can be seen. */
 export const make = (tab: Tab, shopper: TestShopper): Rail => {
   const state: { cart: URL | undefined; told: CartDone["told"]; currency: string | null; reached: boolean } = {
@@ -46,9 +54,9 @@ export const make = (tab: Tab, shopper: TestShopper): Rail => {
         state.cart = page
         state.told = told
         state.currency = candidate.currency
-        return outcome
+        return whole(tab, outcome)
       }),
-      (why): CartOutcome => ({ ...why, price: null })
+      (why): CartOutcome => ({ ...whole(tab, why), price: null })
     )
 
   const checkout = Effect.suspend(() => {
@@ -57,13 +65,12 @@ export const make = (tab: Tab, shopper: TestShopper): Rail => {
     if (cart === undefined) return Effect.succeed(notTried)
     const doubt: Doubt = { isOpen: false }
     return bounded(
-      Effect.tap(checkOut(tab, cart, { shopper, told, doubt }), ({ status }) =>
-        Effect.sync(() => {
-          state.reached = status === "passed"
-        })
-      ),
+      Effect.map(checkOut(tab, cart, { shopper, told, doubt }), (outcome) => {
+        state.reached = outcome.status === "passed"
+        return whole(tab, outcome)
+      }),
       (why): CheckoutOutcome => ({
-        ...why,
+        ...whole(tab, why),
         total: null,
         blockers: doubt.isOpen ? [...why.blockers, orderUncertain("checkout", null)] : why.blockers
       })
@@ -73,7 +80,8 @@ export const make = (tab: Tab, shopper: TestShopper): Rail => {
   const payment = Effect.suspend(() => {
     const notTried: PaymentOutcome = { ...unknown("Not tried: the checkout was not reached."), methods: [] }
     if (!state.reached) return Effect.succeed(notTried)
-    return bounded(readPayment(tab, state.currency), (why): PaymentOutcome => ({ ...why, methods: [] }))
+    const read = Effect.map(readPayment(tab, state.currency), (outcome) => whole(tab, outcome))
+    return bounded(read, (why): PaymentOutcome => ({ ...whole(tab, why), methods: [] }))
   })
 
   const empty = Effect.fnUntraced(function* (cart: URL) {

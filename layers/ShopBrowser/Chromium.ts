@@ -20,7 +20,7 @@ const contextsAtOnce = 2
 const contextsPerProcess = 50
 const idleTime = "60 seconds"
 /** How often the pages of one context may ask, what they are made of included. Well before that nothing more of it leaves. */
-const mostAsked = 800
+const mostAsked = 6_000
 /** Longest wait for a turn, for a start, and for an end. */
 const patience = { turn: "60 seconds", start: 15_000, end: "5 seconds" } as const
 

@@ -11,8 +11,9 @@ import { sentText } from "./SentText.ts"
 import { isBeacon, isTracker } from "./Trackers.ts"
 
 /** What one visit may take, over its whole life. */
-const proxyLimits = { connections: 64, requests: 600, bytes: 60_000_000 }
-const mostRequests = 500
+const proxyLimits = { connections: 64, requests: 2_400, bytes: 60_000_000 }
+/** Each page of a WooCommerce shop of blocks is made of a hundred scripts, which are asked for anew on every one. */
+const mostRequests = 2_000
 /** How many of them are kept for the record; what pages and their scripts ask, not what they are made of. */
 const mostKept = 120
 
@@ -45,6 +46,8 @@ export interface Tab {
   readonly requests: () => ReadonlyArray<RequestMade>
   /** How often a request that would have ordered something was stopped. */
   readonly ordersStopped: () => number
+  /** The pages asked for more than a visit may, and something of the last ones is missing. */
+  readonly isExhausted: () => boolean
   /** The browser itself has ended, whatever the site did. */
   readonly isBroken: () => boolean
 }
@@ -59,7 +62,11 @@ const longestAddress = 16_384
 
 const noBytes = new Uint8Array()
 
-const stopped = (request: Request, count: number): "unwanted" | "order" | undefined => {
+/** Whether it only may be of use later, on a page that is perhaps never opened. */
+const isPrefetched = (headers: Readonly<Record<string, string>>): boolean =>
+  /(?:^|[\s;,])prefetch/i.test(headers["sec-purpose"] ?? headers["purpose"] ?? "")
+
+const stopped = (request: Request): "unwanted" | "order" | undefined => {
   const address = request.url()
   const url = address.length > longestAddress ? null : URL.parse(address)
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "unwanted"
@@ -73,7 +80,7 @@ const stopped = (request: Request, count: number): "unwanted" | "order" | undefi
   }
   if (isOrder(leaving)) return "order"
   if (isAside(leaving)) return "unwanted"
-  if (count > mostRequests || unwanted.has(request.resourceType())) return "unwanted"
+  if (unwanted.has(request.resourceType()) || isPrefetched(headers)) return "unwanted"
   if (isTracker(url.hostname) || isBeacon(url)) return "unwanted"
   // Those who watch pack what they send, and are known by then.
   return mayHideOrder(leaving) ? "order" : undefined
@@ -127,7 +134,7 @@ const watch = (context: BrowserContext, userAgent: string) => {
     context.route(
       () => true,
       (route) => {
-        const why = stopped(route.request(), ++seen.count)
+        const why = stopped(route.request()) ?? (++seen.count > mostRequests ? "too many" : undefined)
         if (why === "order") seen.orders++
         void (why === undefined ? route.continue() : route.abort("blockedbyclient")).then(ignore, ignore)
       }
@@ -213,6 +220,7 @@ export const open = Effect.fnUntraced(function* (
     socketsClosed: () => seen.sockets,
     requests: () => made,
     ordersStopped: () => seen.orders,
+    isExhausted: () => seen.count > mostRequests,
     isBroken: () => context.browser()?.isConnected() === false
   }
   return tab

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { MemoryPolicy } from "#layers/ShopBrowser/Memory.ts"
-import { chromiums, gone, missing, mugOf, open, shopIn, browserOf } from "./ShopBrowserHarness.ts"
+import { chromiums, gone, missing, mugOf, open, patient, shopIn, shopOf, browserOf } from "./ShopBrowserHarness.ts"
 
 const little = { most: 500_000_000, every: Duration.millis(50) }
 
@@ -12,6 +12,28 @@ const flooding = `setInterval(() => { for (let i = 0; i < 200; i++) fetch("/api/
 if (missing !== undefined) {
   it("was not tried: this machine has no browser", () => assert.match(missing ?? "", /no browser/))
 } else {
+  describe("a shop whose pages are made of many scripts", () => {
+    it.live("is gone through, without what is only asked for ahead", () =>
+      Effect.gen(function* () {
+        const shop = yield* shopOf({ parts: 150 })
+        const rail = patient(shop.rail)
+        assert.strictEqual((yield* rail.cart(shop.mug)).status, "passed")
+        assert.strictEqual((yield* rail.checkout).status, "passed")
+        assert.isEmpty(shop.fixture.asked.filter((asked) => asked.includes("/ahead/")))
+      }).pipe(Effect.scoped)
+    )
+
+    it.live("is not blamed where they are more than a test loads", () =>
+      Effect.gen(function* () {
+        const shop = yield* shopOf({ parts: 1_100 })
+        const cart = yield* patient(shop.rail).cart(shop.mug)
+        assert.deepStrictEqual([cart.status, cart.blockers], ["unknown", []])
+        assert.match(cart.detail, /more than a test loads/)
+        assert.isBelow(shop.fixture.asked.length, 2_100)
+      }).pipe(Effect.scoped)
+    )
+  })
+
   describe("a browser's memory", () => {
     it.live("is bounded: a page that takes more ends, and nobody else's", () =>
       Effect.gen(function* () {
@@ -35,7 +57,7 @@ if (missing !== undefined) {
         const listed: Array<string> = []
         const shop = yield* shopIn(yield* browserOf({ allowHosts: listed }), listed, { script: flooding })
         assert.strictEqual((yield* shop.rail.cart(mugOf(shop.fixture.url))).status, "unknown")
-        assert.isBelow(shop.fixture.asked.length, 600)
+        assert.isBelow(shop.fixture.asked.length, 2_100)
         assert.isFalse(shop.isBroken())
       }).pipe(Effect.scoped)
     )

@@ -12,6 +12,8 @@ export interface ScriptShopOptions {
   readonly payments?: ReadonlyArray<string>
   /** What else a product's page runs. */
   readonly script?: string
+  /** How many scripts every page is made of, and as many are asked for ahead of a page that may never be opened. */
+  readonly parts?: number
   /** A page that orders by itself as soon as shipping is chosen. */
   readonly isGreedy?: boolean
 }
@@ -126,10 +128,14 @@ export const scriptShop = (
     const items = log.carts.get(sid) ?? []
     log.carts.set(sid, items)
     const json = (value: unknown) => response.setHeader("content-type", "application/json").end(JSON.stringify(value))
+    const parts = Array.from({ length: options.parts ?? 0 }, (_, at) => at)
+      .map((at) => `<script src="/part/${at}.js"></script><link rel="prefetch" href="/ahead/${at}.js" as="script">`)
+      .join("")
     const html = (text: string, status = 200) => {
       response.writeHead(status, { "content-type": "text/html", "set-cookie": `sid=${sid}; Path=/` })
-      response.end(text)
+      response.end(text.replace("</head>", `${parts}</head>`))
     }
+    if (path.startsWith("/part/")) return void response.setHeader("content-type", "text/javascript").end("0")
     if (path === "/api/orders") {
       log.orders++
       return void json({ order: log.orders })
