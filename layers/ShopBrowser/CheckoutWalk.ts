@@ -9,11 +9,11 @@ import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
 import { untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
-import { complaints, type Field, fieldsOn, fill, type Meaning, offeredIn } from "./Fields.ts"
+import { complaints, type Field, fill, type Meaning, offeredIn } from "./Fields.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
 import { offered } from "./PaymentStep.ts"
-import { isLeftAlone, mayHoldOthers, placeOf, whyAside } from "./Places.ts"
+import { ownFields, placeOf, whyAside } from "./Places.ts"
 import { find, namesOf, ordersById } from "./Press.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
@@ -54,15 +54,6 @@ export interface Walker {
   readonly told: CartDone["told"]
   readonly doubt: Doubt
 }
-
-/** The fields that belong to the checkout. Where nothing on the page is to be left alone, none has to be asked where it stands. */
-const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
-  const fields = yield* fieldsOn(tab)
-  if (!mayHoldOthers(seen)) return fields
-  const own: Array<Field> = []
-  for (const field of fields) if (!isLeftAlone(yield* placeOf(tab, seen, field.control), seen)) own.push(field)
-  return own
-})
 
 const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Progress) {
   const write = Effect.fnUntraced(function* (field: Field) {

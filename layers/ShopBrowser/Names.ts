@@ -60,7 +60,7 @@ export const allowed = {
   goOn: onwards(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
-    "next\\s+step",
+    "next\\s+step|(?:continue|proceed)\\s+(?:to\\s+)?check\\s?out",
     "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
     "weiter\\s+(?:zu|zur|zum)\\s+(?:versand|lieferung|zahlung)\\S*",
     "continuar\\s+(?:al|con)\\s+(?:envío|pago)",

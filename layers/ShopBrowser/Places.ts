@@ -6,6 +6,7 @@ import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import type { PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { ask } from "./Chromium.ts"
 import { readComposed } from "./Composed.ts"
+import { type Field, fieldsOn } from "./Fields.ts"
 import type { Look } from "./Look.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -115,17 +116,34 @@ const isForMembers = ({ asksPassword, form }: Place): boolean =>
  * Whether the fields of a place are none of a purchase: letters, lists, questions, and logins of those who have an account. What only may
  * make an account is filled, as some checkouts ask for the address of one's mail in a form of its own.
  */
-export const isLeftAlone = (place: Place, { facts }: Look): boolean => {
+const isLeftAlone = (place: Place, { facts }: Look): boolean => {
   const { form } = place
   return isForMembers(place) || (leadsAside(form, "", undefined, facts) && !leadsToAccount(form, ""))
 }
 
 /** Whether a page may hold fields that are to be left alone, by its source alone. */
-export const mayHoldOthers = ({ facts }: Look): boolean =>
+const mayHoldOthers = ({ facts }: Look): boolean =>
   asksForPerson(looseOf(facts)) ||
   facts.forms.some(
     (form) => form.controls.some(({ type }) => type === "password") || leadsAside(form, "", undefined, facts)
   )
+
+/** A form that asks where to deliver and who is there: what beside it may make an account is not for guests. */
+const isWhole = (form: PageForm): boolean =>
+  asksWhereTo(form) && form.controls.some((control) => !control.disabled && fieldOf(control) === "email")
+
+/** The fields that belong to the checkout. Where nothing on the page is to be left alone, none has to be asked where it stands. */
+export const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+  const fields = yield* fieldsOn(tab)
+  if (!mayHoldOthers(seen)) return fields
+  const own: Array<readonly [field: Field, form: PageForm]> = []
+  for (const field of fields) {
+    const place = yield* placeOf(tab, seen, field.control)
+    if (!isLeftAlone(place, seen)) own.push([field, place.form])
+  }
+  const hasWhole = own.some(([, form]) => isWhole(form))
+  return own.flatMap(([field, form]) => (hasWhole && leadsToAccount(form, "") && !asksWhereTo(form) ? [] : [field]))
+})
 
 /** Why a button of this place is not pressed to go on; undefined when it may be. */
 export const whyAside = (place: Place, names: ReadonlyArray<string>, { facts }: Look): string | undefined => {

@@ -20,7 +20,16 @@ import {
   requestFor,
   totalOn
 } from "./FormPages.ts"
-import { cameBack, guestUnsent, hasAddressRoles, isNewsletter, noShipping, stuckAt, unrecognised } from "./FormEnds.ts"
+import {
+  cameBack,
+  drawnByScripts,
+  guestUnsent,
+  hasAddressRoles,
+  isNewsletter,
+  noShipping,
+  stuckAt,
+  unrecognised
+} from "./FormEnds.ts"
 import {
   failed,
   heldBackAt,
@@ -182,6 +191,8 @@ const moveOn = (
   if (mayTakeOrder(given, pressable.label, seen.facts, pressable.form, goods))
     return ended(heldBackAt(pressable.label), journey)
   if (filled.unwanted.length > 0) return ended(unwantedIn(filled), journey)
+  const drawn = drawnByScripts(seen, filled, shopper)
+  if (drawn !== undefined) return ended(drawn, journey)
   for (const role of filled.roles) journey.given.add(role)
   journey.filled.add(key)
   journey.hasAddress ||= hasAddressRoles(filled)

@@ -2,6 +2,7 @@ import { asksForPerson, asksToPay, asksWhereTo, isElsewhere, serves } from "#dom
 import { isOfLetters } from "#domain/AsideWords.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import { type FilledForm, isField, roleOf } from "#domain/ShopperForm.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
 import type { PageSeen } from "./ApiRail.ts"
 import { heldBack, isCartPath, labelOf } from "./FormPages.ts"
 import type { Journey } from "./Journey.ts"
@@ -129,6 +130,23 @@ export const stuckAt = (seen: PageSeen, journey: Journey): StepOutcome => {
   if (journey.hasAddress) return unknown(`What ${answer.url.pathname} asks for is not known.`, text)
   const where = isCartPath(answer.url) ? "sends us back to the cart" : `has no form that can be sent (${answer.status})`
   return failed("checkout", "checkout_form_unrecognized", `The checkout ${where}.`, text)
+}
+
+/** Where no address is one without its state, which most forms ask for in a list. */
+const withStates: ReadonlySet<string> = new Set(["US", "CA", "AU", "MX", "BR", "AR", "IN", "JP", "CN", "IT"])
+
+/** A form whose list of states is empty until a script fills it for the country: sent as it is, it only comes back. */
+export const drawnByScripts = (
+  { facts }: PageSeen,
+  { exhausted }: FilledForm,
+  { country }: TestShopper
+): StepOutcome | undefined => {
+  const list = exhausted.find(
+    (control) => roleOf(control) === "address-level1" && control.options.every(({ value }) => value === "")
+  )
+  if (list === undefined || facts.scripts.length === 0 || !withStates.has(country)) return undefined
+  const detail = `Only a script fills the list "${labelOf(list)}".`
+  return failed("checkout", "javascript_wall", detail, snippet(labelOf(list)))
 }
 
 /** A form that came back: what it says is wrong. */

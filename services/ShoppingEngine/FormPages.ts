@@ -122,7 +122,12 @@ const checkoutPath =
 
 /** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
 export const checkoutLink = (facts: PageFacts): URL | undefined =>
-  linkTo(facts, checkoutWords, (url) => checkoutPath.test(decodedPath(url)))
+  linkTo(
+    // Where the cart itself has such an address, a small cart over every page links to it by the same words.
+    { ...facts, links: facts.links.filter(({ href }) => leadsOn(href, new URL(facts.url))) },
+    checkoutWords,
+    (url) => checkoutPath.test(decodedPath(url))
+  )
 
 export const guestLink = (facts: PageFacts): URL | undefined =>
   linkTo(

@@ -78,5 +78,16 @@ if (Harness.missing !== undefined) {
         }
       })
     )
+
+    it.effect("fills the form for guests that stands below those for who has an account or wants one", () =>
+      Effect.gen(function* () {
+        const members = `<form action="/login"><h2>Create an account</h2><label>Email <input name="email_create" type="email"></label><button>Create an account</button></form><form action="/login"><label>Email <input name="email" type="email"></label><label>Password <input name="passwd" type="password"></label><button>Sign in</button></form>`
+        const guests = `<form><h2>Instant checkout</h2>${fields}${button("Proceed to checkout", `${send("/api/guest", body)}.then(() => ${paying})`)}</form><p>Total $12.00</p>`
+        const { done, sent } = yield* checkoutOf({ at: "/login?back=order", checkout: `${steps}${members}${guests}` })
+        assert.strictEqual(done.status, "passed", done.detail)
+        assert.lengthOf(sent, 1)
+        assert.match(sent[0] ?? "", /^\/api\/guest email=[^&]+%40/)
+      })
+    )
   })
 }

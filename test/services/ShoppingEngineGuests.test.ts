@@ -71,6 +71,33 @@ describe("a checkout of PrestaShop", () => {
   )
 })
 
+describe("a checkout's way in", () => {
+  const address =
+    '<form action="/checkout/address" method="post"><label>Email <input name="email" type="email"></label><label>Street <input name="street" autocomplete="address-line1"></label><label>State <select name="state" autocomplete="address-level1">STATES</select></label><button>Continue to shipping</button></form>'
+
+  it.live("is no link to the cart itself, as a small cart over every page has one of that name", () =>
+    Effect.gen(function* () {
+      const small = '<a href="/cart">Check out</a>'
+      const { sent } = yield* tested({
+        line: `${small} Kettle $20.00`,
+        checkoutPath: "/go",
+        pages: { "/go": address.replace("STATES", '<option value="DC">District of Columbia</option>') }
+      })
+      assert.deepStrictEqual(sent, ["/checkout/address email street state"])
+    })
+  )
+
+  it.live("is not sent where only a script fills its list of states: it would come back", () =>
+    Effect.gen(function* () {
+      const states = address.replace("STATES", '<option value="">-</option>')
+      const pages = { "/checkout": `${states}<script src="/states.js"></script>` }
+      const { checkout, outcome, sent } = yield* tested({ pages })
+      assert.deepStrictEqual([sent, checkout?.status, outcome.failure_point], [[], "unknown", null])
+      assert.match(checkout?.detail ?? "", /Only a script fills the list "State/)
+    })
+  )
+})
+
 describe("a form of a checkout that nobody knows, with a password that may stay empty", () => {
   it.live("is not sent, and that is no fault of the shop", () =>
     Effect.gen(function* () {
