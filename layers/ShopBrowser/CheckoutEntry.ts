@@ -19,10 +19,16 @@ const mostLinks = 3
 const leadsToPayment = (text: string, { hostname, pathname }: URL): boolean =>
   express.test(text) || isWayToPay(text) || express.test(pathname.replace(/[-_/]+/g, " ")) || express.test(hostname)
 
-/** Links that are called the checkout. Those of a way to pay are none of the shop's own, and the plainest name comes first. */
+/** Whether an address is plainly a checkout's, whatever a shop calls the link: below its language, too. */
+const isCheckoutAddress = (href: string, { host }: URL): boolean => {
+  const url = URL.parse(href)
+  return url !== null && url.host === host && /\/(?:check-?outs?|kasse)\/?$/i.test(url.pathname)
+}
+
+/** Links that are called the checkout, or have its address. Those of a way to pay are none of the shop's own, and the plainest name comes first. */
 const linksThere = (seen: Look): ReadonlyArray<URL> => {
   const links = seen.facts.links
-    .filter(({ text }) => allowed.toCheckout.test(text))
+    .filter(({ href, text }) => allowed.toCheckout.test(text) || isCheckoutAddress(href, seen.url))
     .flatMap(({ href, text }) => {
       const url = URL.parse(href)
       const isWeb = url?.protocol === "http:" || url?.protocol === "https:"

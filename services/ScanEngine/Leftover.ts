@@ -58,8 +58,7 @@ const trySearch = Effect.fnUntraced(function* (
   product: Page | undefined,
   { catalogue }: Shopped
 ) {
-  const heading = product?.page.headings.find(({ level }) => level === 1)?.text
-  const name = product?.page.products[0]?.name ?? heading ?? catalogue?.items?.[0]?.name
+  const name = product?.page.products[0]?.name ?? product?.page.heading ?? catalogue?.items?.[0]?.name
   const url = product?.url ?? catalogue?.items?.[0]?.url
   const query = name === undefined ? undefined : queryFor(name)
   if (found === undefined || name === undefined || url === undefined || query === undefined) {

@@ -15,7 +15,7 @@ export interface Sign {
  * longer name than the shop's own pages.
  */
 export const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): ReadonlyArray<Sign> => {
-  const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
+  const { heading } = facts
   const { host, pathname, search } = answer.url
   const linksIn = (cart: PageFacts) =>
     cart.links.filter(({ href }) => {
@@ -23,7 +23,7 @@ export const signsOf = ({ name, sku }: Candidate, { answer, facts }: PageSeen): 
       return url !== null && url.host === host && url.pathname === pathname && url.search.startsWith(search)
     })
   // A heading such as "Product", or a SKU such as "12", stands in carts for other reasons.
-  const isHeading = heading !== undefined && wordsOf(heading).some((word) => wordsOf(name).includes(word))
+  const isHeading = heading !== null && wordsOf(heading).some((word) => wordsOf(name).includes(word))
   const isSku = sku !== null && ((/\p{L}/u.test(sku) && /\d/.test(sku)) || sku.length >= 6)
   const texts = [name, ...(isHeading ? [heading] : []), ...(isSku ? [sku] : [])]
   return [

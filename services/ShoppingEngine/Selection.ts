@@ -65,8 +65,7 @@ export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined =
   const offer = stated === undefined ? undefined : bestOffer(stated.offers)
   const adding = addToCart(facts)
   if (stated === undefined && adding === undefined && !asksChoiceFirst(facts)) return undefined
-  const heading = facts.headings.find(({ level, text }) => level === 1 && text !== "")?.text
-  const name = stated?.name ?? heading ?? facts.title
+  const name = stated?.name ?? facts.heading ?? facts.title
   if (name === null || name === undefined) return undefined
   const shown = shownPrice(facts)
   const isStated = offer?.price !== undefined && offer.price !== null

@@ -79,6 +79,14 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("follows a link that orders by its name to what is by its address the checkout", () =>
+      Effect.gen(function* () {
+        const at = "/fr_FR/checkout/"
+        const { done } = yield* checkoutOf({ at, onward: `<a href="${at}">Commander</a>`, checkout: address() })
+        assert.strictEqual(done.status, "passed", done.detail)
+      })
+    )
+
     it.effect("fills the form for guests that stands below those for who has an account or wants one", () =>
       Effect.gen(function* () {
         const members = `<form action="/login"><h2>Create an account</h2><label>Email <input name="email_create" type="email"></label><button>Create an account</button></form><form action="/login"><label>Email <input name="email" type="email"></label><label>Password <input name="passwd" type="password"></label><button>Sign in</button></form>`

@@ -182,12 +182,11 @@ const formOf = (
 export const readControls = (
   tree: PageTree,
   base: URL,
-  url: URL
+  url: URL,
+  heading: PageElement | undefined
 ): { readonly forms: ReadonlyArray<PageForm>; readonly controls: ReadonlyArray<PageControl> } => {
   const labels = labelsOf(tree)
   const forms = tree.elements.filter((element) => element.tag === "form").slice(0, controlLimits.forms)
-  const isHeading = (element: PageElement) => element.tag === "h1" && !element.isHidden && textOf(tree, element) !== ""
-  const heading = tree.elements.find(isHeading)?.index ?? 0
   const of = new Map<number, Array<PageControl>>(forms.map((form) => [form.index, []]))
   const outside: Array<PageControl> = []
   let count = 0
@@ -201,7 +200,7 @@ export const readControls = (
   return {
     forms: forms.map((form) => ({
       ...formOf(tree, form, base, url, of.get(form.index) ?? []),
-      ...(form.index < heading ? { isAboveHeading: true } : {})
+      ...(form.index < (heading?.index ?? 0) ? { isAboveHeading: true } : {})
     })),
     controls: outside
   }

@@ -2,6 +2,7 @@ import { readCaptchas } from "./Captcha.ts"
 import { readClientOnly } from "./ClientOnly.ts"
 import { readControls } from "./Controls.ts"
 import { boundedNodes, type JsonLd, readJsonLd } from "./JsonLd.ts"
+import { mainHeading } from "./MainHeading.ts"
 import { readMicrodata, readRdfa } from "./Microdata.ts"
 import { openGraphProduct } from "./OpenGraph.ts"
 import type { PageFacts, PageLink, StatedProduct } from "./PageFacts.ts"
@@ -64,7 +65,7 @@ const linksOf = (tree: PageTree, base: URL): ReadonlyArray<PageLink> => {
 
 const headingsOf = (tree: PageTree): PageFacts["headings"] =>
   tree.elements
-    .filter((element) => /^h[1-6]$/.test(element.tag))
+    .filter((element) => /^h[1-6]$/.test(element.tag) && attributeOf(element, "aria-hidden", 10) !== "true")
     .slice(0, pageLimits.headings)
     .map((element) => ({ level: Number(element.tag[1]), text: textOf(tree, element) }))
 
@@ -136,12 +137,6 @@ const subjectOf = (
   }
 }
 
-const headingAt = (visible: string, headings: PageFacts["headings"]): number | null => {
-  const first = headings.find((heading) => heading.level === 1 && heading.text !== "")
-  const at = first === undefined ? -1 : visible.indexOf(first.text)
-  return at < 0 ? null : at
-}
-
 /** What a page says, from its HTML alone. Any text is a page: nothing is thrown, and time and memory stay in proportion. */
 export const readPage = (html: string, url: URL): PageFacts => {
   const tree = readTree(html)
@@ -150,14 +145,16 @@ export const readPage = (html: string, url: URL): PageFacts => {
   const metas = metasOf(tree)
   const jsonLd = readJsonLd(tree)
   const headings = headingsOf(tree)
-  const { forms, controls } = readControls(tree, base, url)
   const titled = tree.elements.find((element) => element.tag === "title")
   const title = (titled && textOf(tree, titled, 500)) || null
+  const main = mainHeading(tree, title)
+  const heading = main === undefined ? null : textOf(tree, main)
+  const { forms, controls } = readControls(tree, base, url, main)
   const headLinks = headLinksOf(tree, base)
   const root = tree.elements.find((element) => element.tag === "html")
   const products = statedProducts(tree, jsonLd, metas, base, subjectOf(url, { headLinks, headings, title }))
-  const [called] = headings.filter(({ level, text }) => level === 1 && text !== "")
-  const prices = unlessStruck(readPrices(visible.slice(0, pageLimits.prices), called?.text), visible, tree)
+  const prices = unlessStruck(readPrices(visible.slice(0, pageLimits.prices), heading ?? undefined), visible, tree)
+  const headingAt = heading === null ? -1 : visible.indexOf(heading)
   const links = linksOf(tree, base)
   const fills = forms.some((form) => form.controls.some((control) => control.type !== "hidden"))
   return {
@@ -168,7 +165,8 @@ export const readPage = (html: string, url: URL): PageFacts => {
     visibleLength: visible.length,
     isCut: tree.isCut,
     prices,
-    headingAt: headingAt(visible, headings),
+    heading,
+    headingAt: headingAt < 0 ? null : headingAt,
     headings,
     landmarks: landmarksOf(tree),
     links,

@@ -13,7 +13,9 @@ export interface PageFacts {
   readonly isCut: boolean
   /** The prices in the whole visible text, at most 500. */
   readonly prices: ReadonlyArray<VisiblePrice>
-  /** Where the first heading of the first level stands in the visible text, as the prices count it; null when there is none. */
+  /** The heading of the first level that says what the page is about; null when there is none. */
+  readonly heading: string | null
+  /** Where that heading stands in the visible text, as the prices count it; null when there is none. */
   readonly headingAt: number | null
   readonly headings: ReadonlyArray<{ readonly level: number; readonly text: string }>
   readonly landmarks: ReadonlyArray<string>

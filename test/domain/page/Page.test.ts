@@ -43,6 +43,22 @@ describe("what a page links and names", () => {
     )
   })
 
+  it("is about what its title begins with, where a name of the shop, a menu and a small cart are headings as well", () => {
+    const others = '<h1 class="visually-hidden" aria-hidden="true">Fashion Store</h1><h1>Menu</h1><h1>Cart</h1>'
+    const shown = "<p>$0.00</p><h1>Coral Reef</h1><p>$97.23</p>"
+    const at = (title: string, html: string) => page(`<title>${title}</title>${html}`)
+    const facts = at("Coral Reef | Fashion Store", others + shown)
+    assert.strictEqual(facts.heading, "Coral Reef")
+    assert.strictEqual(facts.visibleText.slice(facts.headingAt ?? 0), "Coral Reef $97.23")
+    assert.deepStrictEqual(
+      facts.headings.map(({ text }) => text),
+      ["Menu", "Cart", "Coral Reef"]
+    )
+    assert.strictEqual(at("Fashion Store: coral reef", others + shown).heading, "Coral Reef")
+    assert.strictEqual(at("Shop", "<h1></h1><h1>Mug</h1><h1>More mugs</h1>").heading, "Mug")
+    assert.isNull(at("Shop", '<h1 aria-hidden="true">Shop</h1>').heading)
+  })
+
   it("tells headings, landmarks, metas and links of the head", () => {
     const facts = page(`<head><meta property="og:type" content="product"><meta name="Description" content="A mug">
       <link rel="alternate" type="text/markdown" href="/products/mug.md"></head>

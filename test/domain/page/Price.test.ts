@@ -55,7 +55,9 @@ describe("prices of a text", () => {
       ["١٬٢٤٩٫٥٠ ر.س", "1249.50", "SAR"],
       ["۱۴۹٬۰۰۰ تومان", "149000", "IRT"],
       ["4.990,00 RSD", "4990.00", "RSD"],
-      ["14 990 ₸", "14990", "KZT"]
+      ["14 990 ₸", "14990", "KZT"],
+      ["97,23 $US", "97.23", "USD"],
+      ["1 250,00 $CA", "1250.00", "CAD"]
     ] as const) {
       const [found] = readPrices(text)
       const [only, ...others] = found?.currencies ?? []
