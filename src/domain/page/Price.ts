@@ -246,7 +246,10 @@ export const sameAmount = (one: string, other: string) => {
   return trimmed(one) === trimmed(other)
 }
 
-/** Whether a text has this decimal of three digits or more as a number of its own, with or without a mark: of a table only the head says what is money. */
+/**
+ * Whether a text has this decimal of three digits or more as a number of its own, with or without a mark: of a table only the head says what
+ * is money.
+ */
 export const hasAmount = (text: string, value: string): boolean =>
   /\d{3}/.test(value) &&
   text

@@ -55,6 +55,7 @@ describe("what a page links and names", () => {
       ["Menu", "Cart", "Coral Reef"]
     )
     assert.strictEqual(at("Fashion Store: coral reef", others + shown).heading, "Coral Reef")
+    assert.strictEqual(at("Cartridge 12", "<h1>Cart</h1><h1>Cartridge 12</h1>").heading, "Cartridge 12")
     assert.strictEqual(at("Shop", "<h1></h1><h1>Mug</h1><h1>More mugs</h1>").heading, "Mug")
     assert.isNull(at("Shop", '<h1 aria-hidden="true">Shop</h1>').heading)
   })
