@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, type Scope } from "effect"
 import type { BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core"
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
@@ -12,8 +12,8 @@ import { isBeacon, isTracker } from "./Trackers.ts"
 
 /** What one visit may take, over its whole life. */
 const proxyLimits = { connections: 64, requests: 2_400, bytes: 60_000_000 }
-/** Each page of a WooCommerce shop of blocks is made of a hundred scripts, which are asked for anew on every one. */
-const mostRequests = 2_000
+/** How much a visit loads. Each page of a WooCommerce shop of blocks is made of a hundred scripts, asked for anew on every one. */
+export const MostLoaded = Context.Reference("turnpike/layers/ShopBrowser/MostLoaded", { defaultValue: () => 2_000 })
 /** How many of them are kept for the record; what pages and their scripts ask, not what they are made of. */
 const mostKept = 120
 
@@ -97,7 +97,7 @@ const entry = (request: Request, userAgent: string, outcome: Pick<RequestMade, "
 })
 
 /** Listens to everything that a context asks. Runs outside Effect: each request of a page waits for it. */
-const watch = (context: BrowserContext, userAgent: string) => {
+const watch = (context: BrowserContext, userAgent: string, most: number) => {
   const made: Array<RequestMade> = []
   const writes: Array<Write> = []
   const seen = { count: 0, orders: 0, sockets: 0, open: new Set<Request>(), changes: 0 }
@@ -134,7 +134,7 @@ const watch = (context: BrowserContext, userAgent: string) => {
     context.route(
       () => true,
       (route) => {
-        const why = stopped(route.request()) ?? (++seen.count > mostRequests ? "too many" : undefined)
+        const why = stopped(route.request()) ?? (++seen.count > most ? "too many" : undefined)
         if (why === "order") seen.orders++
         void (why === undefined ? route.continue() : route.abort("blockedbyclient")).then(ignore, ignore)
       }
@@ -172,7 +172,8 @@ export const open = Effect.fnUntraced(function* (
 ) {
   const proxy = yield* Effect.catchTag(GuardedProxy.open(proxyLimits, rules), "ProxyUnopened", doesNotStart)
   const context = yield* newContext(settings(userAgent, proxy.port))
-  const { made, route, seen, writes } = watch(context, userAgent)
+  const most = yield* MostLoaded
+  const { made, route, seen, writes } = watch(context, userAgent, most)
   context.setDefaultTimeout(patience.action)
   context.setDefaultNavigationTimeout(patience.navigation)
   yield* ask(route)
@@ -220,7 +221,7 @@ export const open = Effect.fnUntraced(function* (
     socketsClosed: () => seen.sockets,
     requests: () => made,
     ordersStopped: () => seen.orders,
-    isExhausted: () => seen.count > mostRequests,
+    isExhausted: () => seen.count > most,
     isBroken: () => context.browser()?.isConnected() === false
   }
   return tab
