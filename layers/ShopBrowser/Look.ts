@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { asksWhereTo } from "#domain/FormConduct.ts"
+import { isForGuests } from "#domain/FormConduct.ts"
 import { guestWay } from "#domain/GuestWords.ts"
 import { guestMarks } from "#domain/page/Accounts.ts"
 import { challengeOf } from "#domain/page/Challenge.ts"
@@ -41,14 +41,10 @@ export const shownOf = Effect.fnUntraced(function* (tab: Tab, { url }: Look) {
 
 const loginPath = /\/(?:log[-_]?in|sign[-_]?in|signin|account\/(?:log|sign|auth)|customer\/account\/log|auth\/log)/i
 
-/** A form beside a login that asks where to deliver, and for no password: who fills it in buys as a guest. */
-const guestForm = ({ forms }: PageFacts): boolean =>
-  forms.some((form) => asksWhereTo(form) && !form.controls.some(({ type }) => type === "password"))
-
 /** Whether a page is a login that came instead of what was asked. */
 export const isLogin = ({ facts, url }: Look): boolean =>
   facts.walls.some(({ kind }) => kind === "account") ||
-  (!guestForm(facts) && (loginPath.test(url.pathname) || asksPassword(facts)))
+  (!facts.forms.some(isForGuests) && (loginPath.test(url.pathname) || asksPassword(facts)))
 
 /** A password to be entered, and nowhere to write who or where one is. */
 const asksPassword = (facts: PageFacts): boolean =>

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { isOfCheckout, leadsAside, leadsToAccount } from "#domain/AsideForm.ts"
-import { asksForPerson, asksWhereTo } from "#domain/FormConduct.ts"
+import { asksForPerson, asksWhereTo, isForGuests } from "#domain/FormConduct.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
 import type { PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { ask } from "./Chromium.ts"
@@ -128,11 +128,10 @@ const mayHoldOthers = ({ facts }: Look): boolean =>
     (form) => form.controls.some(({ type }) => type === "password") || leadsAside(form, "", undefined, facts)
   )
 
-/** A form that asks where to deliver and who is there: what beside it may make an account is not for guests. */
-const isWhole = (form: PageForm): boolean =>
-  asksWhereTo(form) && form.controls.some((control) => !control.disabled && fieldOf(control) === "email")
-
-/** The fields that belong to the checkout. Where nothing on the page is to be left alone, none has to be asked where it stands. */
+/**
+ * The fields that belong to the checkout. Where nothing on the page is to be left alone, none has to be asked where it stands; beside a
+ * form for guests what may make an account is none of theirs.
+ */
 export const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const fields = yield* fieldsOn(tab)
   if (!mayHoldOthers(seen)) return fields
@@ -141,8 +140,8 @@ export const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
     const place = yield* placeOf(tab, seen, field.control)
     if (!isLeftAlone(place, seen)) own.push([field, place.form])
   }
-  const hasWhole = own.some(([, form]) => isWhole(form))
-  return own.flatMap(([field, form]) => (hasWhole && leadsToAccount(form, "") && !asksWhereTo(form) ? [] : [field]))
+  const hasGuests = own.some(([, form]) => isForGuests(form))
+  return own.flatMap(([field, form]) => (hasGuests && leadsToAccount(form, "") && !asksWhereTo(form) ? [] : [field]))
 })
 
 /** Why a button of this place is not pressed to go on; undefined when it may be. */

@@ -98,6 +98,12 @@ export const asksWhereTo = (form: PageForm): boolean =>
 
 const asksPassword = (form: PageForm): boolean => form.controls.some(({ type }) => type === "password")
 
+/** Whether a form asks who one is and where to deliver, and for no password: who fills it in buys as a guest, whatever stands beside it. */
+export const isForGuests = (form: PageForm): boolean =>
+  asksWhereTo(form) &&
+  !asksPassword(form) &&
+  form.controls.some((control) => !control.disabled && fieldOf(control) === "email")
+
 /** Whether what a form sends unseen, or its pressed button sends, says that it orders. */
 const sendsOrder = (form: PageForm, button: PageControl | undefined): boolean =>
   isOrderingId(button?.id ?? "") ||

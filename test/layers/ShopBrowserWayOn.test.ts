@@ -87,6 +87,15 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("takes no finder of postcodes beside a login for a form for guests", () =>
+      Effect.gen(function* () {
+        const login = `<form action="/login"><label>Email <input name="email" type="email"></label><label>Password <input name="passwd" type="password"></label><button>Sign in</button></form>`
+        const finder = `<form action="/area"><label>Postcode <input name="postal-code"></label><button>Do we deliver?</button></form>`
+        const { done } = yield* checkoutOf({ at: "/login?back=order", checkout: login + finder })
+        assert.deepInclude(done.blockers.at(-1) ?? {}, { id: "account_required" }, done.detail)
+      })
+    )
+
     it.effect("fills the form for guests that stands below those for who has an account or wants one", () =>
       Effect.gen(function* () {
         const members = `<form action="/login"><h2>Create an account</h2><label>Email <input name="email_create" type="email"></label><button>Create an account</button></form><form action="/login"><label>Email <input name="email" type="email"></label><label>Password <input name="passwd" type="password"></label><button>Sign in</button></form>`
