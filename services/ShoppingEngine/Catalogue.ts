@@ -3,11 +3,11 @@ import { fromMinor, type Offered } from "#domain/ProductChoice.ts"
 import { vendureDocuments } from "#domain/ShoppingConduct.ts"
 import type { UcpClient } from "../ScanEngine/protocols/UcpClient.ts"
 import { jsonPost } from "./ApiRail.ts"
+import { bestOf, maxProducts, skuOf } from "./Catalogue/Goods.ts"
+import { magento } from "./Catalogue/Magento.ts"
 import type { Errand } from "./Errand.ts"
 
-/** How many products of a catalogue are looked at. */
-const maxProducts = 50
-/** And how many variations of one, where the list does not say which are in stock. */
+/** How many variations of one product, where the list does not say which are in stock. */
 const maxVariations = 5
 /** And of how many attributes a variation is called: each is looked for in the whole list of them. */
 const maxAttributes = 20
@@ -19,12 +19,6 @@ const words = (value: unknown): string =>
     : typeof value === "string"
       ? value
       : ""
-
-/** A shop's own word may have any length, and is looked for in its pages: longer than this it names nothing. */
-const longestSku = 200
-
-const skuOf = (said: string | null | undefined): string | null =>
-  said === undefined || said === "" || said === null || said.length > longestSku ? null : said
 
 const ShopifyProducts = Schema.Struct({
   products: Schema.Array(
@@ -45,10 +39,6 @@ const ShopifyProducts = Schema.Struct({
     })
   )
 })
-
-/** The cheapest variant that can be bought, or else the cheapest; the first of equals. */
-const bestOf = <A extends { readonly isAvailable: boolean; readonly price: string }>(variants: ReadonlyArray<A>) =>
-  variants.toSorted((a, b) => Number(b.isAvailable) - Number(a.isAvailable) || Number(a.price) - Number(b.price))[0]
 
 const shopify = Effect.fnUntraced(function* (errand: Errand, base: URL) {
   const said = yield* errand.json(ShopifyProducts, { url: `/products.json?limit=${maxProducts}`, obeysRobots: true })
@@ -215,6 +205,7 @@ export const listed = (errand: Errand, platform: string | null, base: URL): Effe
   if (platform === "shopify") return shopify(errand, base)
   if (platform === "woocommerce") return woo(errand, base)
   if (platform === "vendure") return vendure(errand)
+  if (platform === "magento") return magento(errand, base)
   return Effect.succeed([])
 }
 

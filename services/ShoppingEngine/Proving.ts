@@ -9,7 +9,9 @@ import type { SitemapSeen } from "./Sitemaps.ts"
 import { turnedAway } from "./TurnedAway.ts"
 
 /** How many pages are looked at to find one product, where no address tells which is one. */
-const maxLooked = 8
+const maxLooked = 10
+/** And how many of those that one of them links and the page before does not: what is sorted there. */
+const maxBeyond = 3
 /** And how many of them have to be products to choose from. */
 const enough = 3
 
@@ -24,8 +26,26 @@ export const guesses = (
   return found.map((href) => new URL(href))
 }
 
+const pathOf = (href: string): string => URL.parse(href)?.pathname ?? href
+
+/** Pages that may be products' and that only this page links, of those that a shop's pages link: what it lists. */
+export const beyond = (origin: string, page: PageFacts, before: PageFacts): ReadonlyArray<URL> => {
+  const linked = new Set(before.links.map(({ href }) => pathOf(href)))
+  const links = page.links.filter(({ href }) => !linked.has(pathOf(href)))
+  // How what is listed is sorted and narrowed says a query.
+  const plain = links.filter(({ href }) => !href.includes("?"))
+  return guesses(origin, { ...page, links: plain }, { listed: [], locations: [] }).slice(0, maxBeyond)
+}
+
+/** Takes the next that robots.txt lets us read. */
+const nextOf = (queue: Array<URL>, allows: (url: URL) => boolean): URL | undefined => {
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) if (allows(next)) return next
+  return undefined
+}
+
 /**
- * Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages. `refused` where
+ * Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages, and at what those list.
+ * `refused` where
  * none of them could be seen.
  */
 export const proven = Effect.fnUntraced(function* (
@@ -39,7 +59,11 @@ export const proven = Effect.fnUntraced(function* (
   const found: Array<URL> = []
   let seenAny = false
   const missing: Array<SiteAnswer> = []
-  for (const candidate of candidates.filter(allows).slice(0, maxLooked)) {
+  const queue = [...candidates]
+  const known = new Set(queue.map(({ href }) => href))
+  for (let looked = 0; looked < maxLooked; looked++) {
+    const candidate = nextOf(queue, allows)
+    if (candidate === undefined) break
     const seen = yield* pageFor("discovery", errand, candidate)
     // Who turns us away here is not asked again.
     if (!isGood(seen)) {
@@ -47,10 +71,15 @@ export const proven = Effect.fnUntraced(function* (
       break
     }
     const { status, url } = seen.answer
-    if (status >= 200 && status < 300 && url.origin === origin && isProductPage(seen.facts)) found.push(url)
+    const isThere = status >= 200 && status < 300 && url.origin === origin
+    if (isThere && isProductPage(seen.facts)) found.push(url)
     if (status >= 400) missing.push(seen.answer)
     else if (!isProductPage(seen.facts)) seenAny = true
     if (found.length >= enough) break
+    if (!isThere || isProductPage(seen.facts)) continue
+    const listed = beyond(origin, seen.facts, home.facts).filter(({ href }) => !known.has(href))
+    for (const { href } of listed) known.add(href)
+    queue.unshift(...listed)
   }
   return { found, refused: seenAny ? undefined : turnedAway("discovery", missing) }
 })

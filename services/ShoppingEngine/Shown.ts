@@ -8,7 +8,7 @@ import { categoriesOf, type Discovered, shownProducts, type Storefront } from ".
 import type { Errand } from "./Errand.ts"
 import { ageGate, oneAddress } from "./NothingFound.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
-import { guesses } from "./Proving.ts"
+import { beyond, guesses } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
 import { offeredBy, type Selected } from "./Selection.ts"
 
@@ -72,11 +72,32 @@ const someProducts =
     return products.length > 0 ? products : undefined
   }
 
-/** The first page of a product among those that a browser may show, where no address tells which is one. */
-const provenShown = Effect.fnUntraced(function* (urls: ReadonlyArray<URL>, errand: Errand, visit: BrowserVisit) {
-  for (const url of urls.slice(0, maxShown)) {
-    const found = yield* foundOn(url, { errand, visit }, (page) => (isProductPage(page) ? [url] : undefined))
+/** How many of them, where no address tells which is one. */
+const maxProven = 5
+
+/** The first page of a product among those that a browser may show, and what these list, where no address tells which is one. */
+const provenShown = Effect.fnUntraced(function* (
+  urls: ReadonlyArray<URL>,
+  home: PageFacts,
+  {
+    allows,
+    errand,
+    visit
+  }: { readonly allows: (url: URL) => boolean; readonly errand: Errand; readonly visit: BrowserVisit }
+) {
+  const queue = [...urls]
+  const known = new Set(queue.map(({ href }) => href))
+  for (let looked = 0; looked < maxProven; looked++) {
+    const url = queue.shift()
+    if (url === undefined) break
+    let listed: ReadonlyArray<URL> = []
+    const found = yield* foundOn(url, { errand, visit }, (page, at) => {
+      listed = beyond(at.origin, page, home)
+      return isProductPage(page) ? [url] : undefined
+    })
     if (found !== undefined) return found
+    queue.unshift(...listed.filter((one) => allows(one) && !known.has(one.href)))
+    for (const { href } of listed) known.add(href)
   }
   return []
 })
@@ -115,7 +136,10 @@ export const discoverShown = Effect.fnUntraced(function* (found: Discovered, err
       ? named
       : yield* listedShown(categoriesOf(page.success, shown.url), errand, browser.visit, platform)
   const allowed = listed.filter(found.allows)
-  const productUrls = allowed.length > 0 ? allowed : yield* provenShown(possible, errand, browser.visit)
+  const productUrls =
+    allowed.length > 0
+      ? allowed
+      : yield* provenShown(possible, page.success, { errand, allows: found.allows, visit: browser.visit })
   if (productUrls.length === 0) {
     const gate = ageGate(page.success) ?? oneAddress(page.success)
     if (gate !== undefined) return { ...found, outcome: unknown(gate, snippet(page.success.visibleText)) }

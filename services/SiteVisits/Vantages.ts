@@ -8,7 +8,8 @@ export const agentLine = (publicUrl: string): string => `${agentName}/1.0 (+${pu
 export const browserLine =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 
-export const usualAccept = "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8"
+/** No JSON by name: PrestaShop takes whoever names it for a script of its own, and answers a page with nothing. */
+export const usualAccept = "text/html,application/xhtml+xml,*/*;q=0.8"
 export const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 /** What a visit sets itself, or the connection does. */

@@ -10,8 +10,9 @@ export const bareLength = 1_200
 /** What asks how old somebody is. */
 export const asksAge =
   /(?:are you|i am|i'm|you must be|must be) (?:at least )?(?:over|of legal|18|19|21)|(?:verify|confirm) (?:your|you are).{0,20}(?:age|18|21|legal)|legal (?:drinking|smoking) age|(?:sind sie|bist du|ich bin).{0,20}(?:18|volljährig)|(?:avez-vous|j'ai|vous devez avoir).{0,20}(?:18 ans|l'âge légal)|(?:eres|soy|tienes|es usted).{0,20}(?:mayor de edad|18)|(?:hai|sei).{0,20}(?:maggiorenne|18 anni)|(?:ben je|ik ben).{0,20}18|(?:você tem|tenho|sou).{0,20}(?:18 anos|maior de idade)|czy masz.{0,20}18/i
+/** Not what Magento says on every page to whoever has none: "The store will not work correctly when cookies are disabled." */
 const asksCookies =
-  /(?:enable|activate|turn on) cookies|cookies (?:are|must be|need to be) (?:disabled|enabled|required)|(?:accept|agree to).{0,30}cookies to (?:continue|proceed|enter|use)|cookies aktivieren|activez? les cookies|activa(?:r)? las cookies/i
+  /(?:enable|activate|turn on) cookies|(?<!(?:when|if|while|unless|until|once) (?:your )?)cookies (?:are|must be|need to be) (?:disabled|enabled|required)|(?:accept|agree to).{0,30}cookies to (?:continue|proceed|enter|use)|cookies aktivieren|activez? les cookies|activa(?:r)? las cookies/i
 const asksCountry =
   /(?:not|isn't|is not|no longer) (?:currently )?available in your (?:country|region|location)|do(?:es)? not (?:currently )?ship to your (?:country|region)|(?:choose|select) (?:your|a) (?:country|region|location)(?: (?:and|or|&) language)? to (?:continue|enter|shop)|nicht in (?:ihrem|deinem) land verfügbar|pas disponible dans votre pays|no (?:está )?disponible en (?:tu|su) país/i
 const asksAccount =

@@ -88,4 +88,4 @@ const hyphens = (href: string) => href.split("-").length
 
 /** Pages that are never a product. */
 const isElsewhere =
-  /\/(?:cart|basket|checkout|account|login|register|sign-?in|sign-?up|wishlist|search|blogs?|news|articles?|posts?|pages?|polic(?:y|ies)|about|contact|kontakt|faq|help|support|terms|privacy|legal|careers?|jobs|press|collections|categor(?:y|ies)|brands?|tags?|authors?|docs|wp-\w+|cdn|assets|static|api)(?:\/[^/]*)?\/?$|\/product-(?:category|tag)(?:\/|$)|^\/(?:shop|store|products?)\/?$|\.(?:jpe?g|png|gif|svg|webp|pdf|xml|txt|css|js|json|zip)$/i
+  /\/(?:cart|basket|checkout|account|login|register|sign-?in|sign-?up|wishlist|search|blogs?|news|articles?|posts?|pages?|polic(?:y|ies)|about|contact|kontakt|faq|help|support|terms|privacy|legal|careers?|jobs|press|collections|categor(?:y|ies)|brands?|tags?|authors?|docs|wp-\w+|cdn|assets|static|api)(?:\/[^/]*)?\/?$|\/product-(?:category|tag)(?:\/|$)|^\/(?:catalogsearch|catalog\/product_compare|customer|sales\/guest|search\/term)\/|^\/(?:shop|store|products?)\/?$|\.(?:jpe?g|png|gif|svg|webp|pdf|xml|txt|css|js|json|zip)$/i

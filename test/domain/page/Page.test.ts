@@ -239,6 +239,8 @@ describe("walls", () => {
       walls(`${goods}<div class="cookie-banner">We use cookies. Accept cookies to continue.</div>`),
       []
     )
+    assert.deepStrictEqual(walls("<p>The store will not work correctly when cookies are disabled.</p>"), [], "Magento")
+    assert.deepStrictEqual(walls("<p>Cookies are disabled. You cannot go on.</p>"), ["cookie"])
     assert.deepStrictEqual(walls(`${goods}<footer>Log in to view prices for trade</footer>`), [])
     assert.deepStrictEqual(walls(`${goods}<div id="age-gate" style="display:none">Are you over 18?</div>`), [])
   })

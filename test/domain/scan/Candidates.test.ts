@@ -131,3 +131,16 @@ describe("where products may be", () => {
     }
   })
 })
+
+describe("pages of a system that serve its customers", () => {
+  it("are none of its products, though they stand as deep", () => {
+    const locations = [
+      "/catalogsearch/advanced/",
+      "/customer/account/login/referer/aHR0cDovLw~~/",
+      "/sales/guest/form/",
+      "/search/term/popular/",
+      "/sales/chairs/"
+    ].map((path) => origin + path)
+    assert.deepStrictEqual(candidates({ locations }), [`${origin}/sales/chairs/`])
+  })
+})
