@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { isExtra, isNothing } from "#domain/AsideWords.ts"
 import { isExtraControl } from "#domain/AsideForm.ts"
+import type { PageControl } from "#domain/page/PageFacts.ts"
+import { mustAgree } from "#domain/ShopperForm.ts"
 import type { Locator } from "playwright-core"
 import { ask } from "./Chromium.ts"
 import type { Tab } from "./Tab.ts"
@@ -13,6 +15,7 @@ interface Box {
   readonly value?: string
   readonly checked?: boolean
   readonly disabled?: boolean
+  readonly required?: boolean
   readonly textContent: string | null
   readonly labels?: ArrayLike<{ readonly textContent: string | null; click(): void }> | null
   readonly form?: unknown
@@ -24,8 +27,8 @@ interface Box {
 
 const most = 200
 
-/** Runs in the page. */
-const readBoxes = (boxes: ReadonlyArray<Box>) => {
+/** Runs in the page. `pressed` is the control that is to be pressed, if any is. */
+const readBoxes = (boxes: ReadonlyArray<Box>, pressed?: Pick<Box, "form"> | null) => {
   const groups: Array<{ readonly around: unknown; readonly name: string }> = []
   // Radio buttons of HTML are of a group by their form and name. Others, and those without a name, by what is around them.
   const groupOf = (box: Box) => {
@@ -46,7 +49,9 @@ const readBoxes = (boxes: ReadonlyArray<Box>) => {
       label: label.replace(/\s+/g, " ").trim().slice(0, 300),
       legend: legend.replace(/\s+/g, " ").trim().slice(0, 300),
       isOn: box.checked ?? box.getAttribute("aria-checked") === "true",
-      isOff: box.disabled === true || box.getAttribute("aria-disabled") === "true"
+      isOff: box.disabled === true || box.getAttribute("aria-disabled") === "true",
+      isRequired: box.required === true || box.getAttribute("aria-required") === "true" || /\*\s*$/.test(label),
+      isSent: pressed != null && (box.form ?? null) === (pressed.form ?? null)
     }
   })
 }
@@ -66,23 +71,25 @@ const isChosenBeside = (all: ReadonlyArray<BoxRead>, box: BoxRead): boolean =>
   !takesNothing(box) &&
   (isExtra(`${box.name} ${box.id}`) || isExtra(box.legend) || (isExtra(box.label) && otherOf(all, box) >= 0))
 
-/** Whether what is ticked buys, gives or agrees to something beside the purchase. */
+const asControl = (box: BoxRead): PageControl => ({
+  tag: "input",
+  type: box.type,
+  name: box.name,
+  id: box.id,
+  value: box.value,
+  label: box.label,
+  autocomplete: null,
+  required: box.isRequired,
+  checked: box.isOn,
+  disabled: box.isOff,
+  options: []
+})
+
+/** Whether what is ticked buys, gives or agrees to something beside the purchase. What a shop wants agreed to is no extra. */
 const isBeside = (all: ReadonlyArray<BoxRead>, box: BoxRead): boolean =>
-  box.type === "radio"
-    ? isChosenBeside(all, box)
-    : isExtraControl({
-        tag: "input",
-        type: box.type,
-        name: box.name,
-        id: box.id,
-        value: box.value,
-        label: box.label,
-        autocomplete: null,
-        required: false,
-        checked: true,
-        disabled: false,
-        options: []
-      })
+  box.type === "radio" ? isChosenBeside(all, box) : isExtraControl(asControl(box)) && !mustAgree(asControl(box))
+
+const kinds = "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
 
 /** Boxes are often drawn by something else than themselves, so they are pressed as a script would where they cannot be seen. */
 const press = (box: Locator) =>
@@ -93,10 +100,8 @@ const press = (box: Locator) =>
  * told, and nothing may be sent with it.
  */
 export const untick = Effect.fnUntraced(function* (tab: Tab) {
-  const boxes = tab.page.locator(
-    "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
-  )
-  const read = yield* ask(() => boxes.evaluateAll(readBoxes))
+  const boxes = tab.page.locator(kinds)
+  const read = yield* ask(() => boxes.evaluateAll(readBoxes, null))
   const ticked = [...read.entries()].filter(([, box]) => box.isOn && !box.isOff && isBeside(read, box)).slice(0, most)
   if (ticked.length === 0) return undefined
   for (const [at, box] of ticked) {
@@ -104,7 +109,17 @@ export const untick = Effect.fnUntraced(function* (tab: Tab) {
     if (target >= 0) yield* press(boxes.nth(target))
   }
   yield* tab.quiet
-  const after = yield* ask(() => boxes.evaluateAll(readBoxes))
+  const after = yield* ask(() => boxes.evaluateAll(readBoxes, null))
   const left = after.find((box) => box.isOn && !box.isOff && isBeside(after, box))
   return left === undefined ? undefined : left.label || left.name || "a box without a label"
+})
+
+/** Ticks what has to be agreed to before this control is pressed: the terms of the sale and how data are kept, of the same form. */
+export const agree = Effect.fnUntraced(function* (tab: Tab, control: Locator) {
+  const boxes = tab.page.locator(kinds)
+  const pressed = yield* ask(() => control.elementHandle())
+  const read = yield* ask(() => boxes.evaluateAll(readBoxes, pressed))
+  for (const [at, box] of [...read.entries()].slice(0, most)) {
+    if (box.isSent && !box.isOn && !box.isOff && mustAgree(asControl(box))) yield* press(boxes.nth(at))
+  }
 })

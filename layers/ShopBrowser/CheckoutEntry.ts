@@ -1,11 +1,13 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { isExtra } from "#domain/AsideWords.ts"
-import { isWayToPay } from "#domain/Deeds.ts"
+import { checkoutWords, isCheckoutPage, shipsToMany } from "#domain/CartWords.ts"
+import { decodedPath, isWayToPay } from "#domain/Deeds.ts"
 import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
 import { alwaysOrders, mayOrder } from "#domain/OrderingWords.ts"
 import { codePaths } from "#domain/page/Accounts.ts"
 import { fieldOf } from "#domain/page/CheckoutFields.ts"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { ask } from "./Chromium.ts"
 import { isLogin, type Look, look, shownOf } from "./Look.ts"
 import { allowed, express } from "./Names.ts"
@@ -19,20 +21,25 @@ const mostLinks = 3
 const leadsToPayment = (text: string, { hostname, pathname }: URL): boolean =>
   express.test(text) || isWayToPay(text) || express.test(pathname.replace(/[-_/]+/g, " ")) || express.test(hostname)
 
-/** Whether an address is plainly a checkout's, whatever a shop calls the link: below its language, too. */
-const isCheckoutAddress = (href: string, { host }: URL): boolean => {
+/** Whether a link is called the checkout, or has the address of one. */
+const isToCheckout = ({ href, text }: PageFacts["links"][number], { host }: URL): boolean => {
   const url = URL.parse(href)
-  return url !== null && url.host === host && /\/(?:check-?outs?|kasse)\/?$/i.test(url.pathname)
+  return (
+    allowed.toCheckout.test(text) ||
+    checkoutWords.test(text) ||
+    (url !== null && url.host === host && isCheckoutPage(decodedPath(url)))
+  )
 }
 
 /** Links that are called the checkout, or have its address. Those of a way to pay are none of the shop's own, and the plainest name comes first. */
 const linksThere = (seen: Look): ReadonlyArray<URL> => {
   const links = seen.facts.links
-    .filter(({ href, text }) => allowed.toCheckout.test(text) || isCheckoutAddress(href, seen.url))
+    .filter((link) => isToCheckout(link, seen.url))
     .flatMap(({ href, text }) => {
       const url = URL.parse(href)
       const isWeb = url?.protocol === "http:" || url?.protocol === "https:"
-      return url === null || !isWeb || leadsToPayment(text, url) ? [] : [{ url, isPlain: !mayOrder(text) }]
+      const isOther = url === null || !isWeb || leadsToPayment(text, url) || shipsToMany(text, url)
+      return isOther ? [] : [{ url, isPlain: !mayOrder(text) }]
     })
   const sorted = links.toSorted((one, other) => Number(other.isPlain) - Number(one.isPlain))
   return [...new Map(sorted.map(({ url }) => [url.href, url])).values()].slice(0, mostLinks)
@@ -75,10 +82,15 @@ const asksAddress = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   )
 })
 
+/** How many passwords a page asks for in sight. */
+const passwords = (tab: Tab) => ask(() => tab.page.locator("input[type=password]:visible").count())
+
 /** Where the way to the checkout led. */
 export interface Entered {
   readonly status: number
   readonly seen: Look
+  /** The way to the checkout was answered with a login over the cart's page. */
+  readonly isAsking: boolean
 }
 
 /**
@@ -91,7 +103,7 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   let elsewhere: Look | undefined
   const arrivedAt = (answered: number, seen: Look): Entered | undefined => {
     if (!isCheckout(seen, cart)) return undefined
-    if (!isForeignLogin(seen, cart)) return { status: answered, seen }
+    if (!isForeignLogin(seen, cart)) return { status: answered, seen, isAsking: false }
     elsewhere ??= seen
     return undefined
   }
@@ -104,14 +116,19 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   const button = yield* find(tab.page, "toCheckout", undefined, (_, names) =>
     Effect.succeed(!names.some((name) => express.test(name)))
   )
+  const asked = yield* passwords(tab)
   if (button?.enabled === true && (yield* pressSafely(before, button.control, "toCheckout"))) {
     yield* tab.quiet
-    const found = arrivedAt(status, yield* look(tab))
+    const after = yield* look(tab)
+    const found = arrivedAt(status, after)
     if (found !== undefined) return { found, elsewhere }
+    if (asked === 0 && !isCheckout(after, cart) && (yield* passwords(tab)) > 0)
+      return { found: { status, seen: after, isAsking: true }, elsewhere }
   }
   yield* tab.quiet
   const own = yield* look(tab)
-  if (!isCheckout(own, cart) && (yield* asksAddress(tab, own))) return { found: { status, seen: own }, elsewhere }
+  if (!isCheckout(own, cart) && (yield* asksAddress(tab, own)))
+    return { found: { status, seen: own, isAsking: false }, elsewhere }
   for (const path of usual) {
     const answered = yield* tab.goTo(new URL(path, cart))
     const found = arrivedAt(answered, yield* look(tab))

@@ -84,6 +84,10 @@ const verdict = ({
   }
   if (progress.held !== null) return totalled(heldBackAt(progress.held, seen.text))
   if (progress.ticked !== null) return totalled(tickedStill(progress.ticked))
+  if (progress.account !== null) {
+    const detail = `The form of "${progress.account}" needs a password of a new account.`
+    return totalled(failed("checkout", "account_required", detail, snippet(seen.text)))
+  }
   if (progress.aside !== null) return totalled(unknown(progress.aside, snippet(seen.text)))
   const known = addressParts.filter((part) => filled.has(part))
   const page = snippet(seen.text)
@@ -149,7 +153,7 @@ export const checkOut = Effect.fnUntraced(function* (tab: Tab, cart: URL, walker
   const seen = yield* asGuest(tab, found.seen)
   const wall = captcha("checkout", seen)
   if (wall !== undefined) return totalled(wall)
-  if (isLogin(seen)) {
+  if (isLogin(seen) || (found.isAsking && seen.url.href === found.seen.url.href)) {
     const detail = "The checkout leads to a login, and offers no way around it."
     return totalled(failed("checkout", "account_required", detail, snippet(`${seen.url.href} ${seen.text}`)))
   }

@@ -2,18 +2,18 @@ import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { asksToPay, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
-import { isEnoughToOrder } from "#domain/NextStep.ts"
+import { isEnoughToOrder, listsLaterStep } from "#domain/NextStep.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
 import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
-import { untick } from "./Boxes.ts"
+import { agree, untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
 import { complaints, type Field, fill, type Meaning, offeredIn } from "./Fields.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
 import { offered } from "./PaymentStep.ts"
-import { ownFields, placeOf, whyAside } from "./Places.ts"
+import { makesAccount, ownFields, placeOf, whyAside } from "./Places.ts"
 import { find, namesOf, ordersById } from "./Press.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
@@ -32,6 +32,8 @@ export interface Progress {
   held: string | null
   /** Why the only control of that name was not pressed: its form is none of the checkout. */
   aside: string | null
+  /** The only control that leads on: its form makes an account. */
+  account: string | null
   /** A box beside the purchase that cannot be unticked. */
   ticked: string | null
   /** A control that changed nothing when it was pressed, and what the shop answered to that. */
@@ -58,7 +60,7 @@ export interface Walker {
 const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Progress) {
   const write = Effect.fnUntraced(function* (field: Field) {
     if (field.label === "") progress.unlabelled++
-    if (field.meaning === "other") {
+    if (field.meaning === "other" || (field.meaning === "nationalId" && progress.shopper.nationalId === undefined)) {
       if (field.isRequired && field.isEmpty) progress.unrecognised.add(field.label || "a field without a label")
       return
     }
@@ -91,16 +93,19 @@ const mostStages = 5
 /** The way on from a page: the first control of such a name whose form is one of the checkout. */
 const wayOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   let aside: string | undefined
+  let account: string | undefined
   const found = yield* find(tab.page, "goOn", undefined, (control, names) =>
     Effect.map(placeOf(tab, seen, control), (place) => {
       const why = whyAside(place, names, seen)
       aside ??= why
+      if (makesAccount(place)) account ??= names[0]
       return why === undefined
     })
   )
   return {
     control: found?.enabled === true ? found.control : undefined,
-    aside: found === undefined ? aside : undefined
+    aside: found === undefined ? aside : undefined,
+    account: found === undefined ? account : undefined
   }
 })
 
@@ -141,6 +146,12 @@ const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return (yield* wayOn(tab, seen)).control !== undefined
 })
 
+const stepAt = ({ facts }: Look): number => facts.steps.findIndex(({ isCurrent }) => isCurrent)
+
+/** Whether the page is at a later one of the steps that it lists, with one to pay or to look at the order still to come. */
+const isStepFurther = (seen: Look, after: Look): boolean =>
+  stepAt(seen) >= 0 && stepAt(after) > stepAt(seen) && listsLaterStep(after.facts)
+
 /** Whether the shop took anything that was sent since. */
 const hasTaken = (tab: Tab, sentBefore: number): boolean =>
   tab
@@ -167,7 +178,7 @@ const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore:
     if (isStopped(tab)) return undefined
     const after = yield* look(tab)
     const complaint = yield* complaints(tab)
-    const isFurther = complaint !== null || (yield* leadsOn(tab, after))
+    const isFurther = complaint !== null || isStepFurther(seen, after) || (yield* leadsOn(tab, after))
     const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
     const isSettled = isFurther && !isSilent
     const isOver = isSettled || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined
@@ -220,6 +231,7 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     complaint: null,
     held: null,
     aside: null,
+    account: null,
     ticked: null,
     stuck: null,
     taken: null,
@@ -251,8 +263,9 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     const { choices, none } = yield* offered(tab, seen)
     progress.hasArrived = choices.length > 0 || none !== undefined
     if (progress.hasArrived) break
-    const { aside, control } = yield* wayOn(tab, seen)
+    const { account, aside, control } = yield* wayOn(tab, seen)
     progress.aside = aside ?? null
+    progress.account = account ?? null
     if (control === undefined) break
     const [name = "the way on"] = yield* namesOf(control)
     // The same button of the same page again: it leads nowhere.
@@ -268,6 +281,7 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     if (held !== null) break
     progress.ticked = (yield* untick(tab)) ?? null
     if (progress.ticked !== null) break
+    yield* agree(tab, control)
     const before = tab.writes().length
     pressed.add(place)
     doubt.isOpen = isOpen

@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { tokenOf } from "#domain/page/CheckoutFields.ts"
+import { namesNationalId } from "#domain/NationalId.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
+import { roleName } from "./RoleName.ts"
 import type { Tab } from "./Tab.ts"
 
 /** What a checkout asks of a shopper. `other` is left alone. */
@@ -20,6 +22,8 @@ export type Meaning =
   | "country"
   /** How a name is read in Japan, where most checkouts ask for it. */
   | "kana"
+  /** The number of an identity card, or of a tax that everybody pays. */
+  | "nationalId"
   | "other"
 
 /** By the autofill token, whatever section stands before it. */
@@ -44,7 +48,7 @@ const words: ReadonlyArray<readonly [Meaning, RegExp]> = [
   ["kana", /フリガナ|ふりがな|[（(](?:カナ|かな)[)）]|\bkana\b|furigana/iu],
   [
     "other",
-    /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|address[_\s.-]*(?:line)?[_\s.-]*[23]|apartment|suite|captcha|login|user|title|prefix|fax/i
+    /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|(?:address|street)[_\s.:-]*(?:line)?[_\s.:-]*[23](?!\d)|apartment|suite|captcha|login|user|title|prefix|fax/i
   ],
   ["email", /e-?mail|correo/i],
   [
@@ -93,8 +97,10 @@ export const meaningOf = (field: {
   const known = tokens[token]
   if (known !== undefined) return known
   if (/^cc-|password|one-time-code/.test(token)) return "other"
-  // `shippingAddress.full_name` is a name in an address.
-  const last = field.name.split(/[.[\]]/).findLast((part) => part !== "") ?? ""
+  // `shippingAddress.full_name` is a name in an address, and `street[0]` the first line of a street.
+  const parts = field.name.split(/[.[\]]/).filter((part) => part !== "")
+  const [before = "", end = ""] = [parts.at(-2), parts.at(-1)]
+  const last = /^\d$/.test(end) && before !== "" ? `${before} ${Number(end) + 1}` : end
   // As Magento calls it, which asks for it before anything else.
   if (field.type?.toLowerCase() === "email" && /^(?:user|login)(?:[_-]?(?:name|id))?$/i.test(last)) return "email"
   const named = byWords(last.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " "))
@@ -127,13 +133,6 @@ const skipped = new Set([
   "password"
 ])
 
-/** The accessible name, as the tree of roles has it: `- textbox "Email *"`. */
-const labelOf = (control: Locator) =>
-  Effect.map(
-    ask(() => control.ariaSnapshot()),
-    (tree) => /^- \w+ "((?:[^"\\]|\\.)*)"/.exec(tree)?.[1] ?? ""
-  )
-
 const read = Effect.fnUntraced(function* (control: Locator) {
   const tag = yield* ask(() =>
     control.evaluate((element: { readonly tagName: string }) => element.tagName.toLowerCase())
@@ -144,19 +143,23 @@ const read = Effect.fnUntraced(function* (control: Locator) {
   )
   const isMenu = tag !== "select" && tag !== "input" && tag !== "textarea" && role === "combobox"
   if (!isMenu && skipped.has((type ?? "").toLowerCase())) return undefined
-  const label = yield* labelOf(control)
+  const label = (yield* roleName(control)) ?? ""
   const value = isMenu ? "" : yield* ask(() => control.inputValue())
+  const isRequired = (required ?? null) !== null || ariaRequired === "true" || /\*\s*$/.test(label)
   const field: Field = {
     control,
     kind: isMenu ? "menu" : tag === "select" ? "list" : "text",
-    meaning: meaningOf({
-      autocomplete: autocomplete ?? null,
-      name: name ?? id ?? "",
-      label: label || (shown ?? ""),
-      type: type ?? null
-    }),
+    meaning:
+      isRequired && namesNationalId([name, id, label].join(" "))
+        ? "nationalId"
+        : meaningOf({
+            autocomplete: autocomplete ?? null,
+            name: name ?? id ?? "",
+            label: label || (shown ?? ""),
+            type: type ?? null
+          }),
     label,
-    isRequired: (required ?? null) !== null || ariaRequired === "true" || /\*\s*$/.test(label),
+    isRequired,
     isEmpty: value.trim() === ""
   }
   return field
@@ -192,6 +195,8 @@ const answers = (shopper: TestShopper, { label, meaning }: Field): ReadonlyArray
       return [/[ぁ-ゖ]/u.test(label) ? "てすと" : "テスト"]
     case "other":
       return []
+    case "nationalId":
+      return shopper.nationalId === undefined ? [] : [shopper.nationalId]
     default:
       return [shopper[meaning]]
   }

@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { isForGuests } from "#domain/FormConduct.ts"
 import { guestWay } from "#domain/GuestWords.ts"
+import { isGuestWithoutPassword } from "#domain/NextStep.ts"
 import { guestMarks } from "#domain/page/Accounts.ts"
 import { challengeOf } from "#domain/page/Challenge.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
@@ -44,7 +45,8 @@ const loginPath = /\/(?:log[-_]?in|sign[-_]?in|signin|account\/(?:log|sign|auth)
 /** Whether a page is a login that came instead of what was asked. */
 export const isLogin = ({ facts, url }: Look): boolean =>
   facts.walls.some(({ kind }) => kind === "account") ||
-  (!facts.forms.some(isForGuests) && (loginPath.test(url.pathname) || asksPassword(facts)))
+  (!facts.forms.some((form) => isForGuests(form) || isGuestWithoutPassword(facts, form)) &&
+    (loginPath.test(url.pathname) || asksPassword(facts)))
 
 /** A password to be entered, and nowhere to write who or where one is. */
 const asksPassword = (facts: PageFacts): boolean =>

@@ -59,11 +59,16 @@ export const allowed = {
   asGuest: guestLabel,
   goOn: onwards(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
-    "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing)(?:\\s+(?:method|options?|details|information))?",
+    "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing|address(?:es)?)(?:\\s+(?:method|options?|details|information))?",
     "next\\s+step|(?:continue|proceed)\\s+(?:to\\s+)?check\\s?out",
     "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
-    "weiter\\s+(?:zu|zur|zum)\\s+(?:versand|lieferung|zahlung)\\S*",
-    "continuar\\s+(?:al|con)\\s+(?:envío|pago)",
+    "weiter\\s+(?:zu|zur|zum|zu\\s+den|mit)\\s+(?:versand|liefer|zahlung|adresse)\\S*",
+    "continuar\\s+(?:al?|con)\\s+(?:(?:la|las|el)\\s+)?(?:método\\s+de\\s+)?(?:envío|pago|entrega|direcci(?:ón|ones))",
+    "(?:continuer|poursuivre|passer)\\s+(?:vers|à|avec|aux?)\\s+(?:(?:la|le|les)\\s+)?(?:livraison|paiement|adresses?)",
+    "(?:continua|prosegui|procedi|vai)\\s+(?:al|alla|agli|con)\\s+(?:(?:il|la|gli)\\s+)?(?:pagamento|spedizione|consegna|indirizz[oi])",
+    "(?:continuar|avançar|prosseguir)\\s+(?:para|com)\\s+(?:[oa]s?\\s+)?(?:pagamento|entrega|envio|endereços?)",
+    "(?:doorgaan|(?:ga\\s+)?verder)\\s+(?:naar|met)\\s+(?:de\\s+)?(?:betal|verzend|bezorg|adres)\\S*",
+    "(?:przejdź|kontynuuj)\\s+(?:do\\s+)?(?:płatności|dostawy|adres\\S*)",
     onward
   ),
   remove: whole(
@@ -132,15 +137,6 @@ export const cart = any(
   "\\b(?:cart|bag|basket|trolley)\\b",
   "warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand",
   "varukorg|kundvagn|indkøbskurv|handlekurv|ostoskori|koszyk|košík|sepet|корзина|カート|购物车|購物車|장바구니"
-)
-
-/** What a page says of a cart that holds nothing. */
-export const emptyCart = any(
-  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:don['’]?t|do\\s+not)\\s+have\\s+any(?:thing|\\s+items)\\s+in\\s+your\\s+(?:cart|bag|basket)|(?:no|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
-  "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
-  "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand|mandje)\\s+is\\s+(?:\\S+\\s+)?leeg|koszyk\\s+jest\\s+pusty",
-  "(?:varukorgen|kundvagnen|(?:indkøbs|handle)?kurven?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
-  "カート(?:の中)?(?:は|が)空|カートに商品(?:が|は)(?:入っていません|ありません)|购物车(?:是|为)?空|購物車(?:是|為)?空|장바구니가\\s*비어"
 )
 
 /** What asks for a choice that was not made. */

@@ -26,7 +26,7 @@ const changes = (method: string): boolean => method !== "GET" && method !== "HEA
 
 /** The last lock: a change that orders, by its address or by what it says, never leaves, whoever asked for it. */
 export const placesOrder = (method: string, url: URL, body = ""): boolean =>
-  changes(method) && (takesOrders(url) || orderAddress.test(url.pathname) || saysOrder(body))
+  changes(method) && (takesOrders(url, body) || orderAddress.test(url.pathname) || saysOrder(body))
 
 /**
  * Whether it orders, or is a page at an address where a mere look may, or a form that says how it is paid. Scripts say that to learn the

@@ -144,6 +144,10 @@ export const ownFields = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return own.flatMap(([field, form]) => (hasGuests && leadsToAccount(form, "") && !asksWhereTo(form) ? [] : [field]))
 })
 
+/** Whether a place makes an account, and nobody goes on without one: it asks what one is called, and its password must not be empty. */
+export const makesAccount = ({ form, needsPassword }: Place): boolean =>
+  needsPassword && form.controls.some((control) => /name$/.test(fieldOf(control) ?? ""))
+
 /** Why a button of this place is not pressed to go on; undefined when it may be. */
 export const whyAside = (place: Place, names: ReadonlyArray<string>, { facts }: Look): string | undefined => {
   const { form, needsPassword } = place

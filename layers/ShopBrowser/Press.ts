@@ -34,7 +34,15 @@ export const namesOf = (control: Locator): Effect.Effect<ReadonlyArray<string>, 
         control.getAttribute("value")
       ])
     ),
-    (names) => names.map((name) => (name ?? "").replace(/\s+/g, " ").trim().slice(0, 200)).filter((name) => name !== "")
+    (names) =>
+      names
+        .map((name) =>
+          (name ?? "")
+            .replace(/[\s\p{Co}]+/gu, " ")
+            .trim()
+            .slice(0, 200)
+        )
+        .filter((name) => name !== "")
   )
 
 /** Looked at of each kind of control. */

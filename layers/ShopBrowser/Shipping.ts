@@ -5,6 +5,7 @@ import { isShipping } from "#domain/ShippingWords.ts"
 import { ask } from "./Chromium.ts"
 import { textOf } from "./Drawn.ts"
 import { isOrder, namesOf } from "./Press.ts"
+import { roleName } from "./RoleName.ts"
 import type { Tab } from "./Tab.ts"
 
 /** The ways of shipping that a page offers, or what it says when there is none. */
@@ -22,8 +23,7 @@ export const noneSaid = (text: string): string | undefined => saysNone.exec(text
 
 /** What a choice is called, as the tree of roles has it. */
 export const nameIn = Effect.fnUntraced(function* (radio: Locator) {
-  const tree = yield* ask(() => radio.ariaSnapshot())
-  return /^- radio "((?:[^"\\]|\\.)*)"/.exec(tree)?.[1] ?? (yield* namesOf(radio))[0] ?? ""
+  return (yield* roleName(radio)) ?? (yield* namesOf(radio))[0] ?? ""
 })
 
 /** Reads the ways of shipping and takes the first where none is taken. */

@@ -1,5 +1,7 @@
 import { Effect } from "effect"
+import { refusesGuests } from "#domain/GuestWords.ts"
 import { accountWall } from "#domain/page/Accounts.ts"
+import { openingOf } from "#domain/page/Document.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { isPriceSaid } from "#domain/ProductChoice.ts"
 import type { Blocker, BlockerId, Step } from "#domain/ShoppingTest.ts"
@@ -37,6 +39,9 @@ export const valueOf = <A>(
   const path = answer.url.pathname
   if (answer.status === 401 || (answer.status === 403 && refusal === "account_required")) {
     return failed(step, "account_required", `${path} asks who we are.`, evidenceOf(answer))
+  }
+  if (answer.status >= 400 && refusesGuests.test(openingOf(answer.document, 2_000))) {
+    return failed(step, "account_required", `${path} sells to nobody without an account.`, evidenceOf(answer))
   }
   const detail =
     value === undefined && answer.status < 300 ? "with something else than it documents" : "and did not do it"

@@ -87,13 +87,14 @@ const stepOn = (rail: Rail, step: Step, candidate: Candidate): Effect.Effect<Ste
   step === "cart" ? rail.cart(candidate) : step === "checkout" ? rail.checkout : rail.payment
 
 /** What may have been refused for where we said that we live. */
-const refusals: ReadonlySet<BlockerId> = new Set(["address_rejected", "no_shipping_option"])
+const refusals: ReadonlySet<BlockerId> = new Set(["address_rejected", "no_shipping_option", "no_payment_method"])
 
 /** A checkout that does not take our address is no failure of a shop that may sell to another country: it was not tried there. */
-const unlessAbroad = (outcome: StepOutcome, { isAtHome, shopper }: ShopperChosen): StepOutcome => {
-  const refused = outcome.blockers.some(({ id, severity }) => severity === "blocking" && refusals.has(id))
-  if (isAtHome || !refused) return outcome
-  const detail = `The checkout does not take the test's address (${shopper.countryName}), and nothing says that the shop sells there.`
+const unlessAbroad = (outcome: StepOutcome, { isAtHome }: ShopperChosen): StepOutcome => {
+  const refused = outcome.blockers.find(({ id, severity }) => severity === "blocking" && refusals.has(id))
+  if (isAtHome || refused === undefined) return outcome
+  const what = refused.id === "no_payment_method" ? "No way to pay is offered at" : "The checkout does not take"
+  const detail = `${what} the test's address, and nothing says that the shop sells there.`
   const told = outcome.blockers.map(
     (blocker): Blocker => (refusals.has(blocker.id) ? { ...blocker, severity: "warning", detail } : blocker)
   )

@@ -2,7 +2,7 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
-import { isCart, toCheckout } from "#domain/CartWords.ts"
+import { checkoutWords, isCart, isCheckoutPath, shipsToMany } from "#domain/CartWords.ts"
 import { decodedPath } from "#domain/Deeds.ts"
 import { guestLabel, isAfterwards } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
@@ -102,7 +102,7 @@ export const linkTo = (facts: PageFacts, words: RegExp, isThere: (url: URL) => b
   ]) {
     for (const link of facts.links) {
       const url = sameSite(link.href, page)
-      if (url !== undefined && test(link, url)) return url
+      if (url !== undefined && test(link, url) && !shipsToMany(link.text, url)) return url
     }
   }
   return undefined
@@ -114,19 +114,13 @@ const cartWords =
 export const cartLink = (facts: PageFacts): URL | undefined => linkTo(facts, cartWords, isCartPath)
 export const isCartPath = (url: URL): boolean => isCart({ pathname: decodedPath(url), search: url.search })
 
-const shortWords =
-  /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen|naar (?:de )?kassa|till? kass|kassalle|do kasy|k pokladně|к оформлению|レジに進む|去结算|结算|結帳/iu
-const checkoutWords = new RegExp(`${shortWords.source}|${toCheckout}`, "iu")
-const checkoutPath =
-  /\/(?:check-?out|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna|pokladňa|penztar|zam[oó]wienie|objedn[aá]vka|odeme|oformlenie|thanh-toan)(?:\/|$)/iu
-
 /** Where the cart's page leads to the checkout; undefined when nothing on it says so. */
 export const checkoutLink = (facts: PageFacts): URL | undefined =>
   linkTo(
     // Where the cart itself has such an address, a small cart over every page links to it by the same words.
     { ...facts, links: facts.links.filter(({ href }) => leadsOn(href, new URL(facts.url))) },
     checkoutWords,
-    (url) => checkoutPath.test(decodedPath(url))
+    (url) => isCheckoutPath(decodedPath(url))
   )
 
 export const guestLink = (facts: PageFacts): URL | undefined =>

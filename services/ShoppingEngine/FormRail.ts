@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { emptyCart } from "#domain/CartWords.ts"
 import { type AddToCart, addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
@@ -43,9 +44,6 @@ const isClosed = ({ blockers, status }: StepOutcome): boolean =>
   status === "failed" && blockers.every(({ id }) => closed.has(id))
 const belowLeast = (said: string): string =>
   `The cart says: ${said}. A test buys one thing, and the checkout does not open for so little.`
-const empty =
-  /(?:cart|bag|basket|trolley) is (?:currently )?empty|no items in (?:your|the) (?:cart|bag|basket)|warenkorb ist leer|panier est vide|carrito está vacío/i
-
 /** The part of a page that is about its product; what else is recommended below may be sold out. */
 const besideHeading = ({ headingAt, visibleText }: PageFacts): string =>
   visibleText.slice(headingAt ?? 0, (headingAt ?? 0) + 1_500)
@@ -175,7 +173,7 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
       snippet(landed.facts.visibleText)
     )
   }
-  const isEmpty = empty.exec(cart.facts.visibleText)?.[0]
+  const isEmpty = emptyCart.exec(cart.facts.visibleText)?.[0]
   if (isEmpty === undefined && cart.facts.isCut)
     return unknown(
       "The cart's page is longer than we read, and up to there it does not show the item.",
@@ -224,7 +222,10 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     if (!isGood(cart)) return cart
     cartSeen = cart
     const sign = signs.find(({ count }, index) => count(cart.facts) > (known[index] ?? 0))
-    if (sign !== undefined) return { cart, product: seen, quantity: way.quantity, calling: sign.calling(cart.facts) }
+    // What a cart recommends was there before; where its page was not seen then, one that says it is empty is.
+    const isCompared = isGood(before) && before.answer.url.pathname === cart.answer.url.pathname
+    if (sign !== undefined && (isCompared || !emptyCart.test(cart.facts.visibleText)))
+      return { cart, product: seen, quantity: way.quantity, calling: sign.calling(cart.facts) }
     return scriptsForm(seen, candidate, landed) ?? complaint(seen, landed, cart)
   })
 

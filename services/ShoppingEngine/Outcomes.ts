@@ -8,7 +8,11 @@ import type { StepOutcome } from "./Rail.ts"
 
 /** At most 300 characters of a text, its spaces folded. */
 export const snippet = (text: string | null | undefined): string | null => {
-  const folded = (text ?? "").slice(0, 2_000).replace(/\s+/g, " ").trim()
+  // Letters without a meaning are signs of the shop's own font.
+  const folded = (text ?? "")
+    .slice(0, 2_000)
+    .replace(/[\s\p{Co}]+/gu, " ")
+    .trim()
   return folded === "" ? null : folded.slice(0, 300).toWellFormed()
 }
 

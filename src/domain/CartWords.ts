@@ -1,3 +1,5 @@
+import { any } from "./WordPatterns.ts"
+
 /** How the ways through a shop are called in the words of most shops: one place for what forms and what a browser goes by. */
 
 /** Addresses of carts. */
@@ -24,6 +26,10 @@ export const isCart = ({ pathname, search }: Pick<URL, "pathname" | "search">): 
 export const namesCheckout = ({ pathname, search }: Pick<URL, "pathname" | "search">): boolean =>
   namedCheckout.test(pathname + search) && !changes.test(search)
 
+/** Whether a link leads to a checkout that ships to several addresses, as Magento offers beside its own to those with an account. */
+export const shipsToMany = (text: string, { pathname }: Pick<URL, "pathname">): boolean =>
+  /\/multi-?(?:shipping|address)/i.test(pathname) || /\b(?:multiple|several)\s+addresses\b/i.test(text)
+
 /** What leads from a cart to the checkout, in languages in which that has words of its own. Alone some are said of ways to pay as well. */
 export const toCheckout = [
   "(?:do\\s+)?(?:realizacji|finalizacji)\\s+zamówieni|(?:pokračovat|přejít)\\s+(?:v|k)\\s+objednáv|k\\s+pokladni|pokračovať\\s+v\\s+objednáv",
@@ -33,6 +39,22 @@ export const toCheckout = [
   "إتمام\\s+(?:الشراء|الطلب|عملية)|إنهاء\\s+(?:الشراء|الطلب)|^\\P{L}*الدفع\\P{L}*$|לקופה|(?:מעבר\\s+)?לתשלום|تسویه\\s*حساب|(?:ادامه|تکمیل)\\s+(?:فرایند\\s+)?خرید",
   "^\\P{L}*(?:tiến\\s+hành\\s+)?thanh\\s+toán\\P{L}*$|^\\P{L}*(?:ดำเนินการ)?(?:ชำระเงิน|สั่งซื้อ)\\P{L}*$|चेकआउट"
 ].join("|")
+
+const shortWords =
+  /check ?out|zur kasse|^kasse|caisse|^\W*commander\W*$|(?:valider|passer|finaliser) (?:la |ma |votre )?commande|finalizar (?:la |a )?compra|tramitar|realizar (?:el )?pedido|cassa|procedi con l['’]ordine|afrekenen|naar (?:de )?kassa|till? kass|kassalle|do kasy|k pokladně|к оформлению|レジに進む|去结算|结算|結帳/iu
+/** What a link to the checkout says. Some of it orders on a button; a look at a page does not. */
+export const checkoutWords = new RegExp(`${shortWords.source}|${toCheckout}`, "iu")
+
+const checkoutNames =
+  "check-?outs?|kasse|onepage|caisse|commande|commander|finaliser-commande|finalizar-compra|tramitar-pedido|cassa|afrekenen|kassa|kassan|kasa|pokladna|pokladňa|penztar|zam[oó]wienie|objedn[aá]vka|odeme|oformlenie|thanh-toan"
+const checkoutPath = new RegExp(`/(?:${checkoutNames})(?:/|$)`, "iu")
+const checkoutPage = new RegExp(`/(?:${checkoutNames})/?$`, "iu")
+
+/** Whether an address, its path decoded, is one of a checkout or of a page of it. */
+export const isCheckoutPath = (path: string): boolean => checkoutPath.test(path)
+
+/** Whether it is plainly that of a checkout, whatever a shop calls the link: below its language, too. */
+export const isCheckoutPage = (path: string): boolean => checkoutPage.test(path)
 
 /** What a button that goes on says, in languages in which it says nothing else. */
 export const onward = [
@@ -49,3 +71,13 @@ export const onward = [
   "متابعة|التالي|استمرار|استمر|המשך|לשלב\\s+הבא|הבא|ادامه|مرحله\\s+بعد|بعدی",
   "tiếp\\s+(?:tục|theo)|ถัดไป|ดำเนินการต่อ|ต่อไป|आगे\\s+बढ़ें|जारी\\s+रखें|अगला"
 ].join("|")
+
+/** What a page says of a cart that holds nothing. */
+export const emptyCart = any(
+  "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:don['’]?t|do\\s+not)\\s+have\\s+any(?:thing|\\s+items)\\s+in\\s+your\\s+(?:cart|bag|basket)|(?:no(?:\\s+more)?|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
+  "keine?\\s+(?:weiteren\\s+)?artikel\\s+(?:im|in\\s+(?:ihrem|deinem))\\s+warenkorb|warenkorb\\s+enthält\\s+keine|(?:plus\\s+d['’]|aucun\\s+)(?:articles?|produits?)\\s+dans\\s+(?:votre|le)\\s+panier|no\\s+hay\\s+(?:más\\s+|ningún\\s+)?(?:artículos?|productos?)\\s+en\\s+(?:su|tu|el|la)\\s+(?:carrito|cesta)|non\\s+ci\\s+sono\\s+(?:più\\s+)?(?:articoli|prodotti)\\s+nel\\s+(?:tuo\\s+|suo\\s+)?carrello",
+  "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
+  "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand|mandje)\\s+is\\s+(?:\\S+\\s+)?leeg|koszyk\\s+jest\\s+pusty",
+  "(?:varukorgen|kundvagnen|(?:indkøbs|handle)?kurven?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
+  "カート(?:の中)?(?:は|が)空|カートに商品(?:が|は)(?:入っていません|ありません)|购物车(?:是|为)?空|購物車(?:是|為)?空|장바구니가\\s*비어"
+)

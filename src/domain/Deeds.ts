@@ -101,8 +101,22 @@ export const soundsLikeDeed = (url: URL): boolean =>
 /** Whether an address is one at which many shops have their checkout's page and some take their orders. */
 export const isOrderPath = (url: URL): boolean => orderPath.test(decoded(url.pathname))
 
-/** Whether something sent to an address may order, by the address alone. */
-export const takesOrders = (url: URL): boolean => soundsLikeDeed(url) || isOrderPath(url)
+/**
+ * Fields and calls by which PrestaShop's checkout says which of its steps is sent: who buys, where that is, how it is shipped. All of them
+ * go to its one page, whose address is an order in many languages; its orders go to the pages of the ways to pay.
+ */
+const stepField =
+  /^(?:submitCreate|submitGuestAccount|saveAddress|submitAddress|confirm-addresses|confirmDeliveryOption|processAddress|processCarrier)$/
+const stepCall = /^(?:addressForm|selectDeliveryOption)$/
+
+/** Whether what is sent to an address is a known platform's step before the order, by its fields. */
+export const isStepBeforeOrder = (url: URL, body: string): boolean =>
+  (url.searchParams.has("ajax") && stepCall.test(url.searchParams.get("action") ?? "")) ||
+  sentFields(body.slice(0, longestBody)).some(([name, value]) => stepField.test(name) && value !== "")
+
+/** Whether something sent to an address may order, by the address, unless its fields are those of a known step before that. */
+export const takesOrders = (url: URL, body = ""): boolean =>
+  soundsLikeDeed(url) || (isOrderPath(url) && !isStepBeforeOrder(url, body))
 
 /** Where a change holds goods in a store, votes, follows, gives or signs up for letters: nothing that a test needs. */
 const aside =

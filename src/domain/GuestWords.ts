@@ -31,6 +31,10 @@ const after = new RegExp(afterwards, "iu")
 /** Whether words, or an address, are of what a guest ordered before. */
 export const isAfterwards = (said: string): boolean => after.test(said.slice(0, 500))
 
+/** What an interface says that sells to nobody without an account, as Magento's: "Sorry, guest checkout is not available." */
+export const refusesGuests =
+  /\bguests?\s+(?:(?:check-?outs?|orders?|users?|customers?|carts?)\s+)?(?:(?:is|are)\s+(?:not\s+(?:available|allowed|permitted|enabled|supported)|disabled)|can(?:not|['’]t)\s+(?:check\s?out|order|buy|purchase))/i
+
 const other = /als neukunde|gast(?:zugang|konto)|ohne anmeld/iu
 
 /** Whether what a form or its button says may be of the way for guests. The widest: it only keeps a form from being taken for a login. */

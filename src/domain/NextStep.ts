@@ -101,7 +101,6 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly is: For
     is: (page, form) =>
       pathOf(page.url) === pathOf(form.action) &&
       form.controls.some(({ name, type, value }) => type === "hidden" && name === "submitCreate" && value === "1") &&
-      form.controls.some(({ name, type }) => type === "hidden" && name === "id_customer") &&
       !form.controls.some(({ required, type, value }) => type === "password" && (required || (value ?? "") !== "")) &&
       listsLaterStep(page)
   },

@@ -1,7 +1,7 @@
 import { paymentFingerprints } from "./page/Payments.ts"
 
 const ships =
-  /ship|deliver|pick ?up|collect|standard|express|courier|\bpost\b|versand|liefer|livraison|envío|envio|spedizione|consegna|entrega|verzend|bezorg|frakt|levering|wysyłk|dostaw|doprav|配送|배송/i
+  /ship|deliver|(?:flat|table)[\s_-]?rate|pick ?up|collect|standard|express|courier|\bpost\b|versand|liefer|livraison|envío|envio|spedizione|consegna|entrega|verzend|bezorg|frakt|levering|wysyłk|dostaw|doprav|配送|배송/i
 /** How a shop may write to somebody, which by post is no shipping. */
 const writes = /contact[\s_-]?(?:by|me|via|method|pref)|marketing|consent|newsletter/i
 const pays = /pay|zahl|paiement|pago|betal|card|billing|same as|different|address/i

@@ -2,6 +2,7 @@ import { isExtraControl } from "./AsideForm.ts"
 import { isExtra, isOfLetters } from "./AsideWords.ts"
 import { choose, isInvitation } from "./FormChoice.ts"
 import type { FormPurpose } from "./FormConduct.ts"
+import { asksNationalId } from "./NationalId.ts"
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
 import { isQuantity } from "./page/Quantity.ts"
@@ -9,7 +10,7 @@ import { isShipping } from "./ShippingWords.ts"
 import { shopperAmong, type TestShopper } from "./TestShopper.ts"
 
 /** What a field of a checkout asks for, besides what autofill has a token for. */
-export type FieldRole = AutofillToken | "shipping" | "terms"
+export type FieldRole = AutofillToken | "shipping" | "terms" | "national-id"
 
 const shippingWords =
   /shipping[-_ ]?(?:method|option|rate)|delivery[-_ ]?(?:method|option)|versandart|mode[-_ ]de[-_ ]livraison/i
@@ -30,7 +31,7 @@ export const roleOf = (control: PageControl): FieldRole | undefined => {
   // Many shops call the field `method` or `rate`: then what it offers tells. What is sold beside the purchase may be "Standard", too.
   if (control.type === "radio" && !isExtra(names) && isShipping(control.label ?? "", names)) return "shipping"
   if (control.type === "checkbox" && termsWords.test(`${names} ${control.label ?? ""}`)) return "terms"
-  return fieldOf(control)
+  return asksNationalId(control) ? "national-id" : fieldOf(control)
 }
 
 const textFor = (role: FieldRole | undefined, shopper: TestShopper): string | undefined => {
@@ -56,6 +57,8 @@ const textFor = (role: FieldRole | undefined, shopper: TestShopper): string | un
       return shopper.postalCode
     case "country":
       return shopper.countryName
+    case "national-id":
+      return shopper.nationalId
     default:
       return undefined
   }
@@ -231,7 +234,7 @@ export const fill = (
     if (role !== undefined) roles.add(role)
     if (control.label === null && type !== "radio" && control.isHidden !== true) nameless.push(control)
     if (type === "radio") send(control, radios.get(control))
-    else if (type === "checkbox") send(control, boxOf(control, role))
+    else if (type === "checkbox") send(control, boxOf(control))
     else if (control.tag === "select") send(control, inList(control, role, shopper, purpose))
     else {
       const saysHowMany = isQuantity(control)
@@ -266,9 +269,19 @@ const writtenIn = (control: PageControl, role: FieldRole | undefined, shopper: T
   return isAdded ? "" : (textFor(role, shopper) ?? control.value ?? "")
 }
 
-/** A box that is ticked, unless it takes more than the purchase; the terms of a sale are ticked where they have to be. */
-const boxOf = (control: PageControl, role: FieldRole | undefined): Sent | undefined => {
-  const isSent = (control.checked || (role === "terms" && control.required)) && !isExtraControl(control)
+/** Pages of the shop, as a text calls them by their names. */
+const quoted = /["“„«‹][^"”“»›]{1,40}["”“»›]/g
+
+/** Whether a box has to be ticked to buy, and what it agrees to is only the terms of the sale and how data are kept. */
+export const mustAgree = (control: PageControl): boolean =>
+  control.type === "checkbox" &&
+  control.required &&
+  roleOf(control) === "terms" &&
+  !isExtraControl({ ...control, label: (control.label ?? "").slice(0, 1_000).replace(quoted, "") })
+
+/** A box that is ticked, unless it takes more than the purchase; what has to be agreed to is. */
+const boxOf = (control: PageControl): Sent | undefined => {
+  const isSent = mustAgree(control) || (control.checked && !isExtraControl(control))
   return isSent ? { control, value: control.value ?? "on" } : undefined
 }
 

@@ -1,3 +1,5 @@
+import { specimens } from "./NationalId.ts"
+
 /**
  * Who our tests say they are: nobody. The name is reserved (RFC 2606). A telephone number is one that is kept for fiction, and where a
  * country keeps none the switchboard of the building.
@@ -16,6 +18,8 @@ export interface TestShopper {
   readonly countryName: string
   /** In the language of the country, where that is another. */
   readonly countryLocal?: string
+  /** Where shops ask everybody for the number of their identity card or tax: a specimen's, with the digits that check it. */
+  readonly nationalId?: string
 }
 
 const person = { email: "agent-checkout-test@example.com", firstName: "Agent", lastName: "Checkout-Test" }
@@ -36,7 +40,8 @@ const living = (
   postalCode,
   country,
   countryName,
-  ...(countryLocal === undefined ? {} : { countryLocal })
+  ...(countryLocal === undefined ? {} : { countryLocal }),
+  ...(Object.hasOwn(specimens, country) ? { nationalId: specimens[country] } : {})
 })
 
 /** An address by the country that a shop sells to. All are public buildings, so that any check of addresses knows them. */
@@ -176,10 +181,18 @@ export const shopperFor = (currency: string | null): TestShopper => shopperOf({ 
 const namesOf = ({ country, countryLocal, countryName }: TestShopper) =>
   [country, countryName, ...(countryLocal === undefined ? [] : [countryLocal])].map((name) => name.toLowerCase())
 
+/** All shoppers, those first who pay in the money of this one. */
+const nearest = ({ country }: TestShopper): ReadonlyArray<TestShopper> => [
+  ...Object.values(countriesOf)
+    .filter((countries) => countries.some((one) => one === country))
+    .flatMap((countries) => countries.map((one): TestShopper => shoppers[one])),
+  ...Object.values<TestShopper>(shoppers)
+]
+
 /** The shopper where a form lists the countries that it takes: another one, when only that one's is listed. */
 export const shopperAmong = (shopper: TestShopper, listed: ReadonlyArray<string>): TestShopper => {
   const words = new Set(listed.map((word) => word.trim().toLowerCase()))
   const isListed = (one: TestShopper) => namesOf(one).some((name) => words.has(name))
   if (words.size === 0 || isListed(shopper)) return shopper
-  return Object.values<TestShopper>(shoppers).find(isListed) ?? shopper
+  return nearest(shopper).find(isListed) ?? shopper
 }

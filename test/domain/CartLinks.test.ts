@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { cartLink } from "#services/ShoppingEngine/FormPages.ts"
+import { cartLink, checkoutLink } from "#services/ShoppingEngine/FormPages.ts"
+import { checkoutWords, emptyCart, isCheckoutPage, isCheckoutPath } from "#domain/CartWords.ts"
 import { readPage } from "#domain/page/Page.ts"
 
 describe("a link", () => {
@@ -22,5 +23,42 @@ describe("a link", () => {
       ])
       assert.strictEqual(String(cartLink(links)), `https://shop.example${shows}`, acts)
     }
+  })
+
+  it("leads to the checkout where that ships to one address, as Magento links one for several beside it", () => {
+    const many = ["/multishipping/checkout/", "Check Out with Multiple Addresses"] as const
+    assert.isUndefined(checkoutLink(page([many])))
+    assert.strictEqual(
+      String(checkoutLink(page([many, ["/checkout/", "Proceed to Checkout"]]))),
+      "https://shop.example/checkout/"
+    )
+    assert.isUndefined(checkoutLink(page([["/checkout/several", "Check out with several addresses"]])))
+  })
+})
+
+describe("the words of carts and checkouts", () => {
+  it("say of a cart that it is empty, as PrestaShop says it", () => {
+    for (const said of [
+      "There are no more items in your cart",
+      "No hay más artículos en su carrito",
+      "Il n’y a plus d’articles dans votre panier",
+      "Ihr Warenkorb enthält keine weiteren Artikel",
+      "Non ci sono più articoli nel tuo carrello",
+      "You have no items in your shopping cart."
+    ])
+      assert.match(said, emptyCart, said)
+    for (const said of ["Items in your cart: 2", "There are 10 items in your cart", "Vacation cart"])
+      assert.notMatch(said, emptyCart, said)
+  })
+
+  it("lead there in many languages", () => {
+    for (const said of ["Proceed to checkout", "Finalizar compra", "Commander", "Zur Kasse", "Afrekenen"])
+      assert.match(said, checkoutWords, said)
+    assert.notMatch("Continue shopping", checkoutWords)
+  })
+
+  it("are in addresses: of a checkout's page at the end, of what belongs to it anywhere", () => {
+    assert.isTrue(isCheckoutPage("/en/checkout/") && isCheckoutPath("/checkout/cart"))
+    assert.isFalse(isCheckoutPage("/checkout/cart") || isCheckoutPath("/check"))
   })
 })

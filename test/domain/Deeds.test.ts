@@ -1,5 +1,13 @@
 import { assert, describe, it } from "vitest"
-import { isAsideAddress, isReviewPage, ordersByLook, saysOrder, soundsLikeDeed, takesOrders } from "#domain/Deeds.ts"
+import {
+  isAsideAddress,
+  isReviewPage,
+  isStepBeforeOrder,
+  ordersByLook,
+  saysOrder,
+  soundsLikeDeed,
+  takesOrders
+} from "#domain/Deeds.ts"
 import { cpuTime } from "./CpuTime.ts"
 
 /** These fields as a script sends them that hands over a form: in parts. */
@@ -31,6 +39,39 @@ describe("a platform's page on which an order is looked at", () => {
     assert.isFalse(isReviewPage(url("/checkout/register", "other.example"), url("/checkout/confirm")))
     for (const to of ["/order/confirm", "/checkout/confirm/pay", "/checkout/order", "/checkout/confirm?place_order=1"])
       assert.isFalse(isReviewPage(url("/checkout/register"), url(to)), to)
+  })
+})
+
+describe("a step of PrestaShop's checkout, which sends all of them to one address", () => {
+  it("is told from an order by its fields, in any language of that address", () => {
+    for (const path of ["/order", "/es/pedido", "/commande", "/bestellung?id_address=0", "/ordine"])
+      for (const body of [
+        "firstname=A&email=a%40b.example&submitCreate=1&continue=1",
+        "address1=1+Road&saveAddress=delivery&use_same_address=1&confirm-addresses=1",
+        "delivery_option%5B7%5D=1%2C&delivery_message=&confirmDeliveryOption=1",
+        "step=2&processAddress=1",
+        "step=3&processCarrier=1&cgv=1"
+      ])
+        assert.isFalse(takesOrders(url(path), body), `${path} ${body}`)
+    for (const call of ["/pedido?ajax=1&action=addressForm", "/order?ajax=1&action=selectDeliveryOption"])
+      assert.isFalse(takesOrders(url(call), "id_country=6"), call)
+  })
+
+  it("is none by an empty field, by another call, or without a field that only a step has", () => {
+    for (const [path, body] of [
+      ["/order", ""],
+      ["/order", "submitCreate="],
+      ["/order", "firstname=A&email=a%40b.example&continue=1"],
+      ["/order?ajax=1&action=order", "a=1"],
+      ["/order?action=addressForm", "a=1"]
+    ] as const)
+      assert.isTrue(takesOrders(url(path), body), `${path} ${body}`)
+  })
+
+  it("excuses no address that orders by its own words", () => {
+    for (const path of ["/order/confirm", "/place-order", "/module/ps_wirepayment/validation"])
+      assert.isTrue(takesOrders(url(path), "submitCreate=1"), path)
+    assert.isTrue(isStepBeforeOrder(url("/order/confirm"), "submitCreate=1"))
   })
 })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { readPage } from "#domain/page/Page.ts"
-import { fill } from "#domain/ShopperForm.ts"
+import { asksNationalId, namesNationalId } from "#domain/NationalId.ts"
+import { fill, mustAgree } from "#domain/ShopperForm.ts"
 import { shopperAmong, shopperFor, shopperOf, shoppers } from "#domain/TestShopper.ts"
 
 /** How the posts of these countries write their codes. */
@@ -77,5 +78,81 @@ describe("the test shopper", () => {
     const [form] = readPage(html, new URL("https://shop.example/checkout")).forms
     const values = form === undefined ? [] : fill(form, undefined, shoppers.DE).values
     assert.deepStrictEqual(Object.fromEntries(values), { zip: "1010", country: "1" })
+  })
+})
+
+/** The first form of a page that holds this. */
+const formOf = (body: string) => {
+  const form = readPage(
+    `<form action="/next" method="post">${body}<button>Continue</button></form>`,
+    new URL("https://shop.example/x")
+  ).forms[0]
+  assert.isDefined(form)
+  return form
+}
+const sentBy = (body: string, shopper = shoppers.ES) =>
+  Object.fromEntries(fill(formOf(body), undefined, shopper).values)
+
+describe("the number of an identity card", () => {
+  it("is a specimen's, right by the digits that check it", () => {
+    const dni = shoppers.ES.nationalId ?? ""
+    assert.strictEqual("TRWAGMYFPDXBNJZSQVHLCKE"[Number(dni.slice(0, 8)) % 23], dni[8])
+    const cpf = [...(shoppers.BR.nationalId ?? "").replace(/\D/g, "")].map(Number)
+    for (const length of [9, 10]) {
+      const sum = cpf.slice(0, length).reduce((total, digit, at) => total + digit * (length + 1 - at), 0)
+      assert.strictEqual(((sum * 10) % 11) % 10, cpf[length])
+    }
+    assert.match(shoppers.IT.nationalId ?? "", /^[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]$/)
+    assert.isUndefined(shoppers.DE.nationalId)
+  })
+
+  it("is written where a form must have it, and nowhere else", () => {
+    const field = (more: string) => `<label for="d">Identification number</label><input id="d" name="dni" ${more}>`
+    assert.deepInclude(sentBy(field("required")), { dni: "99999999R" })
+    assert.deepInclude(sentBy(field("")), { dni: "" })
+    const left = fill(formOf(field("required")), undefined, shoppers.DE)
+    assert.deepStrictEqual(left.values, [["dni", ""]], "who has none writes none")
+    for (const named of ["address[cpf]", "codice_fiscale", "CPF *", "Número de documento", "National ID"])
+      assert.isTrue(namesNationalId(named), named)
+    for (const named of ["Admin", "sidney", "Order number", "rfcode"]) assert.isFalse(namesNationalId(named), named)
+    assert.isFalse(formOf('<input type="checkbox" name="dni" required>').controls.some(asksNationalId))
+  })
+})
+
+describe("a box that has to be ticked", () => {
+  const box = (name: string, label: string, more = "required") =>
+    `<label><input type="checkbox" name="${name}" value="1" ${more}> ${label}</label>`
+  const isTicked = (html: string) => Object.keys(sentBy(html)).length > 0
+
+  it("is, where it agrees to the terms of the sale or to how data are kept, whatever pages of the shop it names", () => {
+    for (const [name, label] of [
+      ["psgdpr", "I agree to the terms and conditions and the privacy policy"],
+      ["customer_privacy", 'Customer data privacy. You may delete what is found in the "My Account" page.'],
+      ["agb", "Ich stimme den AGB zu"]
+    ] as const) {
+      assert.isTrue(isTicked(box(name, label)), name)
+      assert.isFalse(isTicked(box(name, label, "")), `${name}, which need not be`)
+    }
+  })
+
+  it("is not, where it takes letters, an account or a gift", () => {
+    for (const [name, label] of [
+      ["newsletter_consent", "Privacy"],
+      ["privacy", "I accept the privacy policy and sign me up for the newsletter"],
+      ["consent", "I agree to receive marketing"],
+      ["accept", "I agree to the terms and want an account"],
+      ["insurance", "I accept the terms of the insurance"],
+      ["ok", "Yes"]
+    ] as const)
+      assert.isFalse(isTicked(box(name, label)), label)
+    assert.isFalse(formOf('<input type="radio" name="terms" required>').controls.some(mustAgree))
+  })
+})
+
+describe("where a form lists other countries", () => {
+  it("somebody shops who pays in the same money, before anybody else", () => {
+    assert.strictEqual(shopperAmong(shoppers.DE, ["US", "FR", "ES"]).country, "FR")
+    assert.strictEqual(shopperAmong(shoppers.GB, ["Canada", "Poland"]).country, "CA")
+    assert.strictEqual(shopperAmong(shoppers.ES, ["FR", "ES"]).country, "ES")
   })
 })

@@ -85,6 +85,11 @@ describe("what may be pressed", () => {
       ["toCheckout", ["Checkout", "Proceed to checkout", "Zur Kasse"]],
       ["asGuest", ["Continue as guest", "Checkout as guest", "Als Gast fortfahren", "Continuer en tant qu’invité"]],
       ["goOn", ["Continue", "Continue to shipping", "Continue to payment", "Save and continue", "Weiter", "Continuer"]],
+      ["goOn", ["Continue to Addresses", "Continuar a Pago", "Weiter zur Zahlung", "Continuer vers la livraison"]],
+      [
+        "goOn",
+        ["Procedi con la spedizione", "Continuar para o pagamento", "Verder naar bezorging", "Przejdź do płatności"]
+      ],
       ["remove", ["Remove", "Entfernen", "×"]]
     ]
     for (const [purpose, names] of allowed) for (const name of names) assert.isTrue(mayPress([name], purpose), name)
@@ -130,6 +135,9 @@ describe("what a field is for", () => {
     assert.strictEqual(field("off", "field-shippingAddress.full_name"), "fullName")
     assert.strictEqual(field(null, "billing[address_1]"), "line1")
     assert.strictEqual(field(null, "address_2"), "other")
+    assert.strictEqual(field(null, "street[0]"), "line1")
+    assert.strictEqual(field(null, "street[1]", "Street Address: Line 2"), "other")
+    assert.strictEqual(field(null, "x17", "Address: Line 2"), "other")
     assert.strictEqual(field(null, "x17", "Postleitzahl *"), "postalCode")
     assert.strictEqual(field(null, "x17", "Country/region"), "country")
     assert.strictEqual(field("cc-number", "email"), "other")

@@ -12,12 +12,15 @@ import * as PageReadingHere from "./PageReadingHere.ts"
 import { line, testOf, told } from "./ShoppingEngineHarness.ts"
 
 /** A browser that says this of each step, whatever it is shown. */
-const saying = (steps: { readonly cart: StepOutcome; readonly checkout?: StepOutcome }, isBroken = false) => {
+const saying = (
+  steps: { readonly cart: StepOutcome; readonly checkout?: StepOutcome; readonly payment?: StepOutcome },
+  isBroken = false
+) => {
   const rail: Rail = {
     name: "browser",
     cart: () => Effect.succeed({ ...steps.cart, price: null }),
     checkout: Effect.succeed({ ...(steps.checkout ?? unknown("not tried")), total: null }),
-    payment: Effect.succeed({ ...unknown("not tried"), methods: [] }),
+    payment: Effect.succeed({ ...(steps.payment ?? unknown("not tried")), methods: [] }),
     cleanUp: Effect.void
   }
   const show = () => Effect.succeed({ failure: "nothing is shown" })
@@ -162,7 +165,17 @@ describe("where the forms only say that a script is needed", () => {
     const abroad = await outcomeWith({ scriptButton: true, currency: "ZAR" }, refused)
     assert.isNull(abroad.failure_point)
     assert.strictEqual(line(abroad), "discovery selection cart! checkout? payment-")
-    assert.match(abroad.steps[3]?.detail ?? "", /test's address \(United States\), and nothing says/)
+    assert.match(abroad.steps[3]?.detail ?? "", /does not take the test's address, and nothing says/)
+  })
+
+  it("nor is a shop said to have no way to pay that may offer none in another country", async () => {
+    const done = { cart: passed("in it", null), checkout: passed("through", null) }
+    const unpaid = saying({ ...done, payment: no("payment", "no_payment_method") })
+    const there = await outcomeWith({ scriptButton: true }, unpaid)
+    assert.strictEqual(there.failure_point?.blocker, "no_payment_method", "a shop of dollars is at home where we are")
+    const abroad = await outcomeWith({ scriptButton: true, currency: "ZAR" }, unpaid)
+    assert.strictEqual(line(abroad), "discovery selection cart! checkout payment?")
+    assert.match(abroad.steps[4]?.detail ?? "", /No way to pay is offered at the test's address/)
   })
 
   it("a browser of ours that ended meanwhile ends the test, unless the shop was told of without it", async () => {

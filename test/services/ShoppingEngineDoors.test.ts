@@ -105,3 +105,67 @@ describe("a shop that sells otherwise", () => {
     }).pipe(Effect.scoped)
   )
 })
+
+describe("a shop whose addresses do not say what they are", () => {
+  const ware = (name: string) => `<p>9,00 €</p>${jsonLd({ "@type": "Product", name, offers: offer })}`
+  const services = ["catalogsearch/advanced/", "customer/account/login/", "sales/guest/form/", "search/term/popular/"]
+  const links = (paths: ReadonlyArray<string>) => paths.map((path) => `<a href="/${path}">${path}</a>`).join("")
+
+  it.live("is known by what its category lists, though nothing else leads there", () =>
+    Effect.gen(function* () {
+      const listed = ["mugs.html?color=1", "white-mug.html", "teapot.html"]
+      const { domain } = yield* site({
+        "/": links([...services, "mugs.html"]),
+        ...Object.fromEntries(services.map((path) => [`/${path}`, "<p>Nothing</p>"])),
+        "/mugs.html": links([...services, "mugs.html", ...listed]),
+        "/white-mug.html": ware("White mug"),
+        "/teapot.html": ware("Teapot")
+      })
+      const outcome = yield* testOf(domain, "search")
+      assert.deepStrictEqual(line(outcome), "discovery! selection!", JSON.stringify(told(outcome)))
+      assert.match(outcome.steps[0]?.detail ?? "", /2 product addresses by looking at pages/)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a shop that takes whoever names JSON for one of its own scripts, as PrestaShop does", () => {
+  it.live("answers our looks at its pages with pages", () =>
+    Effect.gen(function* () {
+      const pages = { "/": home, "/products/pen": thing("", offer) }
+      const { domain } = yield* Fixture.open((request, response, base) => {
+        const path = new URL(request.url ?? "/", base).pathname
+        const body = Object.entries(pages).find(([at]) => at === path)?.[1]
+        const isScript = /application\/json/.test(request.headers.accept ?? "")
+        send(response, body === undefined ? 404 : 200, isScript ? "" : page(base, "Shop", body ?? ""))
+      })
+      const outcome = yield* testOf(domain, "search")
+      assert.deepStrictEqual([line(outcome), outcome.product?.name], ["discovery! selection!", "Stylo plume"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a cart that only scripts fill, and whose page is not where carts usually are", () => {
+  it.live("is not taken to hold what it recommends", () =>
+    Effect.gen(function* () {
+      const recommended = "<h2>Popular products</h2><p>Stylo plume 9,00 €</p>"
+      const form = `<form action="/carrito" method="post"><input type="hidden" name="id_product" value="1"><button>Add to cart</button></form>`
+      const { domain } = yield* Fixture.open((request, response, base) => {
+        const path = new URL(request.url ?? "/", base).pathname
+        const bodies: Readonly<Record<string, string>> = {
+          "/": home,
+          "/products/pen": thing(form, offer),
+          "/carrito": `<p>No hay más artículos en su carrito</p>${recommended}`
+        }
+        const body = bodies[path]
+        const whole = page(base, "Shop", body ?? "").replace(/<a href="[^"]*\/cart">Cart<\/a>/, "")
+        send(response, body === undefined ? 404 : 200, whole)
+      })
+      const outcome = yield* testOf(domain, "add_to_cart")
+      assert.deepStrictEqual(
+        [line(outcome), outcome.blockers.at(-1)?.id],
+        ["discovery! selection! cart?", "add_to_cart_failed"],
+        JSON.stringify(told(outcome))
+      )
+    }).pipe(Effect.scoped)
+  )
+})

@@ -17,6 +17,9 @@ afterEach(async () => {
   await closeAll()
 })
 
+/** With which status a value is answered, if another than 200. */
+const statusOf = Symbol("status")
+
 /** What a shop answers by `METHOD path`: a page, a value as JSON, or a status alone. */
 type Answers = Readonly<Record<string, string | number | object>>
 
@@ -29,6 +32,7 @@ const errandAt = async (answers: Answers) => {
     asked.push(call)
     const answer = answers[call] ?? 404
     if (typeof answer === "number") return void response.writeHead(answer).end()
+    if (typeof answer === "object" && statusOf in answer) response.statusCode = Number(answer[statusOf])
     const isPage = typeof answer === "string" && answer.startsWith("<")
     response.setHeader("content-type", isPage ? "text/html" : "application/json")
     response.end(isPage ? answer : JSON.stringify(answer))
@@ -123,6 +127,28 @@ describe("goods of which nothing is shipped", () => {
   })
 })
 
+describe("a Magento that sells to nobody without an account", () => {
+  it("is said to want one, by the words in which its interface refuses guests", async () => {
+    const cart = "/rest/V1/guest-carts/c1"
+    const said = (message: string) => ({ [statusOf]: 400, message })
+    const checkoutOf = async (message: string) => {
+      const item = { item_id: 1, sku: "BOOK", qty: 1, price: 5, product_type: "simple" }
+      const { book, errand } = await errandAt({
+        "POST /rest/V1/guest-carts": "c1",
+        [`POST ${cart}/items`]: item,
+        [`GET ${cart}/items`]: [item],
+        [`POST ${cart}/estimate-shipping-methods`]: [{ carrier_code: "flat", method_code: "flat", available: true }],
+        [`POST ${cart}/shipping-information`]: said(message)
+      })
+      const rail = Magento.make(errand, shoppers.US, "USD")
+      await Effect.runPromise(rail.cart(book))
+      return (await Effect.runPromise(rail.checkout)).blockers.at(-1)?.id
+    }
+    assert.strictEqual(await checkoutOf("Sorry, guest checkout is not available."), "account_required")
+    assert.strictEqual(await checkoutOf("The region is required."), "address_rejected")
+  })
+})
+
 describe("an EverShop's cart that is read back", () => {
   const readBack = async (cart: string | number) => {
     const added = { data: { cartId: "c1", item: { uuid: "i1" } } }
@@ -175,5 +201,52 @@ describe("what a platform's interface lists", () => {
     const { errand } = await errandAt({ "GET /wp-json/wc/store/v1/products": woo })
     const [offered] = await Effect.runPromise(Catalogue.listed(errand, "woocommerce", new URL("https://a.b")))
     assert.strictEqual(offered?.candidate.variant?.split(" / ").length, 20)
+  })
+
+  it("is Magento's over GraphQL, by the variant that is in stock, without what its buyer has to put together", async () => {
+    const goods = (sku: string, value: number, stock_status = "IN_STOCK") => ({
+      sku,
+      stock_status,
+      price_range: { minimum_price: { final_price: { value, currency: "EUR" } } }
+    })
+    const item = (type: string, key: string | null, more: object) => ({
+      __typename: type,
+      name: `The ${key}`,
+      url_key: key,
+      url_suffix: ".html",
+      categories: [{ name: "Tea" }],
+      ...more
+    })
+    const variants = [
+      { attributes: [{ label: "Red" }, { label: "L" }], product: goods("SHIRT-RL", 9, "OUT_OF_STOCK") },
+      { attributes: [{ label: "Blue" }, { label: "L" }], product: goods("SHIRT-BL", 9.5) }
+    ]
+    const items = [
+      item("SimpleProduct", "mug", goods("MUG", 12.5)),
+      item("SimpleProduct", null, goods("JUG", 1, "OUT_OF_STOCK")),
+      item("ConfigurableProduct", "shirt", { ...goods("SHIRT", 9), variants }),
+      item("BundleProduct", "set", goods("SET", 30)),
+      item("ConfigurableProduct", "bare", { ...goods("BARE", 7), variants: [] })
+    ]
+    const { errand } = await errandAt({ "GET /graphql": { data: { products: { items } } } })
+    const offers = await Effect.runPromise(Catalogue.listed(errand, "magento", new URL("https://a.b/en/")))
+    assert.deepStrictEqual(
+      offers.map(({ candidate: { currency, price, sku, url, variant }, isAvailable, variants }) =>
+        [sku, url?.href, price, currency, variant, variants, isAvailable].join(" ")
+      ),
+      [
+        "MUG https://a.b/mug.html 12.50 EUR  1 true",
+        "JUG  1.00 EUR  1 false",
+        "SHIRT-BL https://a.b/shirt.html 9.50 EUR Blue / L 2 true",
+        "BARE https://a.b/bare.html 7.00 EUR  1 true"
+      ]
+    )
+  })
+
+  it("is nothing where Magento's GraphQL is closed, or answers with a fault", async () => {
+    for (const answer of [403, { errors: [{ message: "no" }], data: null }]) {
+      const { errand } = await errandAt({ "GET /graphql": answer })
+      assert.deepStrictEqual(await Effect.runPromise(Catalogue.listed(errand, "magento", new URL("https://a.b"))), [])
+    }
   })
 })

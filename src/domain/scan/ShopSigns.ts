@@ -1,4 +1,4 @@
-import { isCart, namesCheckout } from "../CartWords.ts"
+import { isCart, namesCheckout, shipsToMany } from "../CartWords.ts"
 import { addToCart } from "../page/AddToCart.ts"
 import type { JsonLdNode, PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import type { PlatformId } from "../page/Platform.ts"
@@ -94,7 +94,7 @@ const linkTo = (page: PageFacts, isOne: (url: URL) => boolean): string | undefin
 export const cartLink = (page: PageFacts): string | undefined =>
   linkTo(page, (url) => cartPath.test(url.pathname) || isCart(url))
 export const checkoutLink = (page: PageFacts): string | undefined =>
-  linkTo(page, (url) => checkoutPath.test(url.pathname) || namesCheckout(url))
+  linkTo(page, (url) => (checkoutPath.test(url.pathname) || namesCheckout(url)) && !shipsToMany("", url))
 
 /** What kind of business it looks like; null when nothing tells. */
 export const businessModelOf = (
