@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import { sameAmount } from "#domain/page/Price.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, valueOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
@@ -26,6 +27,16 @@ const PaymentMethods = Schema.Array(Schema.Struct({ code: Schema.String, title: 
 const Totals = Schema.Struct({
   grand_total: Schema.optionalKey(Schema.Finite),
   base_currency_code: Schema.optionalKey(Schema.String)
+})
+/** What the lines cost, as the buyer sees it: the items themselves have it without tax, and in the money of the shop's books. */
+const LineTotals = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct({
+      item_id: Schema.Int,
+      price: Schema.optionalKey(Schema.Finite),
+      price_incl_tax: Schema.optionalKey(Schema.NullOr(Schema.Finite))
+    })
+  )
 })
 const PaymentDetails = Schema.Struct({ payment_methods: PaymentMethods, totals: Totals })
 
@@ -74,11 +85,17 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const read = valueOf("cart", "add_to_cart_failed", yield* errand.json(Schema.Array(Item), { url: `${base}/items` }))
     if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
     items = read.value
-    const lines = items.map((item) => ({
-      id: item.sku,
-      quantity: item.qty,
-      price: item.price === undefined ? null : item.price.toFixed(2)
-    }))
+    const totals = yield* errand.json(LineTotals, { url: `${base}/totals` })
+    const charged = "_tag" in totals ? [] : (totals.value?.items ?? [])
+    const lines = items.map(({ item_id, price, qty, sku: id }) => {
+      const found = charged.find((one) => one.item_id === item_id)
+      const prices = [found?.price_incl_tax, found?.price, price].flatMap((one) => one?.toFixed(2) ?? [])
+      return {
+        id,
+        quantity: qty,
+        price: prices.find((one) => sameAmount(one, candidate.price ?? "")) ?? prices[0] ?? null
+      }
+    })
     return assertCart(candidate, sku, lines, evidenceOf(read.answer))
   })
 

@@ -127,6 +127,36 @@ describe("goods of which nothing is shipped", () => {
   })
 })
 
+describe("what a line of Magento's cart costs", () => {
+  const cart = "/rest/V1/guest-carts/c1"
+  const pricedAt = async (stated: string, totals: object | number) => {
+    const item = { item_id: 1, sku: "BOOK", qty: 1, price: 4.2, product_type: "simple" }
+    const { book, errand } = await errandAt({
+      "POST /rest/V1/guest-carts": "c1",
+      [`POST ${cart}/items`]: item,
+      [`GET ${cart}/items`]: [item],
+      [`GET ${cart}/totals`]: totals
+    })
+    const done = await Effect.runPromise(Magento.make(errand, shoppers.DE, "EUR").cart({ ...book, price: stated }))
+    return [done.price, ...done.blockers.map(({ id }) => id)]
+  }
+  const totals = { items: [{ item_id: 1, price: 5, price_incl_tax: 5.95 }] }
+
+  it("is what its buyer sees: with the tax or without, as the shop states its prices, in the money it states them in", async () => {
+    assert.deepStrictEqual(await pricedAt("5.95", totals), ["5.95"])
+    assert.deepStrictEqual(await pricedAt("5", totals), ["5.00"])
+  })
+
+  it("is another where none of these is the price that was stated", async () => {
+    assert.deepStrictEqual(await pricedAt("7.00", totals), ["5.95", "price_changed_in_cart"])
+  })
+
+  it("is what the line itself says where nothing else does", async () => {
+    assert.deepStrictEqual(await pricedAt("4.20", 404), ["4.20"])
+    assert.deepStrictEqual(await pricedAt("4.20", { items: [] }), ["4.20"])
+  })
+})
+
 describe("a Magento that sells to nobody without an account", () => {
   it("is said to want one, by the words in which its interface refuses guests", async () => {
     const cart = "/rest/V1/guest-carts/c1"
