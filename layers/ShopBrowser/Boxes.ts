@@ -114,12 +114,18 @@ export const untick = Effect.fnUntraced(function* (tab: Tab) {
   return left === undefined ? undefined : left.label || left.name || "a box without a label"
 })
 
-/** Ticks what has to be agreed to before this control is pressed: the terms of the sale and how data are kept, of the same form. */
+/**
+ * Ticks what has to be agreed to before this control is pressed: the terms of the sale and how data are kept, of the same form. Whether
+ * there was any.
+ */
 export const agree = Effect.fnUntraced(function* (tab: Tab, control: Locator) {
   const boxes = tab.page.locator(kinds)
   const pressed = yield* ask(() => control.elementHandle())
   const read = yield* ask(() => boxes.evaluateAll(readBoxes, pressed))
-  for (const [at, box] of [...read.entries()].slice(0, most)) {
-    if (box.isSent && !box.isOn && !box.isOff && mustAgree(asControl(box))) yield* press(boxes.nth(at))
-  }
+  const wanted = [...read.entries()].filter(
+    ([, box]) => box.isSent && !box.isOn && !box.isOff && mustAgree(asControl(box))
+  )
+  for (const [at] of wanted.slice(0, most)) yield* press(boxes.nth(at))
+  if (wanted.length > 0) yield* tab.quiet
+  return wanted.length > 0
 })

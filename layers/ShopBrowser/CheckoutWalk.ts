@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
-import { asksToPay, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
+import { asksToPay, isForGuests, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
-import { isEnoughToOrder, listsLaterStep } from "#domain/NextStep.ts"
+import { isEnoughToOrder, isStepFurther } from "#domain/NextStep.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
 import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
@@ -94,7 +94,7 @@ const mostStages = 5
 const wayOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   let aside: string | undefined
   let account: string | undefined
-  const found = yield* find(tab.page, "goOn", undefined, (control, names) =>
+  const search = find(tab.page, "goOn", undefined, (control, names) =>
     Effect.map(placeOf(tab, seen, control), (place) => {
       const why = whyAside(place, names, seen)
       aside ??= why
@@ -102,10 +102,14 @@ const wayOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
       return why === undefined
     })
   )
+  const first = yield* search
+  // Some cannot be pressed before the terms are agreed to.
+  const found = first?.enabled === false && (yield* agree(tab, first.control)) ? yield* search : first
+  const isAccount = found === undefined && !seen.facts.forms.some(isForGuests)
   return {
     control: found?.enabled === true ? found.control : undefined,
     aside: found === undefined ? aside : undefined,
-    account: found === undefined ? account : undefined
+    account: isAccount ? account : undefined
   }
 })
 
@@ -146,12 +150,6 @@ const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return (yield* wayOn(tab, seen)).control !== undefined
 })
 
-const stepAt = ({ facts }: Look): number => facts.steps.findIndex(({ isCurrent }) => isCurrent)
-
-/** Whether the page is at a later one of the steps that it lists, with one to pay or to look at the order still to come. */
-const isStepFurther = (seen: Look, after: Look): boolean =>
-  stepAt(seen) >= 0 && stepAt(after) > stepAt(seen) && listsLaterStep(after.facts)
-
 /** Whether the shop took anything that was sent since. */
 const hasTaken = (tab: Tab, sentBefore: number): boolean =>
   tab
@@ -178,7 +176,7 @@ const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore:
     if (isStopped(tab)) return undefined
     const after = yield* look(tab)
     const complaint = yield* complaints(tab)
-    const isFurther = complaint !== null || isStepFurther(seen, after) || (yield* leadsOn(tab, after))
+    const isFurther = complaint !== null || isStepFurther(seen.facts, after.facts) || (yield* leadsOn(tab, after))
     const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
     const isSettled = isFurther && !isSilent
     const isOver = isSettled || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined

@@ -101,23 +101,6 @@ export const soundsLikeDeed = (url: URL): boolean =>
 /** Whether an address is one at which many shops have their checkout's page and some take their orders. */
 export const isOrderPath = (url: URL): boolean => orderPath.test(decoded(url.pathname))
 
-/**
- * Fields and calls by which PrestaShop's checkout says which of its steps is sent: who buys, where that is, how it is shipped. All of them
- * go to its one page, whose address is an order in many languages; its orders go to the pages of the ways to pay.
- */
-const stepField =
-  /^(?:submitCreate|submitGuestAccount|saveAddress|submitAddress|confirm-addresses|confirmDeliveryOption|processAddress|processCarrier)$/
-const stepCall = /^(?:addressForm|selectDeliveryOption)$/
-
-/** Whether what is sent to an address is a known platform's step before the order, by its fields. */
-export const isStepBeforeOrder = (url: URL, body: string): boolean =>
-  (url.searchParams.has("ajax") && stepCall.test(url.searchParams.get("action") ?? "")) ||
-  sentFields(body.slice(0, longestBody)).some(([name, value]) => stepField.test(name) && value !== "")
-
-/** Whether something sent to an address may order, by the address, unless its fields are those of a known step before that. */
-export const takesOrders = (url: URL, body = ""): boolean =>
-  soundsLikeDeed(url) || (isOrderPath(url) && !isStepBeforeOrder(url, body))
-
 /** Where a change holds goods in a store, votes, follows, gives or signs up for letters: nothing that a test needs. */
 const aside =
   /(?:^|[/_-])(?:news-?letters?|subscrib(?:e|ers?)|donat(?:e|ions?)|votes?|polls?|helpful|follow|(?:store|shop|filial\w{0,40})[-_]?(?:holds?|reserv\w{0,40})|notify[-_]?me|back[-_]in[-_]stock)(?:[/_.-]|$)/i
@@ -174,3 +157,21 @@ export const sendsPayment = (body: string): boolean =>
   sentFields(body.slice(0, longestBody)).some(
     ([name, value]) => value !== "" && (namesPaying(name) || isWayToPay(value))
   )
+
+/**
+ * Fields and calls by which PrestaShop's checkout says which of its steps is sent: who buys, where that is, how it is shipped. All of them
+ * go to its one page, whose address is an order in many languages; its orders go to the pages of the ways to pay.
+ */
+const stepField =
+  /^(?:submitCreate|submitGuestAccount|saveAddress|submitAddress|confirm-addresses|confirmDeliveryOption|processAddress|processCarrier)$/
+const stepCall = /^(?:addressForm|selectDeliveryOption)$/
+
+/** Whether what is sent to an address is a known platform's step before the order, by its fields. None of them says how to pay. */
+export const isStepBeforeOrder = (url: URL, body: string): boolean =>
+  !sendsPayment(body) &&
+  ((url.searchParams.has("ajax") && stepCall.test(url.searchParams.get("action") ?? "")) ||
+    sentFields(body.slice(0, longestBody)).some(([name, value]) => stepField.test(name) && value !== ""))
+
+/** Whether something sent to an address may order, by the address, unless its fields are those of a known step before that. */
+export const takesOrders = (url: URL, body = ""): boolean =>
+  soundsLikeDeed(url) || (isOrderPath(url) && !isStepBeforeOrder(url, body))

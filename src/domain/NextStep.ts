@@ -75,11 +75,19 @@ const isLater = (numbered: string): boolean => {
   return text.length <= 40 && payOrReview.test(text) && !isOver
 }
 
+type Steps = Pick<PageFacts, "steps">
+
 /** Whether the page lists its steps, and one after the current one is where one pays or looks at the order once more. */
-export const listsLaterStep = ({ steps }: Pick<PageFacts, "steps">): boolean => {
+export const listsLaterStep = ({ steps }: Steps): boolean => {
   const at = steps.findIndex(({ isCurrent }) => isCurrent)
   return at >= 0 && steps.slice(at + 1).some(({ text }) => isLater(text))
 }
+
+const stepAt = ({ steps }: Steps): number => steps.findIndex(({ isCurrent }) => isCurrent)
+
+/** Whether a page is at a later one of the steps that it lists than before, with one to pay or to look at the order still to come. */
+export const isStepFurther = (before: Steps, after: Steps): boolean =>
+  stepAt(before) >= 0 && stepAt(after) > stepAt(before) && listsLaterStep(after)
 
 const pathOf = (address: string): string => URL.parse(address)?.pathname ?? ""
 

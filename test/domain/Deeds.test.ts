@@ -57,13 +57,14 @@ describe("a step of PrestaShop's checkout, which sends all of them to one addres
       assert.isFalse(takesOrders(url(call), "id_country=6"), call)
   })
 
-  it("is none by an empty field, by another call, or without a field that only a step has", () => {
+  it("is none by an empty field, by another call, without a field that only a step has, or with a way to pay", () => {
     for (const [path, body] of [
       ["/order", ""],
       ["/order", "submitCreate="],
       ["/order", "firstname=A&email=a%40b.example&continue=1"],
       ["/order?ajax=1&action=order", "a=1"],
-      ["/order?action=addressForm", "a=1"]
+      ["/order?action=addressForm", "a=1"],
+      ["/order", "confirmDeliveryOption=1&payment_method=cod"]
     ] as const)
       assert.isTrue(takesOrders(url(path), body), `${path} ${body}`)
   })

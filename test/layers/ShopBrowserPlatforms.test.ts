@@ -164,6 +164,37 @@ if (missing !== undefined) {
       })
     )
 
+    it.effect("agrees to the terms where its way on cannot be pressed before, and to nothing else", () =>
+      Effect.gen(function* () {
+        const terms = `${box("terms", "I agree to the terms and conditions", 'required id="t"')}${box("news", "Newsletter", 'required id="n"')}`
+        const page = `<ol class="steps"><li aria-current="step">Contact</li><li>Payment</li></ol><form method="post" action="/checkout/contact"><label>Email <input type="email" name="email" required></label><label>Name <input name="name" autocomplete="name"></label>${terms}<button id="on" disabled>Continue</button></form><script>t.onchange = () => { on.disabled = !t.checked; n.required = false }</script>`
+        const { log, mug, rail } = yield* shopOf({
+          ways: '<a href="/checkout/">Checkout</a>',
+          pages: (path) => (path === "/checkout/" ? page : path === "/checkout/contact" ? guests : undefined)
+        })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.deepStrictEqual(
+          log.sent.map((one) => [...new URLSearchParams(one.split(" ")[1])].map(([name]) => name)),
+          [["email", "name", "terms"]],
+          JSON.stringify(done)
+        )
+      })
+    )
+
+    it.effect("says of no shop that it wants an account where a form for guests stands beside that for one", () =>
+      Effect.gen(function* () {
+        const account = `<form method="post" action="/register"><label>First name <input name="firstname"></label><label>Email <input type="email" name="e"></label><label>Password <input type="password" name="p" required></label><button>Continue</button></form>`
+        const { mug, rail } = yield* shopOf({
+          ways: '<a href="/checkout/">Checkout</a>',
+          pages: (path) => (path === "/checkout/" ? account + guests.replace("Continue to payment", "Hala") : undefined)
+        })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.notInclude(JSON.stringify(done.blockers), "account_required", done.detail)
+      })
+    )
+
     it.effect("reads what a field is called where that has a colon", () =>
       Effect.gen(function* () {
         const named = guests.replace(
