@@ -9,7 +9,7 @@ import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
 import { agree, untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
-import { complaints, type Field, fill, type Meaning, offeredIn } from "./Fields.ts"
+import { complaints, type Field, fill, type Meaning, inDigits, offeredIn, wantsDigits } from "./Fields.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
 import { offered } from "./PaymentStep.ts"
@@ -64,8 +64,9 @@ const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Pro
       if (field.isRequired && field.isEmpty) progress.unrecognised.add(field.label || "a field without a label")
       return
     }
-    if (!field.isEmpty && field.kind === "text") return void progress.filled.add(field.meaning)
-    const isDone = yield* fill(tab, field, progress.shopper)
+    const isRefused = field.meaning === "phone" && wantsDigits.test(seen.text)
+    if (!field.isEmpty && field.kind === "text" && !isRefused) return void progress.filled.add(field.meaning)
+    const isDone = yield* fill(tab, field, isRefused ? inDigits(progress.shopper) : progress.shopper)
     const list = isDone ? progress.filled : progress.impossible
     list.add(field.meaning)
   })

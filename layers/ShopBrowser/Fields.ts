@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { tokenOf } from "#domain/page/CheckoutFields.ts"
 import { namesNationalId } from "#domain/NationalId.ts"
+import { any } from "#domain/WordPatterns.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
@@ -270,6 +271,15 @@ export const fill = Effect.fnUntraced(function* (tab: Tab, field: Field, shopper
   yield* ask(() => field.control.blur())
   return true
 })
+
+/** What says that a field takes digits and nothing else, as many shops want telephone numbers, who do not say so before. */
+export const wantsDigits = any(
+  "numeric\\s+characters|(?:only|just)\\s+(?:contain\\s+|enter\\s+|use\\s+)?(?:numbers|digits)|(?:numbers|digits)\\s+only|must\\s+be\\s+(?:numeric|a\\s+number)",
+  "nur\\s+(?:aus\\s+)?(?:zahlen|ziffern)|(?:uniquement|que)\\s+(?:des\\s+)?chiffres|s[oó]lo\\s+(?:se\\s+permiten\\s+)?(?:números|dígitos|numeri|cifre)|apenas\\s+números|alleen\\s+cijfers"
+)
+
+/** The same shopper, with a telephone number of digits alone. */
+export const inDigits = (shopper: TestShopper): TestShopper => ({ ...shopper, phone: shopper.phone.replace(/\D/g, "") })
 
 /** A page's complaints about what was written. */
 export const complaints = Effect.fnUntraced(function* (tab: Tab) {

@@ -6,10 +6,8 @@ import { classed, judged, saysWayToPay } from "#services/ShoppingEngine/Payments
 import { ask } from "./Chromium.ts"
 import { type Look, look, shownOf } from "./Look.ts"
 import { isShipping } from "#domain/ShippingWords.ts"
-import { nameIn } from "./Shipping.ts"
+import { radiosOn } from "./Radios.ts"
 import type { Tab } from "./Tab.ts"
-
-const most = 20
 
 interface Frame {
   readonly title: string
@@ -47,15 +45,10 @@ const inSight = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
 
 /** Reads the ways to pay off a page as it stands. Nothing is pressed. */
 export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
-  const radios = tab.page.getByRole("radio")
   const names: Array<string> = []
-  const count = Math.min(yield* ask(() => radios.count()), most)
-  for (let index = 0; index < count; index++) {
-    const radio = radios.nth(index)
+  for (const { attributes, name, radio } of yield* radiosOn(tab)) {
     if (yield* ask(() => radio.evaluate(isFolded))) continue
-    const name = yield* nameIn(radio)
-    const attributes = yield* ask(() => Promise.all([radio.getAttribute("name"), radio.getAttribute("id")]))
-    if (namesPaying(attributes.join(" ")) || saysWayToPay(name)) names.push(name)
+    if (namesPaying(attributes) || saysWayToPay(name)) names.push(name)
   }
   // Of the choices on a checkout page only those count that are known to be ways to pay.
   const choices = [...classed(names.filter((name) => name !== "" && !isShipping(name))).marks]

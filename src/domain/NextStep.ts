@@ -112,6 +112,15 @@ const platformForms: ReadonlyArray<{ readonly platform: string; readonly is: For
       !form.controls.some(({ required, type, value }) => type === "password" && (required || (value ?? "") !== "")) &&
       listsLaterStep(page)
   },
+  // All is on one page, and this form opens the ways to ship; once one is chosen, those to pay are shown, and then the button that orders.
+  {
+    platform: "bagisto",
+    is: (page, form) =>
+      /\/checkout\/onepage\/?$/i.test(pathOf(page.url)) &&
+      ["billing.first_name", "billing.address.[0]", "billing.use_for_shipping"].every((wanted) =>
+        form.controls.some(({ name }) => name === wanted)
+      )
+  },
   // This form saves who buys, and nothing before its page's own buttons have opened the ways to ship and to pay is an order. It offers to
   // buy as a guest, and of whoever does not, it takes nothing without a password.
   {

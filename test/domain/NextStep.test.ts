@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { maySubmit } from "#domain/FormConduct.ts"
-import { isEnoughToOrder, nextStepOf } from "#domain/NextStep.ts"
+import { isEnoughToOrder, isStepFurther, nextStepOf } from "#domain/NextStep.ts"
 import { readPage } from "#domain/page/Page.ts"
 
 const page = (html: string, path = "/checkout") => readPage(html, new URL(path, "https://shop.example"))
@@ -218,5 +218,43 @@ describe("what is enough for an order", () => {
     assert.isTrue(isEnoughToOrder(["phone"]))
     assert.isFalse(isEnoughToOrder(["email", "name"]))
     assert.isFalse(isEnoughToOrder(["street-address", "postal-code", "address-level2"]))
+  })
+})
+
+describe("a form of Bagisto's checkout", () => {
+  const names = ["billing.first_name", "billing.address.[0]", "billing.use_for_shipping"]
+  const form = (fields: ReadonlyArray<string>, path = "/checkout/onepage") => {
+    const facts = page(
+      `<form>${fields.map((name) => `<input name="${name}">`).join("")}<button>Proceed</button></form>`,
+      path
+    )
+    return nextStepOf("Proceed", facts, facts.forms[0])
+  }
+
+  it("opens the ways to ship, on its own page and with its own fields", () => {
+    assert.strictEqual(form(names), "bagisto has a later step")
+    assert.isUndefined(form(names, "/checkout"))
+    for (const missing of names) assert.isUndefined(form(names.filter((name) => name !== missing)), missing)
+  })
+})
+
+describe("a step further", () => {
+  const at = (html: string) => page(html)
+  const [first, second, last] = [
+    steps("*Who", "Where", "Payment"),
+    steps("Who", "*Where", "Payment"),
+    steps("Who", "Where", "*Payment")
+  ]
+
+  it("is a later one of a list, with one to pay still to come", () => {
+    assert.isTrue(isStepFurther(at(first), at(second)))
+    for (const [before, after] of [
+      [second, first],
+      [first, first],
+      [second, last],
+      ["", second],
+      [first, ""]
+    ] as const)
+      assert.isFalse(isStepFurther(at(before), at(after)))
   })
 })

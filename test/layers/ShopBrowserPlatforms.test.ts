@@ -195,6 +195,41 @@ if (missing !== undefined) {
       })
     )
 
+    it.effect("goes through Bagisto's, with a telephone number of digits and ways that only their labels draw", () =>
+      Effect.gen(function* () {
+        const radio = (name: string, id: string, text: string) =>
+          `<div><input type="radio" name="${name}" id="${id}" style="display:none"><label for="${id}"></label><label for="${id}"><b>$0.00</b> ${text}</label></div>`
+        const field = (name: string, label: string) => `<label>${label} <input name="billing.${name}"></label>`
+        const page = `<form id="f">${field("first_name", "First Name")}${field("last_name", "Last Name")}${field("email", "Email")}${field("address.[0]", "Street Address")}${field("city", "City")}${field("phone", "Telephone")}<label><input type="checkbox" name="billing.use_for_shipping" checked> Same address</label><p id="bad"></p><button>Proceed</button></form><p>Grand Total $12.00</p><div id="ship" hidden>${radio("shipping_method", "flat", "Flat Rate")}${radio("shipping_method", "free", "Free Shipping")}</div><div id="pay" hidden>${radio("payment[method]", "cod", "Cash On Delivery")}${radio("payment[method]", "wire", "Bank Transfer")}</div><script>
+          const send = (path, body) => fetch("/api/checkout/onepage/" + path, { method: "POST", body })
+          f.onsubmit = (event) => {
+            event.preventDefault()
+            const phone = f.elements["billing.phone"].value
+            if (/\\D/.test(phone)) return void (bad.textContent = "The Telephone field may only contain numeric characters")
+            send("addresses", phone).then(() => { ship.hidden = false })
+          }
+          flat.onchange = () => send("shipping-methods", "flat").then(() => { pay.hidden = false })
+        </script>`
+        const { log, mug, rail } = yield* shopOf({
+          ways: '<a href="/checkout/onepage">Checkout</a>',
+          pages: (path) => (path === "/checkout/onepage" ? page : undefined)
+        })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.deepInclude(done, { status: "passed", total: "12.00" }, JSON.stringify([done, log]))
+        assert.match(done.detail, /shipping: \$0\.00 Flat Rate; \$0\.00 Free Shipping/)
+        assert.deepStrictEqual(log.sent, [
+          "/api/checkout/onepage/addresses 34915880000",
+          "/api/checkout/onepage/shipping-methods flat"
+        ])
+        const paid = yield* rail.payment
+        assert.deepStrictEqual(
+          paid.methods.map(({ method }) => method),
+          ["cash_on_delivery", "bank_transfer"]
+        )
+      })
+    )
+
     it.effect("reads what a field is called where that has a colon", () =>
       Effect.gen(function* () {
         const named = guests.replace(

@@ -34,7 +34,14 @@ describe("the price of a product page", () => {
     assert.strictEqual(candidate(`<p><del>$120.00</del> <ins>$80.00</ins></p>${add}`)?.price, "80.00")
     assert.strictEqual(candidate(`<p>M.R.P. <s>₹1,999</s> ₹1,499</p>${add}`)?.price, "1499")
     assert.strictEqual(candidate(`<p><strike><b>$9</b>9.00</strike> now $80.00</p>${add}`)?.price, "80.00")
-    for (const name of ["old-price", "price old_price", "price-old", "normalprice"])
+    for (const name of [
+      "old-price",
+      "price old_price",
+      "price-old",
+      "normalprice",
+      "text-zinc-500 line-through",
+      "text-decoration-line-through"
+    ])
       assert.strictEqual(
         candidate(`<p><span class="${name}">$120</span> <b>$80.00</b></p>${add}`)?.price,
         "80.00",

@@ -48,7 +48,8 @@ const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top)\s*:\s*-\d{4,6}(?:\.\d{0,9})?(?:px|em|rem)\b)/i
 const strikes: ReadonlySet<string> = new Set(["s", "del", "strike"])
 /** What many shops call the price of before, which their style sheets strike through. */
-const struckClass = /(?:^|\s)(?:(?:old|was)[-_]?price|price[-_]{1,2}(?:old|was))(?:\s|$)/i
+const struckClass =
+  /(?:^|\s)(?:(?:old|was)[-_]?price|price[-_]{1,2}(?:old|was)|(?:text-decoration-)?line-through)(?:\s|$)/i
 /** What it is called as well, by shops that strike it through where there is another, and by shops of which it is the price. */
 const normalClass = /(?:^|\s)normalprice(?:\s|$)/i
 const classOf = ({ attributes }: PageElement): string => attributes.get("class")?.slice(0, 500) ?? ""

@@ -53,7 +53,7 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
     method: "bank_transfer",
     class: "deferred",
     choice:
-      /bank[ _-]?(?:wire|transfer)|wire transfer|\bbacs\b|vorkasse|überweisung|banktransfer|virement|transferencia|bonifico|overschrijving|banköverföring|bankoverf|tilisiirto|przelew|bankov\p{L}{1,3} p[řr]evod|átutalás|havale|transfer bancar|банковск\p{L}{1,3} перевод|τραπεζική (?:κατάθεση|μεταφορά)|銀行振込|银行转账|銀行轉帳|무통장|계좌\s?이체|تحويل بنكي|העברה בנקאית|chuyển khoản|โอนเงิน|बैंक ट्रांसफर|\bsepa\b/iu
+      /bank[ _-]?(?:wire|transfer)|(?:wire|money) transfer|\bbacs\b|vorkasse|überweisung|banktransfer|virement|transferencia|bonifico|overschrijving|banköverföring|bankoverf|tilisiirto|przelew|bankov\p{L}{1,3} p[řr]evod|átutalás|havale|transfer bancar|банковск\p{L}{1,3} перевод|τραπεζική (?:κατάθεση|μεταφορά)|銀行振込|银行转账|銀行轉帳|무통장|계좌\s?이체|تحويل بنكي|העברה בנקאית|chuyển khoản|โอนเงิน|बैंक ट्रांसफर|\bsepa\b/iu
   },
   { method: "cheque", class: "deferred", choice: /\bcheque\b|\bcheck(?: |_)?money(?: |_)?order\b|checkmo|\bchèque\b/i },
   {
