@@ -74,6 +74,27 @@ describe("a home page that has everything but its products before its scripts ha
     assert.include(told(outcome).blockers, "discovery warning javascript_wall")
   })
 
+  it("is shown by a browser, which goes on to what a category lists where neither address tells what it is", async () => {
+    const kettle = '<h1>Kettle</h1><p>$49.00</p><form action="/cart/add"><button>Add to cart</button></form>'
+    const menu = '<a href="/kitchenware.html">Kitchenware</a>'
+    const shown = new Map([
+      ["/", menu],
+      [
+        "/kitchenware.html",
+        `${menu} <a href="/kitchenware.html?color=1">Blue</a> <a href="/steel-kettle.html">Kettle</a>`
+      ],
+      ["/steel-kettle.html", kettle]
+    ])
+    const asked: Array<string> = []
+    const outcome = await testWith(({ pathname, search }) => {
+      asked.push(pathname + search)
+      return shown.get(pathname) ?? ""
+    })
+    assert.match(outcome.steps[0]?.detail ?? "", /1 product addresses, but only with a browser/)
+    assert.include(asked, "/steel-kettle.html")
+    assert.notInclude(asked, "/kitchenware.html?color=1")
+  })
+
   it("is shown by a browser, which tells a product by its page where no address does", async () => {
     const kettle = '<h1>Kettle</h1><p>$49.00</p><form action="/cart/add"><button>Add to cart</button></form>'
     const outcome = await testWith(({ pathname }) =>
