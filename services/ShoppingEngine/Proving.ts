@@ -31,10 +31,9 @@ const pathOf = (href: string): string => URL.parse(href)?.pathname ?? href
 /** Pages that may be products' and that only this page links, of those that a shop's pages link: what it lists. */
 export const beyond = (origin: string, page: PageFacts, before: PageFacts): ReadonlyArray<URL> => {
   const linked = new Set(before.links.map(({ href }) => pathOf(href)))
+  // A page that is only sorted or narrowed in another way has the path of one that is linked before.
   const links = page.links.filter(({ href }) => !linked.has(pathOf(href)))
-  // How what is listed is sorted and narrowed says a query.
-  const plain = links.filter(({ href }) => !href.includes("?"))
-  return guesses(origin, { ...page, links: plain }, { listed: [], locations: [] }).slice(0, maxBeyond)
+  return guesses(origin, { ...page, links }, { listed: [], locations: [] }).slice(0, maxBeyond)
 }
 
 /** Takes the next that robots.txt lets us read. */

@@ -151,6 +151,16 @@ if (missing !== undefined) {
       })
     )
 
+    it.effect("does not say so where the cart's page asked for a password before", () =>
+      Effect.gen(function* () {
+        const beside = `<form method="post" action="/login">${login}<button>Sign In</button></form>`
+        const { mug, rail } = yield* shopOf({ ways: `${beside}<button>Proceed to Checkout</button>` })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.notInclude(JSON.stringify(done.blockers), "account_required", done.detail)
+      })
+    )
+
     it.effect("goes on as a guest where that login lets guests on", () =>
       Effect.gen(function* () {
         const { mug, rail } = yield* shopOf({
@@ -167,7 +177,7 @@ if (missing !== undefined) {
     it.effect("agrees to the terms where its way on cannot be pressed before, and to nothing else", () =>
       Effect.gen(function* () {
         const terms = `${box("terms", "I agree to the terms and conditions", 'required id="t"')}${box("news", "Newsletter", 'required id="n"')}`
-        const page = `<ol class="steps"><li aria-current="step">Contact</li><li>Payment</li></ol><form method="post" action="/checkout/contact"><label>Email <input type="email" name="email" required></label><label>Name <input name="name" autocomplete="name"></label>${terms}<button id="on" disabled>Continue</button></form><script>t.onchange = () => { on.disabled = !t.checked; n.required = false }</script>`
+        const page = `<ol class="steps"><li aria-current="step">Contact</li><li>Payment</li></ol><form method="post" action="/checkout/contact"><label>Email <input type="email" name="email" required></label><label>Name <input name="name" autocomplete="name"></label>${terms}<button id="on" disabled>Continue</button></form><script>t.onchange = () => { on.disabled = !t.checked; n.required = false }</script><form method="post" action="/letters"><label>Email <input type="email" name="to"></label><label><input type="checkbox" name="privacy" required onchange="fetch('/ticked', { method: 'POST' })"> I accept the privacy policy</label><button>Subscribe</button></form>`
         const { log, mug, rail } = yield* shopOf({
           ways: '<a href="/checkout/">Checkout</a>',
           pages: (path) => (path === "/checkout/" ? page : path === "/checkout/contact" ? guests : undefined)

@@ -113,7 +113,8 @@ describe("a shop whose addresses do not say what they are", () => {
 
   it.live("is known by what its category lists, though nothing else leads there", () =>
     Effect.gen(function* () {
-      const listed = ["mugs.html?color=1", "white-mug.html", "teapot.html"]
+      const narrowed = ["mugs.html?color=1", ...["a", "b", "c"].map((name) => `${name}-sorted.html?by=price`)]
+      const listed = [...narrowed, "white-mug.html", "teapot.html"]
       const { domain } = yield* site({
         "/": links([...services, "mugs.html"]),
         ...Object.fromEntries(services.map((path) => [`/${path}`, "<p>Nothing</p>"])),
