@@ -28,7 +28,7 @@ interface Box {
 const most = 200
 
 /** Runs in the page. `pressed` is the control that is to be pressed, if any is. */
-const readBoxes = (boxes: ReadonlyArray<Box>, pressed?: Pick<Box, "form"> | null) => {
+const readBoxes = (boxes: ReadonlyArray<Box>, pressed: Pick<Box, "form"> | null) => {
   const groups: Array<{ readonly around: unknown; readonly name: string }> = []
   // Radio buttons of HTML are of a group by their form and name. Others, and those without a name, by what is around them.
   const groupOf = (box: Box) => {
@@ -51,7 +51,7 @@ const readBoxes = (boxes: ReadonlyArray<Box>, pressed?: Pick<Box, "form"> | null
       isOn: box.checked ?? box.getAttribute("aria-checked") === "true",
       isOff: box.disabled === true || box.getAttribute("aria-disabled") === "true",
       isRequired: box.required === true || box.getAttribute("aria-required") === "true" || /\*\s*$/.test(label),
-      isSent: pressed != null && (box.form ?? null) === (pressed.form ?? null)
+      isSent: pressed !== null && (box.form ?? null) === (pressed.form ?? null)
     }
   })
 }
@@ -125,7 +125,7 @@ export const agree = Effect.fnUntraced(function* (tab: Tab, control: Locator) {
   const wanted = [...read.entries()].filter(
     ([, box]) => box.isSent && !box.isOn && !box.isOff && mustAgree(asControl(box))
   )
-  for (const [at] of wanted.slice(0, most)) yield* press(boxes.nth(at))
+  for (const [at] of wanted) yield* press(boxes.nth(at))
   if (wanted.length > 0) yield* tab.quiet
   return wanted.length > 0
 })

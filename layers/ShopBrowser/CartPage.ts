@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { chargedIn } from "#domain/CartLine.ts"
-import { emptyCart, isCart } from "#domain/CartWords.ts"
+import { isCart, saysEmpty } from "#domain/CartWords.ts"
 import { readPrices } from "#domain/page/Price.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
@@ -56,16 +56,6 @@ const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
   return undefined
 })
 
-/** What a page says, without what it calls its controls: a full cart has a button "Empty cart". */
-const wordsBeside = ({ facts, text }: Look): string => {
-  const named = [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].map(
-    ({ label, value }) => label ?? value ?? ""
-  )
-  const names = [...named, ...facts.links.map((link) => link.text)].filter((name) => emptyCart.test(name))
-  // Drawn names may be in other cases than those in the page.
-  return names.reduce((rest, name) => rest.replaceAll(name.toLowerCase(), " "), text.toLowerCase())
-}
-
 /** Whether a row has what only the row of a cart has: a quantity to change, or a way to take it out. */
 const isOfCart = Effect.fnUntraced(function* (row: Locator) {
   const changes = row.locator(
@@ -77,15 +67,15 @@ const isOfCart = Effect.fnUntraced(function* (row: Locator) {
 /** Reads a page as a cart. An empty one may show the item too: among what was seen last, or what others bought. */
 export const readCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, status: number) {
   const seen = yield* look(tab)
-  const saysEmpty = emptyCart.test(wordsBeside(seen))
+  const isSaid = saysEmpty(seen.text, seen.facts) !== undefined
   const found = yield* lineOf(tab, candidate)
-  const line = found !== undefined && (!saysEmpty || (yield* isOfCart(found.row))) ? found.text : undefined
+  const line = found !== undefined && (!isSaid || (yield* isOfCart(found.row))) ? found.text : undefined
   const read: CartSeen = {
     look: seen,
     status,
     line: line === undefined ? undefined : (snippet(line) ?? undefined),
     price: line === undefined ? null : chargedIn(line, candidate),
-    isEmpty: line === undefined && saysEmpty,
+    isEmpty: line === undefined && isSaid,
     isLogin: line === undefined && isLogin(seen)
   }
   return read

@@ -18,12 +18,18 @@ export interface Choice {
 
 /** As much of a radio button as is asked here. */
 interface Radio {
+  readonly name: string
+  readonly id: string
   readonly labels: Iterable<{
     readonly textContent: string | null
-    checkVisibility(): boolean
+    checkVisibility(how: typeof visibly): boolean
     click(): void
   }> | null
+  checkVisibility(how: typeof visibly): boolean
 }
+
+/** As a tree of roles has it. */
+const visibly = { visibilityProperty: true } as const
 
 const most = 20
 
@@ -31,18 +37,17 @@ const nameIn = Effect.fnUntraced(function* (radio: Locator) {
   return (yield* roleName(radio)) ?? (yield* namesOf(radio))[0] ?? ""
 })
 
-/** Runs in the page. */
-const readLabels = ({ labels }: Radio): string =>
-  [...(labels ?? [])]
-    .filter((label) => label.checkVisibility())
-    .map(({ textContent }) => (textContent ?? "").replace(/\s+/g, " ").trim())
-    .join(" ")
-    .trim()
-    .slice(0, 300)
+/** Runs in the page. Of radio buttons that are not shown what their shown labels say; nothing of others. */
+const readHidden = (radios: ReadonlyArray<Radio>, how: typeof visibly) =>
+  radios.slice(0, 200).map((radio) => {
+    const labels = radio.checkVisibility(how) ? [] : [...(radio.labels ?? [])]
+    const texts = labels.filter((label) => label.checkVisibility(how)).map(({ textContent }) => textContent ?? "")
+    return { name: texts.join(" ").replace(/\s+/g, " ").trim().slice(0, 300), attributes: `${radio.name} ${radio.id}` }
+  })
 
 /** Runs in the page. */
-const pressLabel = ({ labels }: Radio): void =>
-  [...(labels ?? [])].find((label) => label.checkVisibility() && (label.textContent ?? "").trim() !== "")?.click()
+const pressLabel = ({ labels }: Radio, how: typeof visibly): void =>
+  [...(labels ?? [])].find((label) => label.checkVisibility(how) && (label.textContent ?? "").trim() !== "")?.click()
 
 const attributesOf = (radio: Locator) =>
   Effect.map(
@@ -60,15 +65,10 @@ export const radiosOn = Effect.fnUntraced(function* (tab: Tab) {
     const attributes = yield* attributesOf(radio)
     choices.push({ radio, name: yield* nameIn(radio), attributes, isBehindLabel: false })
   }
-  const hidden = tab.page.locator("input[type=radio]:not(:visible)")
-  const others = Math.min(yield* ask(() => hidden.count()), most)
-  for (let index = 0; index < others; index++) {
-    const radio = hidden.nth(index)
-    const name = yield* ask(() => radio.evaluate(readLabels))
-    const isKnown = name === "" || choices.some((one) => one.name === name)
-    if (!isKnown) choices.push({ radio, name, attributes: yield* attributesOf(radio), isBehindLabel: true })
-  }
-  return choices
+  const all = tab.page.locator("input[type=radio]")
+  const hidden = yield* ask(() => all.evaluateAll(readHidden, visibly))
+  const drawn = hidden.map((one, at): Choice => ({ ...one, radio: all.nth(at), isBehindLabel: true }))
+  return [...choices, ...drawn.filter(({ name }) => name !== "").slice(0, most)]
 })
 
 /** Chooses it. One that cannot be is left, and no more. */
@@ -76,7 +76,7 @@ export const choose = ({ isBehindLabel, radio }: Choice) =>
   Effect.ignore(
     ask(() =>
       isBehindLabel
-        ? radio.evaluate(pressLabel)
+        ? radio.evaluate(pressLabel, visibly)
         : radio.check({ timeout: 1_500 }).catch(() => radio.click({ timeout: 1_500 }))
     )
   )

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { emptyCart } from "#domain/CartWords.ts"
+import { saysEmpty } from "#domain/CartWords.ts"
 import { type AddToCart, addToCart } from "#domain/page/AddToCart.ts"
 import { sameAmount } from "#domain/page/Price.ts"
 import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
@@ -173,7 +173,7 @@ const complaint = (product: PageSeen, landed: PageSeen, cart: PageSeen): StepOut
       snippet(landed.facts.visibleText)
     )
   }
-  const isEmpty = emptyCart.exec(cart.facts.visibleText)?.[0]
+  const isEmpty = saysEmpty(cart.facts.visibleText, cart.facts)
   if (isEmpty === undefined && cart.facts.isCut)
     return unknown(
       "The cart's page is longer than we read, and up to there it does not show the item.",
@@ -224,7 +224,7 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
     const sign = signs.find(({ count }, index) => count(cart.facts) > (known[index] ?? 0))
     // What a cart recommends was there before; where its page was not seen then, one that says it is empty is.
     const isCompared = isGood(before) && before.answer.url.pathname === cart.answer.url.pathname
-    if (sign !== undefined && (isCompared || !emptyCart.test(cart.facts.visibleText)))
+    if (sign !== undefined && (isCompared || saysEmpty(cart.facts.visibleText, cart.facts) === undefined))
       return { cart, product: seen, quantity: way.quantity, calling: sign.calling(cart.facts) }
     return scriptsForm(seen, candidate, landed) ?? complaint(seen, landed, cart)
   })

@@ -1,3 +1,4 @@
+import type { PageFacts } from "./page/PageFacts.ts"
 import { any } from "./WordPatterns.ts"
 
 /** How the ways through a shop are called in the words of most shops: one place for what forms and what a browser goes by. */
@@ -73,7 +74,7 @@ export const onward = [
 ].join("|")
 
 /** What a page says of a cart that holds nothing. */
-export const emptyCart = any(
+const emptyCart = any(
   "(?:cart|bag|basket|trolley)\\s+is\\s+(?:currently\\s+)?empty|(?:don['’]?t|do\\s+not)\\s+have\\s+any(?:thing|\\s+items)\\s+in\\s+your\\s+(?:cart|bag|basket)|(?:no(?:\\s+more)?|(?<!\\d)0)\\s+items?\\s+in\\s+(?:your|the)\\s+(?:\\S+\\s+)?(?:cart|bag|basket|trolley)|empty\\s+(?:cart|bag|basket)",
   "keine?\\s+(?:weiteren\\s+)?artikel\\s+(?:im|in\\s+(?:ihrem|deinem))\\s+warenkorb|warenkorb\\s+enthält\\s+keine|(?:plus\\s+d['’]|aucun\\s+)(?:articles?|produits?)\\s+dans\\s+(?:votre|le)\\s+panier|no\\s+hay\\s+(?:más\\s+|ningún\\s+)?(?:artículos?|productos?)\\s+en\\s+(?:su|tu|el|la)\\s+(?:carrito|cesta)|non\\s+ci\\s+sono\\s+(?:più\\s+)?(?:articoli|prodotti)\\s+nel\\s+(?:tuo\\s+|suo\\s+)?carrello",
   "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
@@ -81,3 +82,16 @@ export const emptyCart = any(
   "(?:varukorgen|kundvagnen|(?:indkøbs|handle)?kurven?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
   "カート(?:の中)?(?:は|が)空|カートに商品(?:が|は)(?:入っていません|ありません)|购物车(?:是|为)?空|購物車(?:是|為)?空|장바구니가\\s*비어"
 )
+
+/**
+ * In which words a cart's page says that it holds nothing; undefined where it does not. What it calls its controls and links is none of
+ * them: a full cart has a button "Empty cart". `text` is what is to be read, whose drawn names may be in other cases than the page's.
+ */
+export const saysEmpty = (
+  text: string,
+  { controls, forms, links }: Pick<PageFacts, "controls" | "forms" | "links">
+): string | undefined => {
+  const named = [...controls, ...forms.flatMap((form) => form.controls)].map(({ label, value }) => label ?? value ?? "")
+  const names = [...named, ...links.map((link) => link.text)].filter((name) => emptyCart.test(name))
+  return emptyCart.exec(names.reduce((rest, name) => rest.replaceAll(name.toLowerCase(), " "), text.toLowerCase()))?.[0]
+}

@@ -145,28 +145,42 @@ describe("a shop that takes whoever names JSON for one of its own scripts, as Pr
   )
 })
 
-describe("a cart that only scripts fill, and whose page is not where carts usually are", () => {
-  it.live("is not taken to hold what it recommends", () =>
+describe("a cart whose page is not where carts usually are", () => {
+  const recommended = "<h2>Popular products</h2><p>Stylo plume 9,00 €</p>"
+  const emptying = '<form action="/carrito/clear" method="post"><button>Empty basket</button></form>'
+  /** A shop whose cart says this after its form was sent. */
+  const testWith = (cart: string) =>
     Effect.gen(function* () {
-      const recommended = "<h2>Popular products</h2><p>Stylo plume 9,00 €</p>"
       const form = `<form action="/carrito" method="post"><input type="hidden" name="id_product" value="1"><button>Add to cart</button></form>`
       const { domain } = yield* Fixture.open((request, response, base) => {
         const path = new URL(request.url ?? "/", base).pathname
         const bodies: Readonly<Record<string, string>> = {
           "/": home,
           "/products/pen": thing(form, offer),
-          "/carrito": `<p>No hay más artículos en su carrito</p>${recommended}`
+          "/carrito": cart
         }
         const body = bodies[path]
         const whole = page(base, "Shop", body ?? "").replace(/<a href="[^"]*\/cart">Cart<\/a>/, "")
         send(response, body === undefined ? 404 : 200, whole)
       })
-      const outcome = yield* testOf(domain, "add_to_cart")
+      return yield* testOf(domain, "add_to_cart")
+    }).pipe(Effect.scoped)
+
+  it.live("is not taken to hold what it recommends, where only scripts fill it", () =>
+    Effect.gen(function* () {
+      const outcome = yield* testWith(`<p>No hay más artículos en su carrito</p>${recommended}`)
       assert.deepStrictEqual(
         [line(outcome), outcome.blockers.at(-1)?.id],
         ["discovery! selection! cart?", "add_to_cart_failed"],
         JSON.stringify(told(outcome))
       )
-    }).pipe(Effect.scoped)
+    })
+  )
+
+  it.live("is not taken to be empty for a button that would empty it", () =>
+    Effect.gen(function* () {
+      const outcome = yield* testWith(`<p>Stylo plume 9,00 €</p>${emptying}`)
+      assert.strictEqual(line(outcome), "discovery! selection! cart", JSON.stringify(told(outcome)))
+    })
   )
 })

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { Offered } from "#domain/ProductChoice.ts"
+import { magentoListing } from "#domain/scan/PlatformApis.ts"
 import type { Errand } from "../Errand.ts"
 import { bestOf, maxProducts, skuOf } from "./Goods.ts"
 
@@ -38,8 +39,7 @@ const MagentoProducts = Schema.Struct({
 
 const magentoGoods = "sku stock_status price_range{minimum_price{final_price{value currency}}}"
 
-/** By a filter that all products pass: a search finds nothing by fewer letters than the shop has set. */
-const magentoQuery = `{products(filter:{price:{from:"0"}},pageSize:${maxProducts}){items{__typename name url_key url_suffix ${magentoGoods} categories{name} ... on ConfigurableProduct{variants{attributes{label} product{${magentoGoods}}}}}}}`
+const magentoFields = `__typename name url_key url_suffix ${magentoGoods} categories{name} ... on ConfigurableProduct{variants{attributes{label} product{${magentoGoods}}}}`
 
 const magentoOffer = ({
   price_range: { minimum_price },
@@ -57,7 +57,7 @@ const magentoBuilt: ReadonlySet<string> = new Set(["BundleProduct", "GroupedProd
 
 /** What Magento lists over GraphQL, which is open unless somebody closed it. What its buyer puts together is left to its pages. */
 export const magento = Effect.fnUntraced(function* (errand: Errand, base: URL) {
-  const url = `/graphql?query=${encodeURIComponent(magentoQuery)}`
+  const url = magentoListing(maxProducts, magentoFields)
   const said = yield* errand.json(MagentoProducts, { url, obeysRobots: true })
   if ("_tag" in said || said.value === undefined) return []
   return said.value.data.products.items.slice(0, maxProducts).flatMap((product): ReadonlyArray<Offered> => {

@@ -74,12 +74,16 @@ const woocommerce: PlatformApi = {
   }
 }
 
-/** By a filter that all products pass: a search finds nothing by fewer letters than the shop has set. */
-const magentoQuery = '{products(filter:{price:{from:"0"}},pageSize:5){items{name url_key url_suffix}}}'
+/**
+ * The path of Magento's list of products, with these fields of each: by a filter that all products pass, as a search finds nothing by
+ * fewer letters than the shop has set.
+ */
+export const magentoListing = (pageSize: number, fields: string): string =>
+  `/graphql?query=${encodeURIComponent(`{products(filter:{price:{from:"0"}},pageSize:${pageSize}){items{${fields}}}}`)}`
 
 const magento: PlatformApi = {
   catalogue: {
-    path: `/graphql?query=${encodeURIComponent(magentoQuery)}`,
+    path: magentoListing(5, "name url_key url_suffix"),
     isFault: (answer) => isNode(answer) && Array.isArray(answer["errors"]) && answer["errors"].length > 0,
     read: (answer, origin) => {
       const data = isNode(answer) && isNode(answer["data"]) ? answer["data"]["products"] : undefined
