@@ -9,11 +9,12 @@ import { PageReading } from "./PageReading.ts"
 import { unlessBusy } from "./PageReading/UnlessBusy.ts"
 import { monotonicMillis } from "./RealTime.ts"
 import { type BrowserVisit, ShopBrowser } from "./ShopBrowser.ts"
-import { buy } from "./ShoppingEngine/Buying.ts"
-import { discover, type Discovered } from "./ShoppingEngine/Discovery.ts"
+import { buy, mayHaveOrdered } from "./ShoppingEngine/Buying.ts"
+import { discover, type Discovered, type Storefront } from "./ShoppingEngine/Discovery.ts"
 import * as Errands from "./ShoppingEngine/Errand.ts"
 import { ShoppingPolicy } from "./ShoppingEngine/Policy.ts"
 import type { StepOutcome } from "./ShoppingEngine/Rail.ts"
+import { insteadOf, isSoldOut, mostChoices, without } from "./ShoppingEngine/SecondChoice.ts"
 import { select, type Selected } from "./ShoppingEngine/Selection.ts"
 import { asksBrowser, type Browser, discoverShown, selectShown } from "./ShoppingEngine/Shown.ts"
 import { type Site, SiteVisits } from "./SiteVisits.ts"
@@ -75,24 +76,35 @@ export class ShoppingEngine extends Context.Service<
           ),
           ({ front, outcome }) => railOf(outcome, front?.offers[0])
         )
-        const tried: Array<StepTried> = [found.tried]
         const { front, platform } = found.done
-        if (front === undefined || planned.length < 2) return { tried, chosen: undefined, platform }
-        const selected = yield* timed(
-          "selection",
-          Effect.flatMap(select(front), (selected: Selected) =>
-            asksBrowser(selected.outcome)
-              ? Effect.flatMap(browser, (opened): Effect.Effect<Selected> => selectShown(front, selected, opened))
-              : Effect.succeed(selected)
-          ),
-          ({ chosen, outcome }) => railOf(outcome, chosen ?? front.offers[0])
-        )
-        tried.push(selected.tried)
+        if (front === undefined || planned.length < 2) return { tried: [found.tried], chosen: undefined, platform }
+        const choose = (from: Storefront) =>
+          timed(
+            "selection",
+            Effect.flatMap(select(from), (selected: Selected) =>
+              asksBrowser(selected.outcome)
+                ? Effect.flatMap(browser, (opened): Effect.Effect<Selected> => selectShown(from, selected, opened))
+                : Effect.succeed(selected)
+            ),
+            ({ chosen, outcome }) => railOf(outcome, chosen ?? from.offers[0])
+          )
+        const selected = yield* choose(front)
         const { chosen } = selected.done
-        if (chosen === undefined || planned.length < 3) return { tried, chosen, platform }
+        if (chosen === undefined || planned.length < 3)
+          return { tried: [found.tried, selected.tried], chosen, platform }
         const rail = Effect.map(browser, (opened) => ("missing" in opened ? opened : { rail: opened.visit.rail }))
-        tried.push(...(yield* buy({ ...front, country }, chosen, planned.slice(2), rail)))
-        return { tried, chosen, platform }
+        const bought = yield* buy({ ...front, country }, chosen, planned.slice(2), rail)
+        let [left, last] = [without(front, chosen), bought]
+        for (let choices = 1; choices < mostChoices && isSoldOut(last) && left !== undefined; choices++) {
+          const other = yield* choose(left)
+          const next = other.done.chosen
+          if (next === undefined) break
+          last = yield* buy({ ...left, country }, next, planned.slice(2), rail)
+          if (last[0]?.status === "passed" || mayHaveOrdered(last))
+            return { tried: [found.tried, other.tried, ...insteadOf(chosen, last)], chosen: next, platform }
+          left = without(left, next)
+        }
+        return { tried: [found.tried, selected.tried, ...bought], chosen, platform }
       })
 
       const shop = Effect.fnUntraced(function* (

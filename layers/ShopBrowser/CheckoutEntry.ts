@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { isExtra } from "#domain/AsideWords.ts"
-import { checkoutWords, isCheckoutPage, shipsToMany } from "#domain/CartWords.ts"
+import { checkoutBehind, checkoutWords, isCheckoutPage, shipsToMany } from "#domain/CartWords.ts"
 import { decodedPath, isWayToPay } from "#domain/Deeds.ts"
 import { isOfShop, orderingForm } from "#domain/FormConduct.ts"
 import { alwaysOrders, mayOrder } from "#domain/OrderingWords.ts"
@@ -129,8 +129,9 @@ export const enter = Effect.fnUntraced(function* (tab: Tab, cart: URL) {
   const own = yield* look(tab)
   if (!isCheckout(own, cart) && (yield* asksAddress(tab, own)))
     return { found: { status, seen: own, isAsking: false }, elsewhere }
-  for (const path of usual) {
-    const answered = yield* tab.goTo(new URL(path, cart))
+  const behind = checkoutBehind(own.facts)
+  for (const url of [...(behind === undefined ? [] : [behind]), ...usual.map((path) => new URL(path, cart))]) {
+    const answered = yield* tab.goTo(url)
     const found = arrivedAt(answered, yield* look(tab))
     if (answered < 400 && found !== undefined) return { found, elsewhere }
   }

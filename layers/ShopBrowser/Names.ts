@@ -60,7 +60,7 @@ export const allowed = {
   goOn: onwards(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing|address(?:es)?)(?:\\s+(?:method|options?|details|information))?",
-    "next\\s+step|(?:continue|proceed)\\s+(?:to\\s+)?check\\s?out",
+    "next\\s+step|(?:continue|proceed|continuar|lanjutkan)\\s+(?:to\\s+|o\\s+)?check[-\\s]?out",
     "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
     "weiter\\s+(?:zu|zur|zum|zu\\s+den|mit)\\s+(?:versand|liefer|zahlung|adresse)\\S*",
     "continuar\\s+(?:al?|con)\\s+(?:(?:la|las|el)\\s+)?(?:método\\s+de\\s+)?(?:envío|pago|entrega|direcci(?:ón|ones))",
@@ -69,6 +69,9 @@ export const allowed = {
     "(?:continuar|avançar|prosseguir)\\s+(?:para|com)\\s+(?:[oa]s?\\s+)?(?:pagamento|entrega|envio|endereços?)",
     "(?:doorgaan|(?:ga\\s+)?verder)\\s+(?:naar|met)\\s+(?:de\\s+)?(?:betal|verzend|bezorg|adres)\\S*",
     "(?:przejdź|kontynuuj)\\s+(?:do\\s+)?(?:płatności|dostawy|adres\\S*)",
+    "(?:fortsätt|fortsæt|fortsett|gå\\s+vidare)\\s+till?\\s+(?:betaling|betalning|levering|leverans|frakt|adress)\\S*",
+    "(?:kassier|bestell|bezahl)vorgang\\s+fortsetzen|(?:continuer|poursuivre)\\s+le\\s+paiement|continuar\\s+(?:la\\s+)?finalización\\s+de\\s+la\\s+compra",
+    "продолжить\\s+оформление(?:\\s+заказа)?|继续结[账帐]|繼續結[帳賬]|الاستمرار\\s+إلى\\s+الدفع(?:\\s+والخروج)?",
     onward
   ),
   remove: whole(

@@ -28,13 +28,26 @@ interface Radio {
   checkVisibility(how: typeof visibly): boolean
 }
 
+interface Neighboured {
+  readonly nextElementSibling: {
+    readonly tagName: string
+    readonly control?: object | null
+    readonly textContent: string | null
+  } | null
+}
+
 /** As a tree of roles has it. */
 const visibly = { visibilityProperty: true } as const
 
 const most = 20
 
+/** Runs in the page. The label right behind a radio button that is bound to nothing, as Odoo's: a person reads it as its name. */
+const readBehind = ({ nextElementSibling: next }: Neighboured): string =>
+  next?.tagName === "LABEL" && next.control === null ? (next.textContent ?? "").replace(/\s+/g, " ").trim() : ""
+
 const nameIn = Effect.fnUntraced(function* (radio: Locator) {
-  return (yield* roleName(radio)) ?? (yield* namesOf(radio))[0] ?? ""
+  const own = yield* roleName(radio)
+  return own ?? ((yield* ask(() => radio.evaluate(readBehind))) || (yield* namesOf(radio))[0]) ?? ""
 })
 
 /** Runs in the page. Of radio buttons that are not shown what their shown labels say; nothing of others. */

@@ -143,7 +143,7 @@ const asWarning = (blocker: Blocker, rail: ShopRail | null): Blocker => ({
 })
 
 /** What may have become an order is told before everything else. */
-const mayHaveOrdered = (attempt: Attempt): boolean =>
+export const mayHaveOrdered = (attempt: Attempt): boolean =>
   attempt.some(({ blockers }) => blockers.some(({ id }) => id === "order_taken" || id === "order_uncertain"))
 
 /**

@@ -14,6 +14,7 @@ import { probeUcp } from "../ScanEngine/protocols/UcpProbe.ts"
 import { agentName } from "../SiteVisits/Vantages.ts"
 import { isGood, pageIn, type PageSeen, pageFor, wallOf } from "./ApiRail.ts"
 import * as Catalogue from "./Catalogue.ts"
+import { categoriesOf, ofSite } from "./Categories.ts"
 import type { Errand } from "./Errand.ts"
 import { evidenceOf, failed, passed, refusedBy, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
 import { nothing, troubled } from "./NothingFound.ts"
@@ -105,33 +106,6 @@ const rules = Effect.fnUntraced(function* (errand: Errand) {
   const isPage = outcome.status < 300 && isMarkup(openingOf(outcome.document, 4096))
   return { robots: isPage ? robotsOf(404, "") : robotsOf(outcome.status, outcome.text), outcome }
 })
-
-const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL> => {
-  const urls = new Map<string, URL>()
-  for (const address of addresses) {
-    const url = URL.parse(address, base.href)
-    if (url === null || bareHost(url.host) !== bareHost(base.host)) continue
-    url.hash = ""
-    urls.set(url.href, url)
-  }
-  return [...urls.values()].toSorted((a, b) => (a.href < b.href ? -1 : 1))
-}
-
-const categoryPath =
-  /\/(?:collections?|categor(?:y|ies)|c|shop|store|catalog(?:ue)?|products|department|kategorie|women|men|all)(?:\/|$)/i
-
-/** Shops of one script name the category in their query. */
-const namedCategory =
-  /[?&](?:cPath|cat_id|category_id|id_category|path)=\d+(?:_\d+)*(?:&|$)|[?&](?:route|rt)=product\/category&/i
-const isCategory = (url: URL | null): boolean =>
-  url !== null && (categoryPath.test(url.pathname) || namedCategory.test(url.search))
-
-/** Pages that look by their address as if they list products. */
-export const categoriesOf = ({ links }: PageFacts, base: URL): ReadonlyArray<URL> =>
-  ofSite(
-    links.map(({ href }) => href).filter((href) => isCategory(URL.parse(href))),
-    base
-  )
 
 /** Products that pages link: the home page first, then a few that look like categories. */
 const linked = Effect.fnUntraced(function* (errand: Errand, home: PageSeen, platform: PlatformId | null) {

@@ -2,7 +2,7 @@ import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageControl, PageFacts, PageForm } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { actionOf, type FormPurpose, maySendOrder, maySubmit } from "#domain/FormConduct.ts"
-import { checkoutWords, isCart, isCheckoutPath, shipsToMany } from "#domain/CartWords.ts"
+import { checkoutBehind, checkoutWords, isCart, isCheckoutPath, shipsToMany } from "#domain/CartWords.ts"
 import { decodedPath } from "#domain/Deeds.ts"
 import { guestLabel, isAfterwards } from "#domain/GuestWords.ts"
 import { encoded, type FilledForm } from "#domain/ShopperForm.ts"
@@ -121,7 +121,7 @@ export const checkoutLink = (facts: PageFacts): URL | undefined =>
     { ...facts, links: facts.links.filter(({ href }) => leadsOn(href, new URL(facts.url))) },
     checkoutWords,
     (url) => isCheckoutPath(decodedPath(url))
-  )
+  ) ?? checkoutBehind(facts)
 
 export const guestLink = (facts: PageFacts): URL | undefined =>
   linkTo(

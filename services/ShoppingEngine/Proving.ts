@@ -3,6 +3,7 @@ import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { productCandidates } from "#domain/scan/Candidates.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
+import { categoriesOf } from "./Categories.ts"
 import type { Errand } from "./Errand.ts"
 import type { SiteAnswer } from "../SiteVisits.ts"
 import type { SitemapSeen } from "./Sitemaps.ts"
@@ -12,6 +13,8 @@ import { turnedAway } from "./TurnedAway.ts"
 const maxLooked = 10
 /** And how many of those that one of them links and the page before does not: what is sorted there. */
 const maxBeyond = 3
+/** After how many that are not there the shop's own lists are looked at: a sitemap may be older than what is sold. */
+const gone = 3
 /** And how many of them have to be products to choose from. */
 const enough = 3
 
@@ -36,7 +39,7 @@ export const beyond = (origin: string, page: PageFacts, before: PageFacts): Read
   return guesses(origin, { ...page, links }, { listed: [], locations: [] }).slice(0, maxBeyond)
 }
 
-/** Takes the next that robots.txt lets us read. */
+/** Takes the next that may be looked at. */
 const nextOf = (queue: Array<URL>, allows: (url: URL) => boolean): URL | undefined => {
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) if (allows(next)) return next
   return undefined
@@ -44,8 +47,7 @@ const nextOf = (queue: Array<URL>, allows: (url: URL) => boolean): URL | undefin
 
 /**
  * Pages of products in a shop whose addresses do not say so, such as `/blue-shirt.html`: found by looking at pages, and at what those list.
- * `refused` where
- * none of them could be seen.
+ * `refused` where none of them could be seen.
  */
 export const proven = Effect.fnUntraced(function* (
   errand: Errand,
@@ -60,9 +62,12 @@ export const proven = Effect.fnUntraced(function* (
   const missing: Array<SiteAnswer> = []
   const queue = [...candidates]
   const known = new Set(queue.map(({ href }) => href))
-  for (let looked = 0; looked < maxLooked; looked++) {
-    const candidate = nextOf(queue, allows)
+  const looked = new Set<string>()
+  const isOpen = (url: URL) => !looked.has(url.href) && allows(url)
+  while (looked.size < maxLooked) {
+    const candidate = nextOf(queue, isOpen)
     if (candidate === undefined) break
+    looked.add(candidate.href)
     const seen = yield* pageFor("discovery", errand, candidate)
     // Who turns us away here is not asked again.
     if (!isGood(seen)) {
@@ -72,8 +77,11 @@ export const proven = Effect.fnUntraced(function* (
     const { status, url } = seen.answer
     const isThere = status >= 200 && status < 300 && url.origin === origin
     if (isThere && isProductPage(seen.facts)) found.push(url)
-    if (status >= 400) missing.push(seen.answer)
-    else if (!isProductPage(seen.facts)) seenAny = true
+    if (status >= 400) {
+      missing.push(seen.answer)
+      const isStale = missing.length === gone && found.length === 0 && !seenAny
+      if (isStale) queue.unshift(...categoriesOf(home.facts, home.answer.url).slice(0, maxBeyond))
+    } else if (!isProductPage(seen.facts)) seenAny = true
     if (found.length >= enough) break
     if (!isThere || isProductPage(seen.facts)) continue
     const listed = beyond(origin, seen.facts, home.facts).filter(({ href }) => !known.has(href))

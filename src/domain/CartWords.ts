@@ -57,6 +57,21 @@ export const isCheckoutPath = (path: string): boolean => checkoutPath.test(path)
 /** Whether it is plainly that of a checkout, whatever a shop calls the link: below its language, too. */
 export const isCheckoutPage = (path: string): boolean => checkoutPage.test(path)
 
+/**
+ * Of a page without a way to the checkout, the one to which a link leads back by its query: shops that sell to nobody without an account, as
+ * Odoo can, link to their login in its place. Opened by itself it tells whether that is so.
+ */
+export const checkoutBehind = ({ links, url }: Pick<PageFacts, "links" | "url">): URL | undefined => {
+  const { host } = new URL(url)
+  return links
+    .map(({ href }) => URL.parse(href))
+    .filter((link) => link !== null)
+    .filter((link) => link.host === host)
+    .flatMap((link) => [...link.searchParams.values()].map((value) => URL.parse(value, link.href)))
+    .filter((back) => back !== null)
+    .find((back) => back.host === host && isCheckoutPage(back.pathname))
+}
+
 /** What a button that goes on says, in languages in which it says nothing else. */
 export const onward = [
   "weiter|fortfahren|speichern\\s+und\\s+weiter",

@@ -35,6 +35,12 @@ const reviewPages: ReadonlyArray<{ readonly platform: string; readonly from: Reg
     platform: "shopware",
     from: /\/(?:checkout\/(?:cart|register|confirm)|account\/(?:register|login))\/?$/i,
     page: /^(?:\/[\w-]{2,10})?\/checkout\/confirm\/?$/i
+  },
+  // It counts the taxes and leads on to the page on which one pays.
+  {
+    platform: "odoo",
+    from: /\/shop\/(?:cart|checkout|address)\/?$/i,
+    page: /^(?:\/[\w-]{2,10})?\/shop\/confirm_order\/?$/i
   }
 ]
 
@@ -44,8 +50,11 @@ export const isReviewPage = (from: URL, to: URL): boolean =>
   ![...to.searchParams].some(([name, value]) => isOrderingField(name, value)) &&
   reviewPages.some((known) => known.from.test(from.pathname) && known.page.test(to.pathname))
 
-/** Where platforms take orders by whatever method: PrestaShop's ways to pay, and those of OpenCart, which its script asks for by GET. */
-const orderPage = /\/module\/[^/]+\/validation\/?$/i
+/**
+ * Where platforms take orders by whatever method: PrestaShop's ways to pay, what costs nothing at Odoo, and OpenCart's ways to pay, which
+ * its script asks for by GET.
+ */
+const orderPage = /\/module\/[^/]+\/validation\/?$|\/shop\/payment\/validate\/?$/i
 const orderRoute = /^\/?extension\/(?:[\w-]+\/)?payment\/[\w-]+[/|.]confirm$|^payment\/[\w-]+\/confirm$/i
 
 /** Whether a known platform takes orders at an address, even by a look at it. */

@@ -31,6 +31,8 @@ describe("a platform's page on which an order is looked at", () => {
     for (const from of ["/account/register", "/checkout/register", "/checkout/cart", "/de/checkout/register"])
       assert.isTrue(isReviewPage(url(from), url("/checkout/confirm")), from)
     assert.isTrue(isReviewPage(url("/en/checkout/register"), url("/en/checkout/confirm?redirected=1")))
+    for (const from of ["/shop/address", "/shop/checkout?express=1", "/de/shop/cart"])
+      assert.isTrue(isReviewPage(url(from), url("/shop/confirm_order")), from)
   })
 
   it("may not from anywhere else, at another host, or with something that orders", () => {
@@ -39,6 +41,8 @@ describe("a platform's page on which an order is looked at", () => {
     assert.isFalse(isReviewPage(url("/checkout/register", "other.example"), url("/checkout/confirm")))
     for (const to of ["/order/confirm", "/checkout/confirm/pay", "/checkout/order", "/checkout/confirm?place_order=1"])
       assert.isFalse(isReviewPage(url("/checkout/register"), url(to)), to)
+    assert.isFalse(isReviewPage(url("/shop/payment"), url("/shop/confirm_order")))
+    assert.isFalse(isReviewPage(url("/checkout"), url("/confirm_order")))
   })
 })
 
@@ -173,7 +177,11 @@ describe("where platforms take orders", () => {
   })
 
   it("a mere look orders at some of them, and so is none", () => {
-    for (const path of ["/module/ps_cashondelivery/validation", "/index.php?route=extension/payment/cod/confirm"])
+    for (const path of [
+      "/module/ps_cashondelivery/validation",
+      "/index.php?route=extension/payment/cod/confirm",
+      "/fr/shop/payment/validate"
+    ])
       assert.isTrue(ordersByLook(url(path)) && soundsLikeDeed(url(path)), path)
     assert.isFalse(ordersByLook(url("/index.php?route=checkout/checkout")))
   })

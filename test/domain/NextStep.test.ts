@@ -175,6 +175,17 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later(`<div>${panel("Step 1: Order")}${panel("Step 2: Payment")}</div>${asked}`), "an advertisement")
   })
 
+  it("is told by steps that stand within links and boxes without a name, as Odoo's", () => {
+    const step = (tag: string, name: string, more = "") =>
+      `<${tag} class="no-decoration"><div class="d-flex ${more}"><p class="o_wizard_steplabel">${name}</p></div></${tag}>`
+    const odoo = (...all: ReadonlyArray<string>) =>
+      `<div class="o_wizard"><div class="d-flex">${all.join("")}</div><div class="o_wizard_circle">2 of 3</div></div>`
+    const before = step("a", "Review Order", "o_wizard_step-done")
+    const current = "o_wizard_step_active"
+    assert.isTrue(later(odoo(before, step("span", "Shipping", current), step("span", "Payment"))))
+    assert.isFalse(later(odoo(before, step("a", "Shipping"), step("span", "Payment", current))))
+  })
+
   it("is told by the list that is named steps, whatever above it or around it looks like one", () => {
     const luma =
       '<ul class="opc-progress-bar"><li class="opc-progress-bar-item _active"><span>Shipping</span></li><li class="opc-progress-bar-item"><span>Review & Payments</span></li></ul>'

@@ -90,6 +90,12 @@ describe("what may be pressed", () => {
         "goOn",
         ["Procedi con la spedizione", "Continuar para o pagamento", "Verder naar bezorging", "Przejdź do płatności"]
       ],
+      [
+        "goOn",
+        "Continue checkout|Kassiervorgang fortsetzen|Continuer le paiement|Continuar finalización de la compra|Continuar check-out|Fortsæt til betaling|Продолжить оформление|继续结账|الاستمرار إلى الدفع".split(
+          "|"
+        )
+      ],
       ["remove", ["Remove", "Entfernen", "×"]]
     ]
     for (const [purpose, names] of allowed) for (const name of names) assert.isTrue(mayPress([name], purpose), name)

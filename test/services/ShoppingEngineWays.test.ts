@@ -74,6 +74,55 @@ describe("the way to the checkout", () => {
   )
 })
 
+describe("a login in the place of the way to the checkout, as Odoo's", () => {
+  for (const [back, status] of [
+    ["/commander/", "passed"],
+    ["/kasse", "unknown"]
+  ] as const)
+    it.live(`is no verdict: ${back}, to which it leads back, is opened`, () =>
+      Effect.gen(function* () {
+        const { steps } = yield* tested({ link: `<a href="/x/login?redirect=${back}?express=1">Suite</a>` })
+        assert.strictEqual(steps["checkout"]?.status, status, steps["checkout"]?.detail)
+      })
+    )
+})
+
+describe("a sitemap that is older than the shop", () => {
+  it.live("is left for what the shop's own list has", () =>
+    Effect.gen(function* () {
+      const found = (list: string) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const { domain } = yield* Fixture.open((request, response, base) => {
+              const { pathname } = new URL(request.url ?? "/", base)
+              const at = (path: string) => `<url><loc>${base}${path}</loc></url>`
+              const old = Array.from({ length: 12 }, (_, index) => `/old-mug-${index}.html`)
+              const xml = { "content-type": "application/xml" }
+              if (pathname === "/sitemap.xml")
+                return send(response, 200, `<urlset>${old.map(at).join("")}</urlset>`, xml)
+              const pages: Readonly<Record<string, string>> = {
+                "/": '<a href="/shop">Shop</a>',
+                "/shop": list,
+                "/steel-kettle.html": `${stated}<h1>Kettle</h1><p>20,00 €</p>`
+              }
+              const body = pages[pathname]
+              return send(response, body === undefined ? 403 : 200, page(body ?? ""))
+            })
+            return yield* testOf(domain, "search")
+          })
+        )
+      const listed = yield* found('<h1>All</h1><a href="/steel-kettle.html">Kettle</a>')
+      assert.match(
+        listed.product?.url ?? "",
+        /\/steel-kettle\.html$/,
+        JSON.stringify(listed.requests.map(({ url, status }) => [url, status]))
+      )
+      const none = yield* found("<h1>All</h1>")
+      assert.strictEqual(none.failure_point?.step, "discovery", JSON.stringify(none.steps))
+    })
+  )
+})
+
 describe("a cart that is emptied by a link", () => {
   it.live("is left empty, though other links of its page sound alike", () =>
     Effect.gen(function* () {

@@ -28,20 +28,23 @@ export const countedOf = ({ choices, marks, none }: PaymentSigns): PaymentOffer 
 
 const saysNone = new RegExp(
   [
-    "no (?:available )?payment (?:methods?|options?|providers?)(?!\\p{L})(?! (?:is |are )?(?:selected|chosen|required|needed|necessary|saved|stored|on file|fees?|yet))",
-    "(?:keine|keinerlei) (?:verfügbaren? )?(?:zahlungs(?:art|methode|möglichkeit|weise|option)(?:e?n)?|bezahlmethoden?)(?!\\p{L})(?! (?:ausgewählt|gewählt|gespeichert|hinterlegt))",
+    "no (?:(?:available|suitable|valid|supported|active|eligible) )?payment (?:methods?|options?|providers?)(?!\\p{L})(?! (?:is |are )?(?:selected|chosen|required|needed|necessary|saved|stored|on file|fees?|yet))",
+    "(?:keine|keinerlei) (?:(?:verfügbar|geeignet|passend|gültig|aktiv)en? )?(?:zahlungs(?:art|methode|möglichkeit|weise|option)(?:e?n)?|bezahlmethoden?)(?!\\p{L})(?! (?:ausgewählt|gewählt|gespeichert|hinterlegt))",
     "aucun(?:e)? (?:moyen|mode|méthode|option) de paiement(?!\\p{L})(?! (?:enregistré|sélectionné|choisi))",
     "(?:no (?:hay|existen|se han encontrado)|ningún|ninguna) (?:métodos?|formas?|medios?|opciones|opción) de pago(?!\\p{L})(?! (?:guardad|seleccionad))",
-    "(?:nessun(?:a)?|non ci sono) (?:metod[oi]|modalità|opzion[ei]) di pagamento(?!\\p{L})(?! (?:salvat|selezionat))",
-    "(?:nenhum(?:a)?|não (?:há|existem)) (?:métodos?|formas?|meios?|opç(?:ão|ões)) de pagamento(?!\\p{L})(?! (?:salv|guardad|selecionad))",
-    "geen (?:beschikbare )?betaal(?:methoden?|methodes|wijzen?|opties|mogelijkheden)(?!\\p{L})(?! (?:geselecteerd|gekozen|opgeslagen))",
+    "(?:nessuna? |non ci sono |non è stato possibile trovare un(?:a |\\p{P})?\\s?)(?:metod[oi]|modalità|opzion[ei]) di pagamento(?!\\p{L})(?! (?:salvat|selezionat))",
+    "(?:nenhum(?:a)?|não (?:há|existem)|não foi possível encontrar uma?) (?:métodos?|formas?|meios?|opç(?:ão|ões)) de pagamento(?!\\p{L})(?! (?:salv|guardad|selecionad))",
+    "geen (?:(?:beschikbare|geschikte|passende) )?betaal(?:methoden?|methodes|wijzen?|opties?|mogelijkheden)(?!\\p{L})(?! (?:geselecteerd|gekozen|opgeslagen))",
     "inga (?:tillgängliga )?betal(?:nings)?(?:sätt|metoder|alternativ)",
-    "ingen (?:tilgængelige |tilgjengelige )?betalings(?:metoder|muligheder|måter|alternativer)",
-    "brak (?:dostępnych )?(?:metod|form|sposobów) płatności",
-    "žádn(?:é|á) (?:dostupné )?(?:platební metod|způsoby? platby)",
-    "нет (?:доступных )?способов оплаты",
-    "(?:利用可能な|ご利用いただける)(?:お)?支払い?方法(?:は|が)(?:ありません|ございません)",
-    "(?:没有|沒有)可用的?(?:付款|支付)方式"
+    "(?:ingen|ikke fundet nogen|ikke funnet noen) (?:(?:tilgængelige|tilgjengelige|passende|egnede) )?betalings(?:metoder?|mulighed(?:er)?|måter?|alternativer)",
+    "brak (?:dostępnych |odpowiednich )?(?:metod|form|sposobów) płatności",
+    "žádn(?:é|á) (?:(?:dostupn|vhodn)[éá] )?(?:platební metod|způsoby? platby|možnosti? platby)",
+    "(?:нет (?:доступных |подходящих )?|не удалось найти подходящий )(?:способов|способ|вариант|вариантов) оплаты",
+    "(?:利用可能な|ご利用いただける|適切な)(?:お)?(?:支払い?|決済)(?:方法|オプション)(?:は|が)(?:ありません|ございません|見つかりません)",
+    "(?:(?:没有|沒有)可用|找不到(?:合适|合適|可用))的?(?:付款|支付)方式",
+    "(?:사용|이용) ?가능한 결제 ?(?:수단|방법)이 없|적절한 결제 ?(?:옵션|방법|수단)을 찾을 수 없",
+    "(?:لا توجد (?:طرق|خيارات)|لم نتمكن من العثور على (?:خيار|طريقة)) (?:ال)?دفع",
+    "không tìm thấy phương thức thanh toán|ไม่พบ(?:ตัวเลือก|วิธี|ช่องทาง)การชำระเงิน"
   ]
     .map((words) => `(?:(?<!\\p{L})${words})`)
     .join("|"),

@@ -27,7 +27,8 @@ const platformIds = [
   "jtl",
   "oxid",
   "tiendanube",
-  "spree"
+  "spree",
+  "odoo"
 ] as const
 export type PlatformId = (typeof platformIds)[number]
 
@@ -131,6 +132,8 @@ const platformMarks: ReadonlyArray<Mark> = [
     "html",
     /(?:\bd\w{5,30}\.cloudfront\.net|acdn\.mitiendanube\.com|dcdn\.(?:mitiendanube|nuvemshop))[^"']{0,100}stores|LS\.store\s*=/
   ),
+  mark("odoo", 3, "generator", /^odoo/i),
+  mark("odoo", 2, "html", /odoo\.__session_info__|\/web\/assets\/[\w/-]{1,60}web\.assets_frontend/),
   mark("spree", 2, "html", /Spree\.(?:routes|pathFor)|spree_api_key|\/assets\/spree\//)
 ]
 

@@ -12,6 +12,7 @@ const own: Partial<Record<PlatformId, RegExp>> = {
   ecwid: /-p\d{4,}\/?$/i,
   vtex: /\/p\/?$/i,
   evershop: /^\/(?:[a-z]{2}\/)?(?:product\/[^/]+|[^/]+\/[^/]+)\/?$/i,
+  odoo: /\/shop\/(?:[^/]+\/)?[^/]+-\d+\/?$/i,
   medusa: /\/products\/[^/]+\/?$/i,
   volusion: /-p\/[^/]+\.htm$|ProductDetails\.asp/i
 }

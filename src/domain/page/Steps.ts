@@ -58,6 +58,12 @@ const childrenOf = (tree: PageTree, element: PageElement): ReadonlyArray<PageEle
   return children
 }
 
+/** By its own name or, where it is a link around the step, as Odoo has them, by that of what it holds. */
+const isStep = (tree: PageTree, element: PageElement): boolean => {
+  const first = tree.elements[element.index + 1]
+  return namesSteps(element) || (first?.parent === element.index && namesSteps(first, ownNames))
+}
+
 /**
  * The steps that a page names in a row and says where in it we are: a list that is called steps or progress, or has a current step. Of
  * several the first, but a list by its own name before what only looks like one; empty when there is none. The last that is marked is the
@@ -72,7 +78,7 @@ export const readSteps = (tree: PageTree): PageFacts["steps"] => {
     if (++looked > most.groups) break
     const children = childrenOf(tree, element)
     if (children.length < 2 || children.length > most.steps) continue
-    const isNamed = namesSteps(element) || children.filter((child) => namesSteps(child)).length >= 2
+    const isNamed = namesSteps(element) || children.filter((child) => isStep(tree, child)).length >= 2
     const isMarked = children.some(
       (child) =>
         attributeOf(child, "aria-current", 20) === "step" ||

@@ -2,6 +2,7 @@ import { accountWall } from "../page/Accounts.ts"
 import { addToCart } from "../page/AddToCart.ts"
 import { productsAdded } from "../page/ProductsAdded.ts"
 import type { PageFacts, StatedProduct } from "../page/PageFacts.ts"
+import { folded } from "../page/PageText.ts"
 import type { Answer } from "../Rubric.ts"
 import { fix } from "./Fixes.ts"
 import type { SiteFacts } from "./SiteFacts.ts"
@@ -20,18 +21,27 @@ const hasPrice = (page: PageFacts): boolean => page.prices.some((price) => !pric
 
 /**
  * A page of one product: it states one, or has both a price and something that puts it into the cart. One from which several can be put
- * there is a list, unless one of the formats states a single product.
+ * there is a list, unless one of the formats states a single product; and one whose products all have a page of their own is a list.
  */
 export const isProductPage = (page: PageFacts): boolean => {
   const stated = page.products.filter(
     (product) => product.name !== null && (product.format !== "opengraph" || hasOffer(product))
   )
   if (!isOfOne(stated) && productsAdded(page).size > 1) return false
+  if (stated.length > 0 && stated.every(({ name }) => isOnlyLinked(page, lower(name ?? "")))) return false
   return (
     stated.length > 0 ||
     (hasPrice(page) && addToCart(page) !== undefined && page.headings.some(({ level }) => level === 1))
   )
 }
+const lower = (text: string): string => folded(text).toLowerCase()
+const pathOf = (address: string): string => URL.parse(address)?.pathname ?? address
+
+/** Whether a page links another one by a product's name and is not about it itself: it lists the product, if only that one. */
+const isOnlyLinked = ({ heading, links, title, url }: PageFacts, name: string): boolean =>
+  ![heading, title].some((about) => lower(about ?? "").includes(name)) &&
+  links.some(({ href, text }) => lower(text) === name && pathOf(href) !== pathOf(url))
+
 const isOfOne = (stated: ReadonlyArray<StatedProduct>) =>
   Object.values(Object.groupBy(stated, ({ format }) => format)).some(
     (products) => new Set(products?.map(({ name }) => name)).size === 1

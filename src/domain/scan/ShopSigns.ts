@@ -48,7 +48,7 @@ const signOf = ({ catalogue, home, platform, products, protocols }: Seen): strin
 }
 
 /** Platforms that also run sites without a shop; the others run nothing else. */
-const sitePlatforms: ReadonlySet<PlatformId> = new Set(["wix", "squarespace", "weebly"])
+const sitePlatforms: ReadonlySet<PlatformId> = new Set(["wix", "squarespace", "weebly", "odoo"])
 
 /**
  * A thing with a number and a price. Without one it may be a service or a program that its site tells search engines of, as a

@@ -74,7 +74,24 @@ describe("how a page can be paid", () => {
       "Brak dostępnych metod płatności",
       "Нет доступных способов оплаты",
       "利用可能な支払い方法はありません",
-      "没有可用的付款方式"
+      "没有可用的付款方式",
+      // Odoo's, in its translations.
+      "Pay with No suitable payment option could be found.",
+      "Es konnte keine geeignete Zahlungsoption gefunden werden.",
+      "Aucune option de paiement appropriée n'a pu être trouvée.",
+      "No se encontró ningún método de pago adecuado.",
+      "Non è stato possibile trovare un'opzione di pagamento adatta.",
+      "Não foi possível encontrar uma opção de pagamento adequada.",
+      "Geen geschikte betaaloptie gevonden.",
+      "Der blev ikke fundet nogen passende betalingsmulighed.",
+      "Nebyla nalezena žádná vhodná možnost platby.",
+      "Не удалось найти подходящий вариант оплаты.",
+      "適切な決済オプションが見つかりませんでした。",
+      "找不到合适的付款方式。",
+      "적절한 결제 옵션을 찾을 수 없습니다.",
+      "لم نتمكن من العثور على خيار دفع مناسب.",
+      "Không tìm thấy phương thức thanh toán nào phù hợp.",
+      "ไม่พบตัวเลือกการชำระเงินที่เหมาะสม"
     ]) {
       assert.isDefined(statesNoMethod({ visibleText: words }), words)
     }

@@ -21,7 +21,8 @@ describe("the platform of a shop", () => {
       ["squarespace", of("<script>Static.SQUARESPACE_CONTEXT = {}</script>")],
       ["salesforce_cc", of(`<img src="/on/demandware.static/a.png">`)],
       ["vtex", of("", {}, ["VtexWorkspace=master"])],
-      ["evershop", of(`<link href="/assets/frontStore/a.css">`)]
+      ["evershop", of(`<link href="/assets/frontStore/a.css">`)],
+      ["odoo", of(`<meta name="generator" content="Odoo"/>`)]
     ] as const) {
       assert.deepInclude(found, { id, confidence: "high" }, id)
     }

@@ -76,6 +76,8 @@ describe("the address of a product", () => {
       ["/mugs/12-blue-mug.html", "prestashop"],
       ["/index.php?route=product/product&product_id=40", "opencart"],
       ["/blue-mug/p", "vtex"],
+      ["/de/shop/furn-8888-office-lamp-6", "odoo"],
+      ["/shop/lamps-8/office-lamp-6", "odoo"],
       ["/dp/B00ABC", null],
       ["/index.php?route=product/product&product_id=50", "opencart"],
       ["/index.php?action=view&pid=50", null],

@@ -22,6 +22,22 @@ describe("a page of one product", () => {
     )
   })
 
+  it("is no list of a single one, which has a page of its own", () => {
+    const page = (html: string, heading = "Mugs", title = "Mugs | Shop") =>
+      isProductPage(
+        readPage(
+          `<title>${title}</title><h1>${heading}</h1>${html}<p>$9.00</p>${form("1")}`,
+          new URL("https://shop.example/mugs")
+        )
+      )
+    const linked = `<a href="/red-mug">Red  mug</a>`
+    assert.isFalse(page(stated("Red mug") + linked))
+    assert.isTrue(page(stated("Red mug")), "nothing else has it")
+    assert.isTrue(page(`${stated("Red mug")}<a href="/mugs#reviews">Red mug</a>`), "it is this page")
+    assert.isTrue(page(stated("Red mug") + linked, "Red mug, 300 ml"), "it is about it")
+    assert.isTrue(page(stated("Red mug") + linked, "Mugs", "Red mug | Shop"), "by its title")
+  })
+
   it("may offer others beside its own", () => {
     assert.isTrue(isOne(form("1") + form("2") + stated("Red mug")), "it says which it is about")
     assert.isTrue(isOne(form("1") + link("2") + link("3")), "its own has the form")
