@@ -15,10 +15,11 @@ import {
 import type { CheckoutOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { tickedStill } from "./CartStep.ts"
 import { asGuest, enter, guestHeld } from "./CheckoutEntry.ts"
-import { type Progress, walk, type Walker } from "./CheckoutWalk.ts"
+import { walk, type Walker } from "./CheckoutWalk.ts"
 import type { Meaning } from "./Fields.ts"
 import { captcha, isLogin, type Look, refusal } from "./Look.ts"
 import { isOrder } from "./Press.ts"
+import type { Progress } from "./Progress.ts"
 import { noneSaid } from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
 

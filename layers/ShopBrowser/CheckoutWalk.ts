@@ -1,49 +1,25 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
+import { reviewLink } from "#domain/Deeds.ts"
 import { asksToPay, isForGuests, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
 import { isEnoughToOrder, isStepFurther } from "#domain/NextStep.ts"
 import { totalIn } from "#domain/page/Total.ts"
-import { type OrderTaken, orderTaken } from "#domain/OrderTaken.ts"
-import { shopperAmong, type TestShopper } from "#domain/TestShopper.ts"
+import { orderTaken } from "#domain/OrderTaken.ts"
+import type { TestShopper } from "#domain/TestShopper.ts"
 import { agree, untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
-import { complaints, type Field, fill, type Meaning, inDigits, offeredIn, wantsDigits } from "./Fields.ts"
+import { complaints } from "./Fields.ts"
+import { fillAll } from "./Filling.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
 import { offered } from "./PaymentStep.ts"
-import { makesAccount, ownFields, placeOf, whyAside } from "./Places.ts"
+import { makesAccount, placeOf, whyAside } from "./Places.ts"
 import { find, namesOf, ordersById } from "./Press.ts"
+import { begun, type Progress } from "./Progress.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
-
-/** What was done on the pages of a checkout. */
-export interface Progress {
-  /** Who shops: of another country, where the checkout lists only such. */
-  shopper: TestShopper
-  readonly filled: Set<Meaning>
-  /** What is asked for in a list that has nothing to choose. */
-  readonly impossible: Set<Meaning>
-  unlabelled: number
-  readonly unrecognised: Set<string>
-  complaint: string | null
-  /** A control that was not pressed, or whose form was stopped, as that may be to order. */
-  held: string | null
-  /** Why the only control of that name was not pressed: its form is none of the checkout. */
-  aside: string | null
-  /** The only control that leads on: its form makes an account. */
-  account: string | null
-  /** A box beside the purchase that cannot be unticked. */
-  ticked: string | null
-  /** A control that changed nothing when it was pressed, and what the shop answered to that. */
-  stuck: { readonly name: string; readonly answer: string | null } | null
-  taken: OrderTaken | null
-  /** The ways to pay are in sight. */
-  hasArrived: boolean
-  /** How often it was waited for what had not come yet. */
-  waits: number
-}
 
 /** Whether what was sent last is enough for an order, and neither a later step nor a confirmation was seen since. */
 export interface Doubt {
@@ -56,37 +32,6 @@ export interface Walker {
   readonly told: CartDone["told"]
   readonly doubt: Doubt
 }
-
-const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Progress) {
-  const write = Effect.fnUntraced(function* (field: Field) {
-    if (field.label === "") progress.unlabelled++
-    if (field.meaning === "other" || (field.meaning === "nationalId" && progress.shopper.nationalId === undefined)) {
-      if (field.isRequired && field.isEmpty) progress.unrecognised.add(field.label || "a field without a label")
-      return
-    }
-    const isRefused = field.meaning === "phone" && wantsDigits.test(seen.text)
-    if (!field.isEmpty && field.kind === "text" && !isRefused) return void progress.filled.add(field.meaning)
-    const isDone = yield* fill(tab, field, isRefused ? inDigits(progress.shopper) : progress.shopper)
-    const list = isDone ? progress.filled : progress.impossible
-    list.add(field.meaning)
-  })
-  // What depends on the country is drawn anew when that is chosen, so it comes first.
-  let fields = yield* ownFields(tab, seen)
-  for (const field of fields.filter(({ meaning }) => meaning === "country").slice(0, 1)) {
-    progress.shopper = shopperAmong(progress.shopper, yield* offeredIn(field))
-    yield* write(field)
-    yield* tab.quiet
-    fields = yield* ownFields(tab, seen)
-  }
-  const firstOf = new Set<Meaning>(["country"])
-  for (const field of fields) {
-    // A second address on the page is the one for the bill.
-    if (field.meaning !== "other" && firstOf.has(field.meaning)) continue
-    firstOf.add(field.meaning)
-    yield* write(field)
-  }
-  yield* tab.quiet
-})
 
 /** How many pages or stages a checkout may have. */
 const mostStages = 5
@@ -148,7 +93,7 @@ const whyHeld = Effect.fnUntraced(function* (
 const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const { choices, none } = yield* offered(tab, seen)
   if (choices.length > 0 || none !== undefined || captcha("checkout", seen) !== undefined) return true
-  return (yield* wayOn(tab, seen)).control !== undefined
+  return (yield* wayOn(tab, seen)).control !== undefined || reviewLink(seen.facts.links, seen.url) !== undefined
 })
 
 /** Whether the shop took anything that was sent since. */
@@ -221,22 +166,7 @@ const refusedSince = (tab: Tab, before: number): string | null => {
 
 /** Fills, chooses how to ship and goes on, until the ways to pay are in sight or nothing leads further. */
 export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doubt, shopper, told }: Walker) {
-  const progress: Progress = {
-    shopper,
-    filled: new Set(),
-    impossible: new Set(),
-    unlabelled: 0,
-    unrecognised: new Set(),
-    complaint: null,
-    held: null,
-    aside: null,
-    account: null,
-    ticked: null,
-    stuck: null,
-    taken: null,
-    hasArrived: false,
-    waits: 0
-  }
+  const progress = begun(shopper)
   let shipping: Shipping.Shipping = { options: [], none: undefined }
   const writes = tab.writes().length
   const pressed = new Set<string>()
@@ -265,7 +195,13 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     const { account, aside, control } = yield* wayOn(tab, seen)
     progress.aside = aside ?? null
     progress.account = account ?? null
-    if (control === undefined) break
+    if (control === undefined) {
+      const review = reviewLink(seen.facts.links, seen.url)
+      if (review === undefined || stage >= mostStages) break
+      yield* tab.goTo(review, seen.url)
+      seen = yield* look(tab)
+      continue
+    }
     const [name = "the way on"] = yield* namesOf(control)
     // The same button of the same page again: it leads nowhere.
     const place = `${name} ${seen.url.href} ${seen.text}`

@@ -218,7 +218,8 @@ const inList = Effect.fnUntraced(function* (field: Field, wanted: ReadonlyArray<
   )
   const value = values[meant] ?? values.find((any) => any !== "")
   if (value === undefined) return false
-  yield* ask(() => field.control.selectOption(value))
+  // What is chosen already is not chosen anew: by that some pages empty what depends on it.
+  if ((yield* ask(() => field.control.inputValue())) !== value) yield* ask(() => field.control.selectOption(value))
   return true
 })
 

@@ -50,6 +50,10 @@ export const isReviewPage = (from: URL, to: URL): boolean =>
   ![...to.searchParams].some(([name, value]) => isOrderingField(name, value)) &&
   reviewPages.some((known) => known.from.test(from.pathname) && known.page.test(to.pathname))
 
+/** The first link of a page that leads to such a page; a button of the same words might order. */
+export const reviewLink = (links: ReadonlyArray<{ readonly href: string }>, from: URL): URL | undefined =>
+  links.flatMap(({ href }) => URL.parse(href) ?? []).find((url) => isReviewPage(from, url))
+
 /**
  * Where platforms take orders by whatever method: PrestaShop's ways to pay, what costs nothing at Odoo, and OpenCart's ways to pay, which
  * its script asks for by GET.

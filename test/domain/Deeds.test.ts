@@ -4,6 +4,7 @@ import {
   isReviewPage,
   isStepBeforeOrder,
   ordersByLook,
+  reviewLink,
   saysOrder,
   soundsLikeDeed,
   takesOrders
@@ -33,6 +34,14 @@ describe("a platform's page on which an order is looked at", () => {
     assert.isTrue(isReviewPage(url("/en/checkout/register"), url("/en/checkout/confirm?redirected=1")))
     for (const from of ["/shop/address", "/shop/checkout?express=1", "/de/shop/cart"])
       assert.isTrue(isReviewPage(url(from), url("/shop/confirm_order")), from)
+  })
+
+  it("is gone on to by the first link to it, whatever that is called", () => {
+    const to = (...paths: ReadonlyArray<string>) => paths.map((path) => ({ href: url(path).href }))
+    const links = to("/shop/cart", "/shop/confirm_order", "/de/shop/confirm_order")
+    assert.strictEqual(reviewLink(links, url("/shop/checkout"))?.pathname, "/shop/confirm_order")
+    assert.isUndefined(reviewLink(links, url("/shop/payment")))
+    assert.isUndefined(reviewLink([{ href: "http://[" }, ...to("/confirm_order")], url("/shop/checkout")))
   })
 
   it("may not from anywhere else, at another host, or with something that orders", () => {

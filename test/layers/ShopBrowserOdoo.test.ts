@@ -40,6 +40,40 @@ if (missing !== undefined) {
       })
     )
 
+    it.effect("goes through it as of 18: its states come after the country, and a link called Confirm leads on", () =>
+      Effect.gen(function* () {
+        const where = `<form id="f" action="/shop/address/submit" method="post"><label>Email <input type="email" name="email"></label><label>Full name <input name="name"></label><label>Street <input name="street"></label><label>City <input name="city"></label><label>Country <select name="country_id"><option value="">Country...</option><option value="68">Spain</option></select></label><label id="states" hidden>State / Province <select name="state_id"><option value="">State...</option></select></label><button>Continue to shipping</button></form><script>
+          const state = f.elements.state_id
+          f.elements.country_id.onchange = () => setTimeout(() => {
+            state.options.length = 1
+            state.append(new Option("Madrid", "417"))
+            state.required = true
+            states.hidden = false
+          }, 900)
+        </script>`
+        const how = `<h4>Choose a delivery method</h4><label><input type="radio" name="o_delivery_radio" disabled checked> Standard delivery</label><p>Total $13.80</p><a role="button" href="/shop/confirm_order">Confirm</a>`
+        const pay = `<p>Total $13.80</p><label><input type="radio" name="o_payment_radio"> Wire Transfer</label><button>Pay now</button>`
+        const { log, mug, rail } = yield* shopOf({
+          ways: '<a href="/shop/checkout?try_skip_step=true">Checkout</a>',
+          pages: (path, sent) => {
+            if (path === "/shop/checkout") return sent.length === 0 ? { to: "/shop/address" } : how
+            if (path === "/shop/address/submit") return { to: "/shop/checkout" }
+            if (path === "/shop/confirm_order") return { to: "/shop/payment" }
+            return path === "/shop/address" ? where : path === "/shop/payment" ? pay : undefined
+          }
+        })
+        yield* rail.cart(mug)
+        const done = yield* rail.checkout
+        assert.deepInclude(done, { status: "passed", total: "13.80" }, JSON.stringify([done, log]))
+        assert.strictEqual(log.sent.length, 1)
+        assert.match(log.sent[0] ?? "", /country_id=68&state_id=417/)
+        assert.deepStrictEqual(
+          (yield* rail.payment).methods.map(({ method }) => method),
+          ["bank_transfer"]
+        )
+      })
+    )
+
     it.effect("opens the checkout to which a login leads back that stands in its place", () =>
       Effect.gen(function* () {
         const login = `<form action="/web/login" method="post"><label>Email <input name="login"></label><label>Password <input type="password" name="password"></label><button>Log in</button></form>`
