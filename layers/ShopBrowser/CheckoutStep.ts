@@ -18,7 +18,7 @@ import { asGuest, enter, guestHeld } from "./CheckoutEntry.ts"
 import { walk, type Walker } from "./CheckoutWalk.ts"
 import type { Meaning } from "./Fields.ts"
 import { captcha, isLogin, type Look, refusal } from "./Look.ts"
-import { isOrder } from "./Press.ts"
+import { hasOrderButton } from "./PaymentStep.ts"
 import type { Progress } from "./Progress.ts"
 import { noneSaid } from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
@@ -38,12 +38,21 @@ const addressParts: ReadonlyArray<Meaning> = [
 const noShipping = (said: string): StepOutcome =>
   failed("checkout", "no_shipping_option", `The checkout says: ${said}.`, snippet(said))
 
+const ofShipping = /shipping|delivery|versand|liefer|livraison|env[ií]o|spedizion|consegn|verzend|bezorg|entrega/i
+
+const wantsAgreed = /\b(?:agree|accept)\b.{0,40}\b(?:terms|conditions|polic)|\bagb\b|zustimm|akzeptier/i
+
 /** What a checkout says that does not go on. */
 const stoppedBy = (progress: Progress, { text }: Look): StepOutcome | undefined => {
   const { complaint, stuck, unrecognised } = progress
   if (complaint === null && stuck === null) return undefined
-  const refused = noneSaid(complaint ?? text)
+  // "A shipping method must be selected" says less than the list that has none.
+  const isOfShipping = complaint === null || ofShipping.test(complaint)
+  const refused = (complaint === null ? undefined : noneSaid(complaint)) ?? (isOfShipping ? noneSaid(text) : undefined)
   if (refused !== undefined) return noShipping(refused)
+  // Ours: what is agreed to is ticked only where the page says that it has to be.
+  if (complaint !== null && wantsAgreed.test(complaint))
+    return unknown("The checkout wants something agreed to that its page does not mark as required.", complaint)
   const missing = unrecognised.size === 0 ? "" : ` Not recognised: ${[...unrecognised].join(", ")}.`
   const id = unrecognised.size === 0 ? "address_rejected" : "checkout_form_unrecognized"
   if (complaint !== null)
@@ -54,12 +63,6 @@ const stoppedBy = (progress: Progress, { text }: Look): StepOutcome | undefined 
   if (missing !== "") return failed("checkout", id, `${what}.${missing}`, snippet(text))
   return unknown(`${what}, and does not say why.`, snippet(text))
 }
-
-/** A button that orders shows that nothing else is asked before. */
-const hasOrderButton = ({ facts }: Look): boolean =>
-  [...facts.controls, ...facts.forms.flatMap(({ controls }) => controls)].some(
-    ({ disabled, label, type }) => !disabled && (type === "submit" || type === "button") && isOrder(label ?? "")
-  )
 
 const written = /^(?:text|email|tel|textarea|select)$/
 /** Whether anything is asked beside what is searched for. */
@@ -119,7 +122,7 @@ const verdict = ({
       total
     )
   }
-  if (!progress.hasArrived && (total === null || listsLaterStep(seen.facts)) && !hasOrderButton(seen))
+  if (!progress.hasArrived && (total === null || listsLaterStep(seen.facts)) && !hasOrderButton(seen.facts))
     return totalled(unknown(`What ${seen.url.pathname} asks for next is not known.`, page, warnings))
   if (total === null) {
     const detail = "No total is stated before the payment."

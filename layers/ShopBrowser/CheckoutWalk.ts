@@ -3,7 +3,7 @@ import type { Locator } from "playwright-core"
 import { reviewLink } from "#domain/Deeds.ts"
 import { asksToPay, isForGuests, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
-import { isEnoughToOrder, isStepFurther } from "#domain/NextStep.ts"
+import { isEnoughToOrder, isStepFurther, listsLaterStep, namesReviewNext } from "#domain/NextStep.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -14,7 +14,7 @@ import { complaints } from "./Fields.ts"
 import { fillAll } from "./Filling.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
-import { offered } from "./PaymentStep.ts"
+import { hasOrderButton, offered } from "./PaymentStep.ts"
 import { makesAccount, placeOf, whyAside } from "./Places.ts"
 import { find, namesOf, ordersById } from "./Press.ts"
 import { begun, type Progress } from "./Progress.ts"
@@ -89,6 +89,13 @@ const whyHeld = Effect.fnUntraced(function* (
   }
 })
 
+/** Whether the way on said that a look at the order comes next, and the page has the button that orders: nothing is ordered yet. */
+const isReview = Effect.fnUntraced(function* (tab: Tab, before: Look, names: ReadonlyArray<string>, after: Look) {
+  if (!names.some(namesReviewNext) && !listsLaterStep(before.facts)) return false
+  const shown = yield* shownOf(tab, after)
+  return after.url.host === before.url.host && shown !== undefined && hasOrderButton(shown)
+})
+
 /** Whether a page offers a way to pay, a way to ship, or a way on. */
 const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const { choices, none } = yield* offered(tab, seen)
@@ -117,12 +124,22 @@ const mostWaits = 6
 const isStopped = (tab: Tab): boolean => tab.page.url().startsWith("chrome-error:")
 
 /** Looks at what became of a press, until that is another step, a refusal, a confirmation, or an order that was stopped. */
-const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore: number, progress: Progress) {
+const lookAfter = Effect.fnUntraced(function* (
+  tab: Tab,
+  seen: Look,
+  names: ReadonlyArray<string>,
+  sentBefore: number,
+  progress: Progress
+) {
   for (;;) {
     if (isStopped(tab)) return undefined
     const after = yield* look(tab)
     const complaint = yield* complaints(tab)
-    const isFurther = complaint !== null || isStepFurther(seen.facts, after.facts) || (yield* leadsOn(tab, after))
+    const isFurther =
+      complaint !== null ||
+      isStepFurther(seen.facts, after.facts) ||
+      (yield* leadsOn(tab, after)) ||
+      (yield* isReview(tab, seen, names, after))
     const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
     const isSettled = isFurther && !isSilent
     const isOver = isSettled || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined
@@ -134,14 +151,15 @@ const lookAfter = Effect.fnUntraced(function* (tab: Tab, seen: Look, sentBefore:
 
 /** Goes on, and looks at what became of it. */
 const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
-  const [name = "the way on"] = yield* namesOf(control)
+  const names = yield* namesOf(control)
+  const [name = "the way on"] = names
   const sentBefore = tab.writes().length
   if (!(yield* pressOn(tab.page, control))) {
     doubt.isOpen = false
     return { goesOn: false, seen }
   }
   yield* tab.quiet
-  const looked = yield* lookAfter(tab, seen, sentBefore, progress)
+  const looked = yield* lookAfter(tab, seen, names, sentBefore, progress)
   if (looked === undefined) {
     progress.held = name
     // What was stopped may as well be the page that tells of an order that was taken before.

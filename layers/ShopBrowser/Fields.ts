@@ -282,13 +282,14 @@ export const wantsDigits = any(
 /** The same shopper, with a telephone number of digits alone. */
 export const inDigits = (shopper: TestShopper): TestShopper => ({ ...shopper, phone: shopper.phone.replace(/\D/g, "") })
 
+/** What an alert says that wants something else done on the page before it goes on. */
+const wanting =
+  /address|postal|zip|post ?code|city|street|invalid|required|adresse|plz|código|cap\b|\b(?:must|has to|have to|needs? to)\b.{0,80}\b(?:select|choose|chosen|enter|provide|agree|accept)|please\s+(?:select|choose|enter|provide|fill)|bitte\s+(?:wähl|geb|füll)/i
+
 /** A page's complaints about what was written. */
 export const complaints = Effect.fnUntraced(function* (tab: Tab) {
   const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
   const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
   const said = alerts.join(" ").trim()
-  return /address|postal|zip|post ?code|city|street|invalid|required|adresse|plz|código|cap\b/i.test(said) ||
-    invalid > 0
-    ? snippet(said === "" ? `${invalid} fields are marked invalid` : said)
-    : null
+  return wanting.test(said) || invalid > 0 ? snippet(said === "" ? `${invalid} fields are marked invalid` : said) : null
 })

@@ -1,4 +1,6 @@
 import { Effect } from "effect"
+import { asksWhereTo } from "#domain/FormConduct.ts"
+import { fixedCountry } from "#domain/ShopperForm.ts"
 import { shopperAmong } from "#domain/TestShopper.ts"
 import { type Field, fill, inDigits, type Meaning, offeredIn, wantsDigits } from "./Fields.ts"
 import type { Look } from "./Look.ts"
@@ -23,13 +25,17 @@ export const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progre
   const writeAll = Effect.fnUntraced(function* (fields: ReadonlyArray<Field>, isAgain = false) {
     const firstOf = new Set<Meaning>(["country"])
     for (const field of fields) {
-      if (field.meaning !== "other" && firstOf.has(field.meaning)) continue
+      // A second email that is required is the first one once more.
+      const isRepeated = field.meaning === "email" && field.isRequired && field.isEmpty
+      if (field.meaning !== "other" && firstOf.has(field.meaning) && !isRepeated) continue
       firstOf.add(field.meaning)
       if (isAgain && !(field.isEmpty && field.kind === "list")) continue
       if (!isAgain && field.label === "") progress.unlabelled++
       yield* write(field)
     }
   })
+  const fixed = seen.facts.forms.filter(asksWhereTo).flatMap(fixedCountry)
+  if (fixed.length > 0) progress.shopper = shopperAmong(progress.shopper, fixed)
   // What depends on the country is drawn anew when that is chosen, so it comes first.
   let fields = yield* ownFields(tab, seen)
   for (const field of fields.filter(({ meaning }) => meaning === "country").slice(0, 1)) {

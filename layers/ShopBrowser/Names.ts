@@ -1,7 +1,7 @@
 import { onward, toCheckout } from "#domain/CartWords.ts"
 import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { guestLabel } from "#domain/GuestWords.ts"
-import { toShipping } from "#domain/NextStep.ts"
+import { toReview, toShipping } from "#domain/NextStep.ts"
 import { any, whole } from "#domain/WordPatterns.ts"
 
 /** What controls of a shop are called in the languages we read. All are compared with folded spaces and without case, in the page as well, where no quotation mark may stand in them. */
@@ -60,6 +60,7 @@ export const allowed = {
   goOn: onwards(
     "(?:save\\s+(?:and|&)\\s+)?(?:continue|next|proceed)(?:\\s+step)?",
     "(?:continue|proceed|next|on)\\s*:?\\s*(?:to\\s+)?(?:shipping|delivery|payment|billing|address(?:es)?)(?:\\s+(?:method|options?|details|information))?",
+    toReview,
     "next\\s+step|(?:continue|proceed|continuar|lanjutkan)\\s+(?:to\\s+|o\\s+)?check[-\\s]?out",
     "(?:save|use|ship\\s+to|deliver\\s+to)\\s+(?:this\\s+)?address",
     "weiter\\s+(?:zu|zur|zum|zu\\s+den|mit)\\s+(?:versand|liefer|zahlung|adresse)\\S*",

@@ -2,6 +2,9 @@ import { Effect } from "effect"
 import { namesPaying } from "#domain/Deeds.ts"
 import { countedOf, paymentSigns, type PaymentSigns } from "#domain/page/PaymentOffer.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { statedOn } from "#domain/page/PaymentStated.ts"
+import { isOrder } from "./Press.ts"
 import { classed, judged, saysWayToPay } from "#services/ShoppingEngine/Payments.ts"
 import { ask } from "./Chromium.ts"
 import { type Look, look, shownOf } from "./Look.ts"
@@ -43,6 +46,12 @@ const inSight = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   return { ...inHtml, choices, none }
 })
 
+/** A button that orders shows that nothing else is asked before. */
+export const hasOrderButton = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): boolean =>
+  [...controls, ...forms.flatMap((form) => form.controls)].some(
+    ({ disabled, label, type }) => !disabled && (type === "submit" || type === "button") && isOrder(label ?? "")
+  )
+
 /** Reads the ways to pay off a page as it stands. Nothing is pressed. */
 export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const names: Array<string> = []
@@ -60,7 +69,9 @@ export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const frame = frames.find((text) => cardFrame.test(text))
   if (frame !== undefined) choices.push({ method: "card", class: "agent", marker: frame.slice(0, 160) })
   const inHtml = yield* inSight(tab, seen)
-  const found: PaymentSigns = { ...inHtml, choices: [...choices, ...inHtml.choices] }
+  const isSaid = choices.length === 0 && inHtml.choices.length === 0 && hasOrderButton(seen.facts)
+  const said = isSaid ? classed(statedOn(seen.text)).marks : []
+  const found: PaymentSigns = { ...inHtml, choices: [...choices, ...inHtml.choices, ...said] }
   return found
 })
 

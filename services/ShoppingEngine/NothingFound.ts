@@ -1,4 +1,5 @@
 import { accountWall } from "#domain/page/Accounts.ts"
+import { addToCart } from "#domain/page/AddToCart.ts"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { bareLength, onlyAsks } from "#domain/page/Walls.ts"
@@ -24,6 +25,14 @@ export const oneAddress = ({ links }: Pick<PageFacts, "links">): string | undefi
   return (
     link && `The shop has one address for all its pages, as ${snippet(link.href)}, and a test does not follow those.`
   )
+}
+
+/** What a home page says that sells what it lists, without a page for each product: ours not to buy there, it says nothing about the shop. */
+export const sellsFromList = ({ controls, forms, prices }: PageFacts): string | undefined => {
+  const found = prices.length > 0 ? addToCart({ forms, controls, links: [] }) : undefined
+  return found?.kind === "form"
+    ? `The home page sells what it lists ("${found.marker}") and leads to no page of a product, and a test buys from those alone.`
+    : undefined
 }
 
 /** A page with more links than this is more than a question. */
@@ -80,6 +89,8 @@ export const nothing = (
   }
   if (trouble !== undefined) return unknown(`No product was found, and ${trouble}.`, null, warnings)
   if (refused !== undefined) return { ...refused, blockers: [...warnings, ...refused.blockers] }
+  const list = sellsFromList(home.facts)
+  if (list !== undefined) return unknown(list, snippet(home.facts.visibleText), warnings)
   const wall = home.facts.links.length <= fewLinks ? accountWall(home.facts, home.answer.url) : undefined
   if (wall !== undefined) {
     const detail = "The home page asks for a login and shows no product before."

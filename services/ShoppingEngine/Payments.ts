@@ -124,9 +124,12 @@ const choicesOf = ({ controls, forms }: PageFacts): ReadonlyArray<string> => {
       ? [label ?? value ?? ""]
       : options.filter((option) => !option.disabled && option.value !== "").map(({ text }) => text)
   )
-  return [...new Set(said.map((words) => (snippet(words) ?? "").slice(0, 80)))]
-    .filter((words) => words !== "")
-    .slice(0, 10)
+  return (
+    [...new Set(said.map((words) => (snippet(words) ?? "").slice(0, 80)))]
+      // Months and years of a card are numbers, and no way to pay.
+      .filter((words) => /\p{L}/u.test(words))
+      .slice(0, 10)
+  )
 }
 
 /** Judges a checkout's page as it came. `isWhole` when nothing but its own HTML can offer a method. */

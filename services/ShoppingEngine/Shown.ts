@@ -7,7 +7,7 @@ import type { BrowserVisit } from "../ShopBrowser.ts"
 import { categoriesOf } from "./Categories.ts"
 import { type Discovered, shownProducts, type Storefront } from "./Discovery.ts"
 import type { Errand } from "./Errand.ts"
-import { ageGate, oneAddress } from "./NothingFound.ts"
+import { ageGate, oneAddress, sellsFromList } from "./NothingFound.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
 import { beyond, guesses } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
@@ -142,7 +142,7 @@ export const discoverShown = Effect.fnUntraced(function* (found: Discovered, err
       ? allowed
       : yield* provenShown(possible, page.success, { errand, allows: found.allows, visit: browser.visit })
   if (productUrls.length === 0) {
-    const gate = ageGate(page.success) ?? oneAddress(page.success)
+    const gate = ageGate(page.success) ?? oneAddress(page.success) ?? sellsFromList(page.success)
     if (gate !== undefined) return { ...found, outcome: unknown(gate, snippet(page.success.visibleText)) }
     if (mayNeedBrowser(outcome)) return found
     const detail = "Neither a sitemap nor the links that a browser shows lead to a product."

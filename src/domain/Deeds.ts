@@ -132,6 +132,18 @@ const payingValue =
 /** Whether a name, an id or a label says that how to pay is chosen by it. */
 export const namesPaying = (text: string): boolean => payingName.test(text.slice(0, 300))
 
+/** Names of the address for the bill, where a form has it among what is paid: Drupal Commerce asks for it below `payment_information`. */
+const forTheBill =
+  /pay(?:ment)?[-_\s\w[\]]{0,80}?billing[-_\s]?(?:info\w*|address|profile|details)[-_\s\]]([-_\s\w[\]]{0,200})$/i
+
+/** Whether a field is of the address for the bill, and no way to pay, though it is named below what is about paying. */
+export const isOfBill = (name: string): boolean => {
+  const within = forTheBill.exec(name.slice(0, 300))?.[1]
+  return (
+    within !== undefined && /address|copy|same|name/i.test(within) && !/pay|method|gateway|card|number/i.test(within)
+  )
+}
+
 /** Whether a value or its words are a way to pay. */
 export const isWayToPay = (text: string): boolean => payingValue.test(text.slice(0, 300).trim())
 
@@ -168,7 +180,7 @@ export const saysOrder = (body: string): boolean => {
 /** Whether what a page sends, by a form of any kind, holds a choice of how to pay. */
 export const sendsPayment = (body: string): boolean =>
   sentFields(body.slice(0, longestBody)).some(
-    ([name, value]) => value !== "" && (namesPaying(name) || isWayToPay(value))
+    ([name, value]) => value !== "" && ((namesPaying(name) && !isOfBill(name)) || isWayToPay(value))
   )
 
 /**

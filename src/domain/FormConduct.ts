@@ -1,6 +1,14 @@
 import { isOfCheckout, leadsAside } from "./AsideForm.ts"
 import { guestLabel } from "./GuestWords.ts"
-import { isOrderingField, isOrderingId, isOrderPath, isWayToPay, namesPaying, soundsLikeDeed } from "./Deeds.ts"
+import {
+  isOfBill,
+  isOrderingField,
+  isOrderingId,
+  isOrderPath,
+  isWayToPay,
+  namesPaying,
+  soundsLikeDeed
+} from "./Deeds.ts"
 import {
   type CheckoutPage,
   type Fulfilment,
@@ -22,6 +30,9 @@ const goesOn = new RegExp(
   `^(?:continue|next|save|proceed|go|update|calculate|estimate|apply|use|deliver|ship|${onward})(?![\\p{L}\\d_])`,
   "iu"
 )
+/** What is taken off a price, or paid with, beside the way on: "Apply coupon" stands before it in many forms. */
+const ofCodes =
+  /coupon|promo|voucher|discount|gift|gutschein|rabatt|cup[oó]n|descuento|buono|sconto|remise|korting|kod\b|points/i
 const emptying =
   /\b(?:empty|clear|remove|delete)\b|^\s*[x×✕✖]\s*$|leeren|entfernen|löschen|vider|supprimer|retirer|vaciar|eliminar|quitar|rimuovi|svuota|remover|verwijder|usuń|opróżnij|wyczyść|ta\s+bort|töm\s|fjern|tøm\s|poista|tyhjennä|odebrat|odstranit|vyprázdnit|kaldır|boşalt|удалить|очистить|削除|空にする|删除|清空|移除|삭제|비우기|إفراغ|إزالة|حذف|רוקן|הסר|מחק|خالی\s+کردن|x(?:óa|oá)|ลบ|ล้าง|हटाएं|खाली/i
 
@@ -41,7 +52,7 @@ export const serves = (form: PageForm, label: string, purpose: FormPurpose): boo
     ? addToCart({ forms: [form], controls: [], links: [] }) !== undefined
     : purpose === "empty_cart"
       ? isEmptying(label)
-      : words[purpose].test(label) || (purpose === "go_on" && namesShippingNext(label))
+      : !ofCodes.test(label) && (words[purpose].test(label) || (purpose === "go_on" && namesShippingNext(label)))
 
 const paymentField = /card|cvc|cvv|iban|account[-_]?number|payment|expir/i
 const choosing: ReadonlySet<string> = new Set(["radio", "select", "hidden"])
@@ -58,7 +69,7 @@ const choosesPayment = ({ id, label, name, options, type, value }: PageControl):
 
 const isPayment = (control: PageControl): boolean => {
   const { autocomplete, id, name, type } = control
-  if (buttonTypes.has(type)) return false
+  if (buttonTypes.has(type) || isOfBill(name ?? "")) return false
   const names = `${name ?? ""} ${id ?? ""}`
   return (
     (type !== "hidden" && (/^cc-/.test(autocomplete ?? "") || paymentField.test(names) || namesPaying(names))) ||

@@ -29,6 +29,20 @@ export const toShipping = [
 ].join("|")
 const shippingNext = new RegExp(toShipping, "iu")
 
+/** Whole labels by which the next step is to look at everything once more before it is ordered. */
+export const toReview = [
+  "(?:save\\s+(?:and|&)\\s+)?(?:continue|proceed|next|go)\\s*:?\\s*(?:on\\s+)?(?:to\\s+)?(?:the\\s+)?review",
+  "weiter\\s+(?:zur|zu\\s+der|mit\\s+der)\\s+(?:überprüfung|übersicht|prüfung|zusammenfassung)",
+  "continuer\\s+(?:vers|à|avec)\\s+(?:la\\s+|le\\s+)?(?:vérification|récapitulatif|révision)",
+  "continuar\\s+(?:a|con|para)\\s+(?:la\\s+|a\\s+)?(?:revisión|revisão)",
+  "(?:continua|prosegui)\\s+(?:con|al|alla)\\s+(?:la\\s+|il\\s+)?(?:revisione|riepilogo|verifica)",
+  "(?:doorgaan|verder)\\s+naar\\s+(?:het\\s+|de\\s+)?(?:overzicht|controle)"
+].join("|")
+const reviewNext = new RegExp(`^\\W*(?:${toReview})\\W*$`, "iu")
+
+/** Whether a button says that a look at everything comes next. */
+export const namesReviewNext = (label: string): boolean => reviewNext.test(label.replace(/\s+/g, " ").trim())
+
 /** Whether a button says that shipping comes next. */
 export const namesShippingNext = (label: string): boolean => shippingNext.test(label.replace(/\s+/g, " ").trim())
 
@@ -159,6 +173,7 @@ export const nextStepOf = (
   form?: Pick<PageForm, "action" | "controls">
 ): string | undefined => {
   if (namesShippingNext(label)) return "its button names shipping as the next step"
+  if (namesReviewNext(label)) return "its button names a look at the order as the next step"
   if (listsLaterStep(page)) return "the page lists a later step before the order"
   const known = form && platformOf(page, form)
   return known && `${known} has a later step`

@@ -181,11 +181,21 @@ const radiosOf = (form: PageForm, purpose: FormPurpose): ReadonlyMap<PageControl
   return sent
 }
 
-/** What the form's lists of countries hold, by value and by words. */
-const countriesIn = (form: PageForm): ReadonlyArray<string> =>
-  form.controls
+const countryField = /(?:^|[[._-])country(?:[_-]?(?:code|id))?\]?$/i
+
+/** The country that a form sends unseen, where it sells to one alone and asks for no other. */
+export const fixedCountry = ({ controls }: Pick<PageForm, "controls">): ReadonlyArray<string> => {
+  if (controls.some((control) => isField(control) && roleOf(control) === "country")) return []
+  const unseen = controls.filter(({ name, type }) => type === "hidden" && countryField.test(name ?? ""))
+  return unseen.map(({ value }) => value ?? "").filter((value) => /^[A-Z]{2}$/.test(value))
+}
+/** What the form's lists of countries hold, by value and by words, or the one that it has. */
+const countriesIn = (form: PageForm): ReadonlyArray<string> => [
+  ...form.controls
     .filter((control) => control.tag === "select" && !control.disabled && roleOf(control) === "country")
-    .flatMap(({ options }) => options.flatMap(({ disabled, text, value }) => (disabled ? [] : [text, value])))
+    .flatMap(({ options }) => options.flatMap(({ disabled, text, value }) => (disabled ? [] : [text, value]))),
+  ...fixedCountry(form)
+]
 
 /** How many a form wants at least: one, or as many as it says. */
 const leastOf = ({ min, step, value }: PageControl): number => {

@@ -24,6 +24,8 @@ describe("a page on which one chooses how to pay", () => {
     assert.include(detail, "methods that we do not know: Twisto na 30 dni")
     const list = '<select name="payment"><option value="">Choose</option><option value="1">Barter</option></select>'
     assert.include(judgedOf(list).detail, "do not know: Barter;")
+    const months = '<select name="payment[month]"><option>01</option><option>02</option></select>'
+    assert.notInclude(judgedOf(months + radio("platnosc", "tp", "Twisto")).detail, "01")
     assert.strictEqual(judgedOf("").blockers[0]?.id, "no_payment_method")
   })
 })

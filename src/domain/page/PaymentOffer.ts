@@ -1,3 +1,4 @@
+import { fieldOf } from "./CheckoutFields.ts"
 import type { PageControl, PageFacts, PaymentMark } from "./PageFacts.ts"
 
 /** What a page shows of how it can be paid. */
@@ -55,8 +56,18 @@ const saysNone = new RegExp(
 export const statesNoMethod = ({ visibleText }: Pick<PageFacts, "visibleText">): string | undefined =>
   saysNone.exec(visibleText)?.[0]
 
-const isCardField = ({ autocomplete, id, name }: PageControl): boolean =>
-  autocomplete === "cc-number" || /card[-_]?(?:num|no\b)|cc[-_]?num/i.test(`${name ?? ""} ${id ?? ""}`)
+const otherCard = /gift|voucher|coupon|loyal|bonus|member|reward|customer/i
+
+const isCardField = (control: PageControl): boolean => {
+  const { autocomplete, id, label, name } = control
+  const names = `${name ?? ""} ${id ?? ""}`
+  return (
+    autocomplete === "cc-number" ||
+    /card[-_]?(?:num|no\b)|cc[-_]?num/i.test(names) ||
+    // Drupal Commerce calls it "number", and says what it is by its label alone.
+    (control.tag === "input" && fieldOf(control) === "cc-number" && !otherCard.test(`${names} ${label ?? ""}`))
+  )
+}
 
 /** The signs on a page as its HTML has them. A field for a card is a choice. */
 export const paymentSigns = (facts: PageFacts): PaymentSigns => {
