@@ -14,7 +14,7 @@ import type { Tab } from "./Tab.ts"
 
 /** Longest flow of one step, clean-up included. */
 export const FlowTime = Context.Reference("turnpike/layers/ShopBrowser/FlowTime", {
-  defaultValue: () => Duration.seconds(20)
+  defaultValue: () => Duration.seconds(30)
 })
 const mostRemovals = 5
 

@@ -192,7 +192,8 @@ const attempt = Effect.fnUntraced(function* (
   if (isLogin(before) && adding(before.facts) === undefined) {
     return ended(failed("cart", "account_required", "The product's page leads to a login.", snippet(before.url.href)))
   }
-  yield* putAway(tab.page)
+  // Many shops load the page anew once they have an answer.
+  if (yield* putAway(tab.page)) yield* tab.quiet
   if (isPatient) yield* Effect.andThen(tab.rest, tab.rest)
   const button = (yield* findAdding(tab)) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
   if (button === undefined) {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { listsLaterStep } from "#domain/NextStep.ts"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import {
@@ -17,7 +18,7 @@ import { tickedStill } from "./CartStep.ts"
 import { asGuest, enter, guestHeld } from "./CheckoutEntry.ts"
 import { walk, type Walker } from "./CheckoutWalk.ts"
 import type { Meaning } from "./Fields.ts"
-import { captcha, isLogin, type Look, refusal } from "./Look.ts"
+import { captcha, isLogin, type Look, refusal, shownOf } from "./Look.ts"
 import { hasOrderButton } from "./PaymentStep.ts"
 import type { Progress } from "./Progress.ts"
 import { noneSaid } from "./Shipping.ts"
@@ -71,13 +72,10 @@ const hasFields = ({ facts }: Look): boolean =>
     ({ disabled, tag, type }) => !disabled && (written.test(type) || tag === "select" || tag === "textarea")
   )
 
-const verdict = ({
-  doubt,
-  hasSent,
-  progress,
-  seen,
-  shipping
-}: Effect.Success<ReturnType<typeof walk>>): CheckoutOutcome => {
+const verdict = (
+  { doubt, hasSent, progress, seen, shipping }: Effect.Success<ReturnType<typeof walk>>,
+  shown: PageFacts | undefined
+): CheckoutOutcome => {
   const { filled, impossible, shopper, unlabelled } = progress
   const wall = captcha("checkout", seen)
   if (progress.taken === null && wall !== undefined) return totalled(wall)
@@ -99,6 +97,11 @@ const verdict = ({
   if (guests !== undefined) return totalled(heldBackAt(guests, seen.text))
   if (known.length === 0 && !hasFields(seen))
     return totalled(unknown(`${seen.url.pathname} has no field, and no way on whose words are known.`, page))
+  // A checkout that holds all its steps has fields behind the login that it shows.
+  if (known.length === 0 && shown !== undefined && isLogin({ ...seen, facts: shown })) {
+    const detail = "The checkout shows a login, and offers no way around it."
+    return totalled(failed("checkout", "account_required", detail, page))
+  }
   if (known.length === 0) {
     const detail = "No field of the checkout says by autofill token, name or label what belongs into it."
     return totalled(failed("checkout", "checkout_form_unrecognized", detail, page))
@@ -161,5 +164,6 @@ export const checkOut = Effect.fnUntraced(function* (tab: Tab, cart: URL, walker
     const detail = "The checkout leads to a login, and offers no way around it."
     return totalled(failed("checkout", "account_required", detail, snippet(`${seen.url.href} ${seen.text}`)))
   }
-  return verdict(yield* walk(tab, seen, walker))
+  const walked = yield* walk(tab, seen, walker)
+  return verdict(walked, yield* shownOf(tab, walked.seen))
 })

@@ -7,10 +7,11 @@ import { isEnoughToOrder, isStepFurther, listsLaterStep, namesReviewNext } from 
 import { totalIn } from "#domain/page/Total.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
+import { any } from "#domain/WordPatterns.ts"
 import { agree, untick } from "./Boxes.ts"
 import type { CartDone } from "./CartStep.ts"
 import { pressOn } from "./Covers.ts"
-import { complaints } from "./Fields.ts"
+import { complaints } from "./Complaints.ts"
 import { fillAll } from "./Filling.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
@@ -123,24 +124,33 @@ const mostWaits = 6
 /** Whether the page went where a test does not go: what would have ordered was stopped. */
 const isStopped = (tab: Tab): boolean => tab.page.url().startsWith("chrome-error:")
 
+/** What a box says that refuses; another may as well tell of an order. */
+const refusing = any(
+  "\\b(?:please|invalid|required|incorrect|error|must|cannot|can['’]t|unable|not\\s+(?:valid|available|allowed))\\b",
+  "bitte|ungültig|erforderlich|pflichtfeld|fehler|veuillez|obligatoire|erreur|por\\s+favor|obligatori[oa]|errore?\\b|verplicht|ongeldig"
+)
+
 /** Looks at what became of a press, until that is another step, a refusal, a confirmation, or an order that was stopped. */
 const lookAfter = Effect.fnUntraced(function* (
   tab: Tab,
   seen: Look,
   names: ReadonlyArray<string>,
-  sentBefore: number,
+  { alerts, writes }: Record<"alerts" | "writes", number>,
   progress: Progress
 ) {
   for (;;) {
     if (isStopped(tab)) return undefined
     const after = yield* look(tab)
-    const complaint = yield* complaints(tab)
+    // A page that did not change and raised a box says in it why.
+    const box = tab.alerts()[alerts]
+    const isRefusal = box !== undefined && after.text === seen.text && refusing.test(box)
+    const complaint = isRefusal ? box : yield* complaints(tab)
     const isFurther =
       complaint !== null ||
       isStepFurther(seen.facts, after.facts) ||
       (yield* leadsOn(tab, after)) ||
       (yield* isReview(tab, seen, names, after))
-    const isSilent = complaint === null && isTakenSilently(tab, sentBefore, seen, after)
+    const isSilent = complaint === null && isTakenSilently(tab, writes, seen, after)
     const isSettled = isFurther && !isSilent
     const isOver = isSettled || orderTaken(seen.text, after.text, { leadsOn: false }) !== undefined
     if (isOver || progress.waits >= mostWaits) return { after, complaint, isFurther, isSilent }
@@ -154,12 +164,13 @@ const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator
   const names = yield* namesOf(control)
   const [name = "the way on"] = names
   const sentBefore = tab.writes().length
+  const before = { alerts: tab.alerts().length, writes: sentBefore }
   if (!(yield* pressOn(tab.page, control))) {
     doubt.isOpen = false
     return { goesOn: false, seen }
   }
   yield* tab.quiet
-  const looked = yield* lookAfter(tab, seen, names, sentBefore, progress)
+  const looked = yield* lookAfter(tab, seen, names, before, progress)
   if (looked === undefined) {
     progress.held = name
     // What was stopped may as well be the page that tells of an order that was taken before.
@@ -168,7 +179,9 @@ const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator
   }
   const { after, complaint, isFurther, isSilent } = looked
   progress.complaint = complaint
-  progress.taken = orderTaken(seen.text, after.text, { leadsOn: !doubt.isOpen || isFurther }) ?? null
+  const boxes = tab.alerts().slice(before.alerts)
+  progress.taken =
+    orderTaken(seen.text, [after.text, ...boxes].join("\n"), { leadsOn: !doubt.isOpen || isFurther }) ?? null
   if (isFurther && !isSilent && after.url.host === seen.url.host) doubt.isOpen = false
   return { goesOn: progress.complaint === null && progress.taken === null, seen: after }
 })
@@ -199,7 +212,8 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     let here = yield* Shipping.choose(tab)
     seen = yield* look(tab)
     // What is shipped how, and so what all of it costs, may be asked for when the address is written.
-    if (totalIn(seen.text) === null && progress.waits < mostWaits) {
+    const mayCome = progress.filled.size > 0 && here.options.length === 0
+    if (mayCome && totalIn(seen.text) === null && progress.waits < mostWaits) {
       progress.waits++
       yield* tab.rest
       here = yield* Shipping.choose(tab)

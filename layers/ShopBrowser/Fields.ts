@@ -4,7 +4,6 @@ import { tokenOf } from "#domain/page/CheckoutFields.ts"
 import { namesNationalId } from "#domain/NationalId.ts"
 import { any } from "#domain/WordPatterns.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
-import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
 import { roleName } from "./RoleName.ts"
 import type { Tab } from "./Tab.ts"
@@ -49,7 +48,7 @@ const words: ReadonlyArray<readonly [Meaning, RegExp]> = [
   ["kana", /フリガナ|ふりがな|[（(](?:カナ|かな)[)）]|\bkana\b|furigana/iu],
   [
     "other",
-    /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|(?:address|street)[_\s.:-]*(?:line)?[_\s.:-]*[23](?!\d)|apartment|suite|captcha|login|user|title|prefix|fax/i
+    /search|coupon|promo|voucher|discount|gift|card|cvc|cvv|expir|passw|note|comment|company|firma|vat|tax|quantity|qty|newsletter|(?:address|street)[_\s.:-]*(?:line)?[_\s.:-]*[23](?!\d)|apartment|suite|captcha|login|user|title|prefix|fax|(?<!first.{0,12})middle[_\s.-]*(?:name|initial)/i
   ],
   ["email", /e-?mail|correo/i],
   [
@@ -146,7 +145,7 @@ const read = Effect.fnUntraced(function* (control: Locator) {
   if (!isMenu && skipped.has((type ?? "").toLowerCase())) return undefined
   const label = (yield* roleName(control)) ?? ""
   const value = isMenu ? "" : yield* ask(() => control.inputValue())
-  const isRequired = (required ?? null) !== null || ariaRequired === "true" || /\*\s*$/.test(label)
+  const isRequired = (required ?? null) !== null || ariaRequired === "true" || /(?:^|\s)\*(?:\s|$)|\*\s*$/.test(label)
   const field: Field = {
     control,
     kind: isMenu ? "menu" : tag === "select" ? "list" : "text",
@@ -281,15 +280,3 @@ export const wantsDigits = any(
 
 /** The same shopper, with a telephone number of digits alone. */
 export const inDigits = (shopper: TestShopper): TestShopper => ({ ...shopper, phone: shopper.phone.replace(/\D/g, "") })
-
-/** What an alert says that wants something else done on the page before it goes on. */
-const wanting =
-  /address|postal|zip|post ?code|city|street|invalid|required|adresse|plz|código|cap\b|\b(?:must|has to|have to|needs? to)\b.{0,80}\b(?:select|choose|chosen|enter|provide|agree|accept)|please\s+(?:select|choose|enter|provide|fill)|bitte\s+(?:wähl|geb|füll)/i
-
-/** A page's complaints about what was written. */
-export const complaints = Effect.fnUntraced(function* (tab: Tab) {
-  const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
-  const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
-  const said = alerts.join(" ").trim()
-  return wanting.test(said) || invalid > 0 ? snippet(said === "" ? `${invalid} fields are marked invalid` : said) : null
-})

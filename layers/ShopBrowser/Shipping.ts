@@ -14,7 +14,7 @@ export interface Shipping {
 }
 
 const saysNone =
-  /(?:no|there (?:are|is) no) (?:available )?(?:shipping|delivery)(?: \w+)? ?(?:methods?|options?|rates?)?(?: (?:are|is))? ?(?:available|found|for (?:this|your))|(?:do(?:es)? not|don't|doesn't|cannot|can't|unable to) (?:ship|deliver) to|kein(?:e)? versand(?:art|option|methode)\w* (?:verfügbar|gefunden)|aucun(?:e)? (?:mode de livraison|option de livraison)|no hay (?:métodos|opciones) de envío/i
+  /(?:no|there (?:are|is) no) (?:available )?(?:shipping|delivery)(?: \w+)? ?(?:methods?|options?|rates?)?(?: (?:are|is))? ?(?:available|found|for (?:this|your))|no (?:shipping )?quotes? (?:are|is) available|shipping methods? (?:are|is) (?:currently )?(?:not available|unavailable)|(?:do(?:es)? not|don't|doesn't|cannot|can't|unable to) (?:ship|deliver) to|kein(?:e)? versand(?:art|option|methode)\w* (?:dafür )?(?:verfügbar|gefunden)|stehen keine (?:auswahloptionen|versandarten|angebote) zur verfügung|keine angebote für diese bestellung|aucun(?:e)? (?:mode de livraison|option de livraison)|no hay (?:métodos|opciones) de envío/i
 /** What a page says when nothing is shipped to where somebody lives. */
 export const noneSaid = (text: string): string | undefined => saysNone.exec(text)?.[0]
 

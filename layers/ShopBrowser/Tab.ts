@@ -17,6 +17,9 @@ export const MostLoaded = Context.Reference("turnpike/layers/ShopBrowser/MostLoa
 /** How many of them are kept for the record; what pages and their scripts ask, not what they are made of. */
 const mostKept = 120
 
+/** How much of what pages say in boxes is kept. */
+const mostAlerts = 20
+
 /** What a page waits for, in milliseconds. */
 const pulse = 100
 const patience = { action: 4_000, navigation: 12_000, quiet: 3_000 }
@@ -41,6 +44,8 @@ export interface Tab {
   readonly rest: Effect.Effect<void>
   /** Every change that was asked for so far. */
   readonly writes: () => ReadonlyArray<Write>
+  /** What pages said in boxes of the browser's own, each of which was dismissed. */
+  readonly alerts: () => ReadonlyArray<string>
   /** How many connections of its own a page wanted to talk over, each of which was closed. */
   readonly socketsClosed: () => number
   readonly requests: () => ReadonlyArray<RequestMade>
@@ -189,6 +194,12 @@ export const open = Effect.fnUntraced(function* (
   yield* ask(() => context.addInitScript({ content: `${withoutSockets}; ${openShadows}` }))
   const page = yield* ask(() => context.newPage())
   context.on("page", (other) => void other.close().then(ignore, ignore))
+  const alerts: Array<string> = []
+  page.on("dialog", (box) => {
+    if (box.type() === "alert" && alerts.length < mostAlerts) alerts.push(box.message().slice(0, 300))
+    // To leave a page is what was asked for.
+    void (box.type() === "beforeunload" ? box.accept() : box.dismiss()).then(ignore, ignore)
+  })
 
   const quiet = Effect.gen(function* () {
     let before = seen.changes
@@ -218,6 +229,7 @@ export const open = Effect.fnUntraced(function* (
     quiet,
     rest,
     writes: () => writes,
+    alerts: () => alerts,
     socketsClosed: () => seen.sockets,
     requests: () => made,
     ordersStopped: () => seen.orders,

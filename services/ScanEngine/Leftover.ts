@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { beyond } from "#domain/scan/Listed.ts"
 import type { DocumentFacts, SearchFacts } from "#domain/scan/SiteFacts.ts"
 import { queryFor, searchTemplate, showsProduct } from "#domain/scan/SiteSearch.ts"
-import type { Page, Sight } from "#domain/scan/Sight.ts"
+import { isPage, type Page, type Sight } from "#domain/scan/Sight.ts"
 import type { Visit } from "../SiteVisits.ts"
 import { look, noReading } from "./Looking.ts"
 import { lookAtProduct, productsAmong, type Shopped } from "./Shopping.ts"
@@ -29,7 +30,18 @@ export const useLeftover = Effect.fnUntraced(function* (
           (url) => lookAtProduct(visit, url, nowhere),
           { concurrency: 2 }
         )
-  const tried = [...shopped.tried, ...again]
+  const looked = [...shopped.tried, ...again]
+  // What was tried may be a list of products, which leads to them.
+  const lists = productsAmong(looked).length > 0 ? [] : looked.filter(isPage)
+  const listed = new Set(
+    home === undefined ? [] : lists.flatMap(({ page }) => beyond(origin, page, home)).map(({ href }) => href)
+  )
+  const further = yield* Effect.forEach(
+    [...listed].slice(0, Math.max(0, Math.min(2, left() - 1))),
+    (url) => lookAtProduct(visit, url, nowhere),
+    { concurrency: 2 }
+  )
+  const tried = [...looked, ...further]
   const products = productsAmong(tried)
   const [product] = products
   const found = searchTemplate(home, platform, origin)

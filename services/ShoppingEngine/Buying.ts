@@ -185,7 +185,8 @@ const withBrowser = (attempts: ReadonlyArray<Attempt>, shown: Attempt): Attempt 
   const known = best(attempts)
   const last = shown.at(-1)
   const ahead = completedIn(shown) - completedIn(known)
-  if (last?.status === "unknown" && ahead <= 0) return untold(known, last.detail)
+  const isToldLess = ahead === 0 && known.at(-1)?.status === "unknown"
+  if (last?.status === "unknown" && ahead <= 0 && !isToldLess) return untold(known, last.detail)
   const all = best([...attempts, shown])
   return ahead < 0 ? untold(all, `it stopped at the ${last?.step}`) : all
 }

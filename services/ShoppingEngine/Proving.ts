@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { productCandidates } from "#domain/scan/Candidates.ts"
+import { offeredBy } from "#domain/ProductOffered.ts"
+import { beyond, guesses, maxBeyond } from "#domain/scan/Listed.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import { categoriesOf } from "./Categories.ts"
@@ -11,33 +11,10 @@ import { turnedAway } from "./TurnedAway.ts"
 
 /** How many pages are looked at to find one product, where no address tells which is one. */
 const maxLooked = 10
-/** And how many of those that one of them links and the page before does not: what is sorted there. */
-const maxBeyond = 3
 /** After how many that are not there the shop's own lists are looked at: a sitemap may be older than what is sold. */
 const gone = 3
-/** And how many of them have to be products to choose from. */
+/** And how many products there have to be to choose from. */
 const enough = 3
-
-/** Pages that may be products' by where they are, most likely first. */
-export const guesses = (
-  origin: string,
-  home: PageFacts,
-  { listed, locations }: Pick<SitemapSeen, "listed" | "locations">
-): ReadonlyArray<URL> => {
-  const sitemap = { products: [], listed, locations }
-  const found = productCandidates({ origin, platform: null, home, catalogue: [], sitemap, isShop: true })
-  return found.map((href) => new URL(href))
-}
-
-const pathOf = (href: string): string => URL.parse(href)?.pathname ?? href
-
-/** Pages that may be products' and that only this page links, of those that a shop's pages link: what it lists. */
-export const beyond = (origin: string, page: PageFacts, before: PageFacts): ReadonlyArray<URL> => {
-  const linked = new Set(before.links.map(({ href }) => pathOf(href)))
-  // A page that is only sorted or narrowed in another way has the path of one that is linked before.
-  const links = page.links.filter(({ href }) => !linked.has(pathOf(href)))
-  return guesses(origin, { ...page, links }, { listed: [], locations: [] }).slice(0, maxBeyond)
-}
 
 /** Takes the next that may be looked at. */
 const nextOf = (queue: Array<URL>, allows: (url: URL) => boolean): URL | undefined => {
@@ -58,6 +35,7 @@ export const proven = Effect.fnUntraced(function* (
   const origin = home.answer.url.origin
   const candidates = guesses(origin, home.facts, { listed, locations })
   const found: Array<URL> = []
+  const names = new Set<string>()
   let seenAny = false
   const missing: Array<SiteAnswer> = []
   const queue = [...candidates]
@@ -76,13 +54,18 @@ export const proven = Effect.fnUntraced(function* (
     }
     const { status, url } = seen.answer
     const isThere = status >= 200 && status < 300 && url.origin === origin
-    if (isThere && isProductPage(seen.facts)) found.push(url)
+    if (isThere && isProductPage(seen.facts)) {
+      found.push(url)
+      const offered = offeredBy(url, seen.facts)
+      // One product may have several addresses, and what is sold out cannot be chosen.
+      if (offered?.isAvailable !== false) names.add(offered?.candidate.name ?? url.href)
+    }
     if (status >= 400) {
       missing.push(seen.answer)
       const isStale = missing.length === gone && found.length === 0 && !seenAny
       if (isStale) queue.unshift(...categoriesOf(home.facts, home.answer.url).slice(0, maxBeyond))
     } else if (!isProductPage(seen.facts)) seenAny = true
-    if (found.length >= enough) break
+    if (names.size >= enough) break
     if (!isThere || isProductPage(seen.facts)) continue
     const listed = beyond(origin, seen.facts, home.facts).filter(({ href }) => !known.has(href))
     for (const { href } of listed) known.add(href)

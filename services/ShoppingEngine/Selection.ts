@@ -1,14 +1,13 @@
 import { Effect, Schema } from "effect"
 import { isExtraControl } from "#domain/AsideForm.ts"
 import { saysNothing } from "#domain/AsideWords.ts"
-import { choiceFirst } from "#domain/ChoiceWords.ts"
 import { subscribing } from "#domain/FormConduct.ts"
-import { addToCart, saysSoldOut } from "#domain/page/AddToCart.ts"
-import { isBuyable } from "#domain/page/Availability.ts"
-import type { PageControl, PageFacts, StatedOffer } from "#domain/page/PageFacts.ts"
-import { priceReach, priceVerdict } from "#domain/page/PriceShown.ts"
+import { addToCart } from "#domain/page/AddToCart.ts"
+import type { PageControl, PageFacts } from "#domain/page/PageFacts.ts"
+import { priceVerdict } from "#domain/page/PriceShown.ts"
 import { pricesForAccounts } from "#domain/page/Walls.ts"
 import { type Candidate, choose, type Choice, type Offered, rarestWords, samePrice } from "#domain/ProductChoice.ts"
+import { bestOffer, offeredBy, shownPrice } from "#domain/ProductOffered.ts"
 import type { Blocker } from "#domain/ShoppingTest.ts"
 import { isGood, type PageSeen, pageFor } from "./ApiRail.ts"
 import type { Storefront } from "./Discovery.ts"
@@ -30,64 +29,6 @@ export interface Selected {
 }
 
 const stopped = (outcome: StepOutcome): Selected => ({ outcome, chosen: undefined })
-
-/** The offer that is bought: the first that is available and has a price. */
-const bestOffer = (offers: ReadonlyArray<StatedOffer>): StatedOffer | undefined =>
-  offers.find(({ availability, price }) => price !== null && isBuyable(availability) !== false) ?? offers[0]
-
-const skuInText = /\bSKU\s{0,2}[:#]?\s{0,2}([A-Z0-9][\w.-]{1,63})/i
-
-/** Behind a price, that it is with its tax. */
-const withTax =
-  /^\s?(?:[€£$]|[A-Z]{3}|kr|zł|Kč)?\s?[([]?(?:inc(?:l(?:uding|usive|\.)?|\.)?\s(?:of\s)?(?:\d{1,2}\s?%\s)?(?:vat|tax(?:es)?|gst|btw)|ttc\b|inkl\.?\s(?:\d{1,2}\s?%\s)?(?:mwst|ust|moms)|iva\s(?:incl|compr)|incl\.?\sbtw|税込)/i
-
-/** The price with tax that the page says beside one without: a cart may charge either. */
-const taxedPrice = ({ headingAt, prices, visibleText }: PageFacts, price: string | null): string | undefined => {
-  const at = headingAt ?? 0
-  const beside = prices.filter((shown) => shown.at >= at && shown.at <= at + priceReach.behind && !shown.isAside)
-  const said = beside.find(({ at, raw }) => withTax.test(visibleText.slice(at + raw.length, at + raw.length + 40)))
-  return said === undefined || samePrice(said.value, price) !== false ? undefined : said.value
-}
-
-/** Whether one button asks for a choice where it would add. Lists of products have one for each. */
-const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean =>
-  [...forms.flatMap((form) => form.controls), ...controls].filter(
-    ({ label, type }) => (type === "button" || type === "submit") && choiceFirst.test((label ?? "").trim())
-  ).length === 1
-
-/** The first price, with its currency, that a page shows from its heading on. */
-const shownPrice = ({ headingAt, prices }: PageFacts) =>
-  prices.find((price) => price.at >= (headingAt ?? 0) && !price.isAside && price.currencies.length > 0)
-
-/** What a product page offers; undefined when it is none. */
-export const offeredBy = (address: URL, facts: PageFacts): Offered | undefined => {
-  const stated = facts.products[0]
-  const offer = stated === undefined ? undefined : bestOffer(stated.offers)
-  const adding = addToCart(facts)
-  if (stated === undefined && adding === undefined && !asksChoiceFirst(facts)) return undefined
-  const name = stated?.name ?? facts.heading ?? facts.title
-  if (name === null || name === undefined) return undefined
-  const shown = shownPrice(facts)
-  const isStated = offer?.price !== undefined && offer.price !== null
-  const price = isStated ? offer.price : (shown?.value ?? null)
-  const priceWithTax = taxedPrice(facts, price)
-  return {
-    candidate: {
-      name: name.slice(0, 300),
-      url: address,
-      sku: stated?.sku ?? offer?.sku ?? skuInText.exec(facts.visibleText)?.[1] ?? null,
-      platformId: null,
-      variant: null,
-      price,
-      ...(priceWithTax === undefined ? {} : { priceWithTax }),
-      currency: isStated ? offer.currency : (shown?.currencies[0] ?? null)
-    },
-    isAvailable: isBuyable(offer?.availability ?? null) ?? (adding !== undefined && saysSoldOut(adding) ? false : null),
-    variants: Math.max(1, stated?.variants ?? 1),
-    kind: address.pathname.slice(0, 300),
-    source: isStated ? "structured" : "text"
-  }
-}
 
 /** Product pages as far as they are needed, with what they offer. */
 const fromPages = Effect.fnUntraced(function* ({ errand, productUrls }: Storefront) {

@@ -68,8 +68,26 @@ const missed = (detail: string, evidence: string | null): Searched => ({
   warnings: [warning("selection", "search_unusable", detail, evidence)]
 })
 
+/** What a search says that found nothing. Pages show what was looked at before all the same. */
+const saysNone =
+  /\breturn(?:s|ed) no results|\b(?:no|0) (?:search )?(?:results|products|items|matches) (?:were |was )?(?:found|match)|\bno (?:search )?results\b|keine (?:ergebnisse|treffer|produkte gefunden)|aucun (?:résultat|produit)|sin resultados|no se (?:han )?encontr|nessun (?:risultato|prodotto)|nenhum resultado|geen (?:resultaten|producten)/i
+
 const names = (text: string, { name, url }: Candidate): boolean =>
   text.toLowerCase().includes(name.toLowerCase()) || (url !== undefined && text.includes(url.pathname))
+
+/** Whether a page's text names what was searched for, beside the query that it repeats. */
+const shows = (text: string, candidate: Candidate, query: string): boolean =>
+  candidate.name.toLowerCase() !== query.toLowerCase() && names(text, candidate)
+
+/** Whether one of a page's links is called like it, or ends like its address: shops have several for one product. */
+const links = ({ links }: PageFacts, { name, url }: Candidate): boolean => {
+  const end = url?.pathname.split("/").findLast((part) => part !== "")
+  return links.some(
+    ({ href, text }) =>
+      text.toLowerCase() === name.toLowerCase() ||
+      (end !== undefined && URL.parse(href)?.pathname.split("/").includes(end) === true)
+  )
+}
 
 /** Asks the shop's own search for what was chosen, by its rarest words. robots.txt often keeps search pages from agents: that is obeyed. */
 export const find = Effect.fnUntraced(function* (
@@ -104,8 +122,9 @@ export const find = Effect.fnUntraced(function* (
   const page = yield* Effect.option(errand.pages.page(isJson ? "" : outcome.document, outcome.url))
   if (Option.isNone(page)) return { detail: "Its own search could not be judged.", warnings: [] } satisfies Searched
   const facts = page.value
-  const links = facts.links.map(({ href, text }) => `${href} ${text}`).join(" ")
-  const found = isJson ? names(outcome.text, candidate) : names(`${facts.visibleText} ${links}`, candidate)
+  const found = isJson
+    ? names(outcome.text, candidate)
+    : !saysNone.test(facts.visibleText) && (shows(facts.visibleText, candidate, query) || links(facts, candidate))
   if (outcome.status === 200 && found) {
     return { detail: `Its own search finds it by "${query}".`, warnings: [] } satisfies Searched
   }

@@ -1,6 +1,8 @@
 import { Effect, Option } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { choose, type Offered } from "#domain/ProductChoice.ts"
+import { offeredBy } from "#domain/ProductOffered.ts"
+import { beyond, guesses } from "#domain/scan/Listed.ts"
 import { isProductPage } from "#domain/scan/Operation.ts"
 import type { Blocker, Step } from "#domain/ShoppingTest.ts"
 import type { BrowserVisit } from "../ShopBrowser.ts"
@@ -9,9 +11,8 @@ import { type Discovered, shownProducts, type Storefront } from "./Discovery.ts"
 import type { Errand } from "./Errand.ts"
 import { ageGate, oneAddress, sellsFromList } from "./NothingFound.ts"
 import { failed, passed, snippet, unknown, warning } from "./Outcomes.ts"
-import { beyond, guesses } from "./Proving.ts"
 import type { StepOutcome } from "./Rail.ts"
-import { offeredBy, type Selected } from "./Selection.ts"
+import type { Selected } from "./Selection.ts"
 
 /** How many pages a browser shows where plain pages were empty. */
 const maxShown = 3

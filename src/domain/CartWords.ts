@@ -74,7 +74,7 @@ export const checkoutBehind = ({ links, url }: Pick<PageFacts, "links" | "url">)
 
 /** What a button that goes on says, in languages in which it says nothing else. */
 export const onward = [
-  "weiter|fortfahren|speichern\\s+und\\s+weiter",
+  "weiter|fort(?:fahren|setzen)|speichern\\s+und\\s+weiter",
   "continuer|suivante?|étape\\s+suivante",
   "continuar|siguiente",
   "continua|avanti|prosegui",

@@ -263,7 +263,7 @@ const written: ReadonlySet<string> = new Set(["text", "textarea", "number", "dat
 export const textWanted = ({ controls }: Pick<PageForm, "controls">): string | undefined => {
   const asked = controls.find(
     (control) =>
-      control.required &&
+      (control.required || control.isRequiredByScript === true) &&
       isField(control) &&
       written.has(control.type) &&
       (control.value ?? "") === "" &&

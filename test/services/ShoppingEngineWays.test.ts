@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../shops/Fixture.ts"
+import * as StepShop from "../shops/StepShop.ts"
 import { jsonLd, send } from "../shops/Storefront.ts"
 import { testOf } from "./ShoppingEngineHarness.ts"
 
@@ -120,6 +121,27 @@ describe("a sitemap that is older than the shop", () => {
       const none = yield* found("<h1>All</h1>")
       assert.strictEqual(none.failure_point?.step, "discovery", JSON.stringify(none.steps))
     })
+  )
+})
+
+describe("the shop's own search", () => {
+  it.live("finds what it links, and not what it only repeats or says that it has not", () =>
+    Effect.gen(function* () {
+      for (const [body, finds] of [
+        ['<p>Results for "kettle"</p><a href="/products/kettle">Kettle</a>', true],
+        ['<p>Results for "kettle"</p><a href="/hot/kettle?from=search">Look</a>', true],
+        ['<p>Results for "kettle"</p>', false],
+        ['<p>Your search returns no results.</p><h2>Recently viewed</h2><a href="/products/kettle">Kettle</a>', false]
+      ] as const) {
+        const { domain } = yield* StepShop.open({ pages: { "/search": body } })
+        const { blockers } = yield* testOf(domain, "search")
+        assert.strictEqual(
+          blockers.some(({ id }) => id === "search_unusable"),
+          !finds,
+          body
+        )
+      }
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -2,7 +2,7 @@ import { guestPhraseIn } from "../GuestWords.ts"
 import type { PageFacts } from "./PageFacts.ts"
 
 const guestPaths =
-  /\/(?:guest[-_]?check-?out|check-?out[-_/]guest|guest-?order|checkout\/onepage)|[?&](?:guest|checkout_as_guest)=(?:1|true)/i
+  /\/(?:guest[-_]?check-?out|check-?out[-_/]guest|guest-?order)|[?&](?:guest|checkout_as_guest)=(?:1|true)/i
 const accountPaths =
   /^(?:\/[a-z]{2}(?:[-_][a-z]{2})?)?\/(?:[\w-]+\/)?(?:account|accounts|customer|customers|user|users|auth|my-account|konto|compte|cuenta|conta|member|members)?\/?(?:account\/)?(?:log-?in|sign-?in|signin|register|sign-?up|authentication|anmelden|connexion|iniciar-sesion|entrar|accedi|inloggen|my-account|mein-konto|mon-compte|mi-cuenta|minha-conta)(?:[/.?].*)?$/i
 /** Where a hosted shop asks for an address and sends a code: no password is asked there. */

@@ -182,6 +182,12 @@ export const byLink = (link: PageLink): Candidate | undefined => {
   return { sure: 2, found }
 }
 
+/** What puts into a cart what a page is about; undefined where all that adds belongs to things that have pages of their own. */
+export const addsOwn = (facts: Pick<PageFacts, "forms" | "controls" | "links">): AddToCart | undefined => {
+  const found = addToCart(facts)
+  return found?.control?.isOfOther === true ? undefined : found
+}
+
 /**
  * What puts the page's product into a cart: a form before a button that only scripts act on, and that before a link. Undefined
  * when the page has nothing of the kind.
@@ -192,9 +198,7 @@ export const addToCart = (facts: Pick<PageFacts, "forms" | "controls" | "links">
     ...facts.controls.slice(0, 500).map(alone),
     ...facts.links.slice(0, 1_000).map(byLink)
   ]
-  const best = candidates.reduce(
-    (one, other) => (other !== undefined && other.sure > (one?.sure ?? 0) ? other : one),
-    undefined
-  )
-  return best?.found
+  const bestOf = (some: typeof candidates) =>
+    some.reduce((one, other) => (other !== undefined && other.sure > (one?.sure ?? 0) ? other : one), undefined)
+  return (bestOf(candidates.filter((one) => one?.found.control?.isOfOther !== true)) ?? bestOf(candidates))?.found
 }

@@ -110,7 +110,7 @@ const words: ReadonlyArray<readonly [token: AutofillToken, name: RegExp, label: 
   [
     "name",
     /^(?:\w+[-_])?(?:full[-_ ]?)?name$|recipient/i,
-    /\bname\b|nombre(?: completo)?|nome completo|nom complet|氏名|お名前|姓名|이름|imię i nazwisko/i
+    /(?<!\b(?:middle|user) )\bname\b|nombre(?: completo)?|nome completo|nom complet|氏名|お名前|姓名|이름|imię i nazwisko/i
   ]
 ]
 

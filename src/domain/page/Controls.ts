@@ -1,7 +1,8 @@
 import { addsByWords } from "./AddToCart.ts"
 import type { PageControl, PageForm } from "./PageFacts.ts"
+import { isInCard } from "./Card.ts"
 import { surroundingsOf } from "./FormWords.ts"
-import { absolute, attributeOf, clipped, folded, textOf } from "./PageText.ts"
+import { absolute, attributeOf, clipped, folded, hasWord, textOf } from "./PageText.ts"
 import type { PageElement, PageTree } from "./PageTree.ts"
 
 /** How many are listed. */
@@ -138,22 +139,35 @@ const saidOf = (element: PageElement, name: "min" | "step") => {
   return said === undefined ? {} : { [name]: said }
 }
 
-const controlOf = (tree: PageTree, element: PageElement, labels: Labels, base: URL): PageControl => {
+const controlOf = (
+  tree: PageTree,
+  element: PageElement,
+  labels: Labels,
+  base: URL,
+  heading: PageElement | undefined
+): PageControl => {
   const type = typeOf(element)
   const formAction = absolute(attributeOf(element, "formaction"), base)
   const options = optionsOf(tree, element)
+  const label = labelOf(tree, element, type, labels)
+  const isOfOther = buttonTypes.has(type) && addsByWords(label ?? "") && isInCard(tree, element, heading, base)
   return {
     tag: tagOf(element),
     type,
     name: attributeOf(element, "name", 500) ?? null,
     id: attributeOf(element, "id", 500) ?? null,
     value: valueOf(tree, element, options),
-    label: labelOf(tree, element, type, labels),
+    label,
     autocomplete: attributeOf(element, "autocomplete", 200)?.toLowerCase() ?? null,
     required: element.attributes.has("required") || element.attributes.get("aria-required") === "true",
+    ...(hasWord(element.attributes.get("class"), "required-entry") ||
+    hasWord(element.attributes.get("class"), "required")
+      ? { isRequiredByScript: true }
+      : {}),
     checked: element.attributes.has("checked"),
     disabled: element.attributes.has("disabled"),
     ...(element.isHidden ? { isHidden: true } : {}),
+    ...(isOfOther ? { isOfOther: true } : {}),
     ...saidOf(element, "min"),
     ...saidOf(element, "step"),
     ...(formAction === undefined ? {} : { formAction }),
@@ -195,7 +209,7 @@ export const readControls = (
     const named = element.attributes.get("form")
     const owner = named === undefined ? element.form : (labels.elements.get(named)?.index ?? -1)
     const list = of.get(owner) ?? outside
-    list.push(controlOf(tree, element, labels, base))
+    list.push(controlOf(tree, element, labels, base, heading))
   }
   return {
     forms: forms.map((form) => ({

@@ -68,10 +68,14 @@ export interface PageControl {
   readonly label: string | null
   readonly autocomplete: string | null
   readonly required: boolean
+  /** Its class says so to a script of the page, as Magento's and jQuery's do: the browser does not ask for it. */
+  readonly isRequiredByScript?: true
   readonly checked: boolean
   readonly disabled: boolean
   /** It, or something around it, is not to be seen without scripts. */
   readonly isHidden?: true
+  /** It stands in a box that shows a product of another page, as those of lists do. */
+  readonly isOfOther?: true
   /** The least that a number may be, and between which numbers it goes, where they are said. */
   readonly min?: string
   readonly step?: string

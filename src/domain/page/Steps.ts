@@ -42,8 +42,10 @@ const stepIn = (tree: PageTree, element: PageElement): Step => {
   const heading = inside.find(({ tag }) => headings.test(tag))
   const text = textOf(tree, isOpen && heading !== undefined ? heading : element, 200)
   const isCurrent = [element, ...inside.filter(({ parent }) => parent === element.index)].some(marksCurrent)
-  // Where more stands below a heading than its words, the step is open.
-  const saysMore = heading !== undefined && textOf(tree, heading, 200) !== text
+  // Where more stands below a heading than its words, the step is open. Before it stands its number, and behind it often a link to change it.
+  const words = heading === undefined ? text : textOf(tree, heading, 200)
+  const behind = text.slice(text.indexOf(words) + words.length).trim()
+  const saysMore = behind !== "" && !inside.some((one) => one.tag === "a" && textOf(tree, one, 200) === behind)
   return { text, isCurrent: isCurrent || (isOpen && heading !== undefined), isOpen: isOpen || saysMore }
 }
 

@@ -1,5 +1,5 @@
 import { accountWall } from "../page/Accounts.ts"
-import { addToCart } from "../page/AddToCart.ts"
+import { addsOwn, addToCart } from "../page/AddToCart.ts"
 import { productsAdded } from "../page/ProductsAdded.ts"
 import type { PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import { folded } from "../page/PageText.ts"
@@ -31,7 +31,7 @@ export const isProductPage = (page: PageFacts): boolean => {
   if (stated.length > 0 && stated.every(({ name }) => isOnlyLinked(page, lower(name ?? "")))) return false
   return (
     stated.length > 0 ||
-    (hasPrice(page) && addToCart(page) !== undefined && page.headings.some(({ level }) => level === 1))
+    (hasPrice(page) && addsOwn(page) !== undefined && page.headings.some(({ level }) => level === 1))
   )
 }
 const lower = (text: string): string => folded(text).toLowerCase()

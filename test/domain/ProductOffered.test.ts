@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { readPage } from "#domain/page/Page.ts"
-import { offeredBy } from "#services/ShoppingEngine/Selection.ts"
+import { offeredBy } from "#domain/ProductOffered.ts"
 
 const address = new URL("https://shop.example/radiant-tee.html")
 const offered = (html: string) => offeredBy(address, readPage(`<h1>Radiant Tee</h1><p>$22.00</p>${html}`, address))
@@ -16,6 +16,13 @@ describe("whether a product page's thing can be had", () => {
   it("is said by the words of the button, enabled or not", () => {
     assert.isFalse(offered(form(`<button disabled>Sold out</button>`))?.isAvailable)
     assert.isFalse(offered(form(`<button name="add">Sold out</button>`))?.isAvailable)
+  })
+
+  it("is said beside the heading where the form has nothing to press", () => {
+    const gone = "<p>Availability: Out of stock</p>"
+    assert.isFalse(offered(gone + form('<input type="hidden" name="qty" value="1">'))?.isAvailable)
+    assert.isNull(offered(gone + form("<button>Add to cart</button>"))?.isAvailable)
+    assert.isNull(offered(form('<input type="hidden" name="qty" value="1">'))?.isAvailable)
   })
 
   it("is said by the structured data before anything else", () => {
@@ -54,6 +61,12 @@ describe("the price of a product page", () => {
     assert.strictEqual(candidate(`<p class="normalPrice">$80.00</p>${add}<p>Other shelves</p>`)?.price, "80.00")
     assert.strictEqual(candidate(`<p class="golden-old-prices">$80.00</p>${add}`)?.price, "80.00")
     assert.strictEqual(candidate(`<p>$80.00 <del>$120.00</del></p><p>$5.00 more</p>${add}`)?.price, "80.00")
+  })
+
+  it("is known with its tax by the label before it, and not by that of the next", () => {
+    const stated = `<script type="application/ld+json">{"@type":"Product","name":"Shelf","offers":{"price":"59.90","priceCurrency":"EUR"}}</script>`
+    const both = candidate(`${stated}<p>Excl. Tax: €59.90 Incl. Tax: €71.28</p>${add}`)
+    assert.deepStrictEqual([both?.price, both?.priceWithTax], ["59.90", "71.28"])
   })
 
   it("is known with its tax, where the page says it beside the one without", () => {
