@@ -141,10 +141,11 @@ const lookAfter = Effect.fnUntraced(function* (
   for (;;) {
     if (isStopped(tab)) return undefined
     const after = yield* look(tab)
-    // A page that did not change and raised a box says in it why.
+    // A page that did not change says why in a box that it raised, or in what stood there before.
+    const isSame = after.text === seen.text
     const box = tab.alerts()[alerts]
-    const isRefusal = box !== undefined && after.text === seen.text && refusing.test(box)
-    const complaint = isRefusal ? box : yield* complaints(tab)
+    const isRefusal = box !== undefined && isSame && refusing.test(box)
+    const complaint = isRefusal ? box : yield* complaints(tab, isSame ? "" : seen.text)
     const isFurther =
       complaint !== null ||
       isStepFurther(seen.facts, after.facts) ||
@@ -202,9 +203,10 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
   const writes = tab.writes().length
   const pressed = new Set<string>()
   let answer: string | null = null
+  let isUnsent = false
   let seen = entered
   for (let stage = 0; ; stage++) {
-    yield* fillAll(tab, seen, progress)
+    const hasWritten = yield* fillAll(tab, seen, progress)
     if (isStopped(tab)) {
       progress.aside = "What the page sends when its fields are written may be an order, so it was stopped."
       break
@@ -235,9 +237,9 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
       continue
     }
     const [name = "the way on"] = yield* namesOf(control)
-    // The same button of the same page again: it leads nowhere.
+    // The same button of the same page again: it leads nowhere, unless it sent nothing while something was missing that has come since.
     const place = `${name} ${seen.url.href} ${seen.text}`
-    if (pressed.has(place) || stage >= mostStages) {
+    if ((pressed.has(place) && !(hasWritten && isUnsent)) || stage >= mostStages) {
       progress.stuck = { name, answer }
       break
     }
@@ -255,6 +257,7 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     const after = yield* goOn(tab, seen, control, progress, doubt)
     seen = after.seen
     if (!after.goesOn) break
+    isUnsent = tab.writes().length === before
     answer = refusedSince(tab, before)
     const listed = yield* openLists(tab, seen)
     if (listed !== undefined) shipping = listed

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { folded } from "#domain/page/PageText.ts"
 import { snippet } from "#services/ShoppingEngine/Outcomes.ts"
 import { ask } from "./Chromium.ts"
 import type { Tab } from "./Tab.ts"
@@ -12,12 +13,14 @@ const besideFields = ["validation-advice", "mage-error", "invalid-feedback", "fi
   .map((name) => `[class~="${name}" i]:not(input, select, textarea):visible`)
   .join(", ")
 
-/** A page's complaints about what was written. */
-export const complaints = Effect.fnUntraced(function* (tab: Tab) {
+/** A page's complaints about what was written; lines that it had `before` in its text are none. */
+export const complaints = Effect.fnUntraced(function* (tab: Tab, before: string) {
   const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
   const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
   const said = alerts.join(" ").trim()
-  const beside = (yield* ask(() => tab.page.locator(besideFields).allInnerTexts())).map((text) => text.trim())
-  if (beside.some((text) => text !== "")) return snippet([...new Set(beside)].join(" "))
+  const beside = (yield* ask(() => tab.page.locator(besideFields).allInnerTexts()))
+    .map(folded)
+    .filter((line) => line !== "" && !folded(before).includes(line))
+  if (beside.length > 0) return snippet([...new Set(beside)].join(" "))
   return wanting.test(said) || invalid > 0 ? snippet(said === "" ? `${invalid} fields are marked invalid` : said) : null
 })

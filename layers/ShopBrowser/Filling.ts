@@ -8,8 +8,9 @@ import { ownFields } from "./Places.ts"
 import type { Progress } from "./Progress.ts"
 import type { Tab } from "./Tab.ts"
 
-/** Writes what is known of the shopper into the checkout's own fields on a page. */
+/** Writes what is known of the shopper into the checkout's own fields on a page. Whether anything was written where nothing stood. */
 export const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progress: Progress) {
+  let hasWritten = false
   const write = Effect.fnUntraced(function* (field: Field) {
     if (field.meaning === "other" || (field.meaning === "nationalId" && progress.shopper.nationalId === undefined)) {
       if (field.isRequired && field.isEmpty) progress.unrecognised.add(field.label || "a field without a label")
@@ -18,6 +19,7 @@ export const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progre
     const isRefused = field.meaning === "phone" && wantsDigits.test(seen.text)
     if (!field.isEmpty && field.kind === "text" && !isRefused) return void progress.filled.add(field.meaning)
     const isDone = yield* fill(tab, field, isRefused ? inDigits(progress.shopper) : progress.shopper)
+    hasWritten ||= isDone && field.isEmpty && field.kind !== "menu"
     const list = isDone ? progress.filled : progress.impossible
     list.add(field.meaning)
   })
@@ -49,4 +51,5 @@ export const fillAll = Effect.fnUntraced(function* (tab: Tab, seen: Look, progre
   yield* tab.quiet
   // What the country decides may come long after it was chosen: a list that is shown only then, or empty again.
   if (fields.some(({ kind }) => kind === "list")) yield* writeAll(yield* ownFields(tab, seen), true)
+  return hasWritten
 })

@@ -53,6 +53,24 @@ if (missing !== undefined) {
         })
       )
 
+    it.effect("takes no line for a refusal that stood on the page before it went on", () =>
+      Effect.gen(function* () {
+        const note = '<p class="error-message">Prices do not include gift wrapping.</p>'
+        const pay = `${note}<p>Total: $12.00</p><form method="post" action="/pay"><label><input type="radio" name="payment[method]" value="cod"> Cash on delivery</label><button>Place order</button></form>`
+        const { mug, rail } = yield* shopOf({
+          ways: '<a href="/checkout/onepage/">Proceed to Checkout</a>',
+          pages: (path, sent) =>
+            path !== "/checkout/onepage/"
+              ? undefined
+              : sent.length > 0
+                ? pay
+                : note + steps(`<form method="post">${address}<button>Continue</button></form>`)
+        })
+        yield* rail.cart(mug)
+        assert.deepInclude(yield* rail.checkout, { status: "passed", total: "12.00" })
+      })
+    )
+
     it.effect("says that an account is wanted where a login is all that is shown of its steps", () =>
       Effect.gen(function* () {
         const login = `<form method="post" action="/customer/account/loginPost">${field("login[username]", "Email", 'type="email"')}${field("login[password]", "Password", 'type="password"')}<button>Login</button></form>`
