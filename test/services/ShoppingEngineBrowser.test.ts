@@ -199,6 +199,23 @@ describe("where the forms only say that a script is needed", () => {
     assert.match(abroad.steps[4]?.detail ?? "", /No way to pay is offered at the test's address/)
   })
 
+  it("of two that could not tell of the same step, the browser says why", async () => {
+    const why = unknown("The browser met a question.")
+    const outcome = await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const address = '<label>Street <input name="street"></label><label>Email <input name="email"></label>'
+          const pages = { "/checkout": `<form method="post" action="/sent">${address}<button>Continue</button></form>` }
+          const { domain } = yield* StepShop.open({ pages })
+          const browser = saying({ cart: passed("in it", null), checkout: why })
+          return yield* testOf(domain, "full_flow", {}, PageReadingHere.layer, browser)
+        })
+      )
+    )
+    assert.strictEqual(line(outcome), "discovery! selection! cart checkout? payment-")
+    assert.include(outcome.steps[3]?.detail, "The browser met a question.")
+  })
+
   it("a browser of ours that ended meanwhile ends the test, unless the shop was told of without it", async () => {
     const ended = saying({ cart: unknown("The page or the browser ended.") }, true)
     const run = (settings: HtmlShopSettings) => outcomeWith(settings, ended).then(line, String)

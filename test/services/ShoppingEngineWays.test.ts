@@ -124,6 +124,19 @@ describe("a sitemap that is older than the shop", () => {
   )
 })
 
+describe("Magento 1, which looks like Magento from outside", () => {
+  it.live("is not said to refuse what its interface does not have", () =>
+    Effect.gen(function* () {
+      const home = '<script type="text/x-magento-init">{}</script><a href="/products/kettle">Kettle</a>'
+      const { domain } = yield* StepShop.open({ home, answer: { text: "", status: 404 } })
+      const { blockers, platform, requests, steps } = yield* testOf(domain, "add_to_cart")
+      assert.strictEqual(platform, "magento")
+      assert.isTrue(requests.some(({ status, url }) => url.endsWith("/rest/V1/guest-carts") && status === 404))
+      assert.strictEqual(steps[2]?.status, "passed", JSON.stringify(blockers))
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("the shop's own search", () => {
   it.live("finds what it links, and not what it only repeats or says that it has not", () =>
     Effect.gen(function* () {
