@@ -32,9 +32,17 @@ describe("a list whose buttons are pressed by scripts", () => {
   const card = (name: string) =>
     `<li class="item"><a href="/${name}.html"><img src="/${name}.jpg"></a><h2><a href="/${name}.html">${name}</a></h2><span>$9.00</span><button type="button" onclick="send('/checkout/cart/add/${name}')">Add to Cart</button></li>`
   const own = '<button type="button" onclick="send(1)">Add to Cart</button>'
+  const button = `<span>$9.00</span>${own}`
+  const byHeading = `<li><h2><a href="/brass.html">Brass</a></h2>${button}</li>`
+  const byPicture = `<li><a href="/brass.html"><img src="/b.jpg"></a><a href="/brass.html">Brass</a>${button}</li>`
   it("is no page of a product, with one or with several", () => {
-    for (const cards of [card("brass"), card("brass") + card("copper")])
+    for (const cards of [card("brass"), card("brass") + card("copper"), byHeading, byPicture])
       assert.isFalse(isProductPage(pageOf(`<h1>Lamps</h1><ul>${cards}</ul>`)))
+  })
+
+  it("is told by a link with a heading, or with a picture and words, and not by any link", () => {
+    for (const link of ['<a href="/care.html">Care</a>', '<a href="/lamps.html#top"><img src="/b.jpg">Brass</a>'])
+      assert.isTrue(isProductPage(pageOf(`<h1>Lamp</h1><div>${link}${button}</div>`)), link)
   })
 
   it("may stand below a product, whose own button comes first", () => {
