@@ -69,8 +69,10 @@ export const offered = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
   const frame = frames.find((text) => cardFrame.test(text))
   if (frame !== undefined) choices.push({ method: "card", class: "agent", marker: frame.slice(0, 160) })
   const inHtml = yield* inSight(tab, seen)
-  const isSaid = choices.length === 0 && inHtml.choices.length === 0 && hasOrderButton(seen.facts)
-  const said = isSaid ? classed(statedOn(seen.text)).marks : []
+  const mayBeSaid = choices.length === 0 && inHtml.choices.length === 0 && hasOrderButton(seen.facts)
+  // A step that is not shown yet may have the button that orders.
+  const shown = mayBeSaid ? yield* shownOf(tab, seen) : undefined
+  const said = shown !== undefined && hasOrderButton(shown) ? classed(statedOn(seen.text)).marks : []
   const found: PaymentSigns = { ...inHtml, choices: [...choices, ...inHtml.choices, ...said] }
   return found
 })

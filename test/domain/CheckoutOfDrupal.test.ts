@@ -79,6 +79,8 @@ describe("how an order is paid", () => {
     ])
     assert.lengthOf(statedOn("Zahlungsart: Banküberweisung"), 1)
     assert.lengthOf(statedOn("Mode de paiement\n\nVirement bancaire"), 1)
+    for (const text of ["Payment methods\nPayPal\nVisa", "Moyens de paiement : PayPal", "Zahlungsarten\nPayPal"])
+      assert.deepStrictEqual(statedOn(text), [], `a footer: ${text}`)
     for (const text of ["Payment information\nAnn Lee\n1 Main St", "We take cash on delivery.", "Cash on delivery"])
       assert.deepStrictEqual(statedOn(text), [], text)
   })

@@ -1,8 +1,8 @@
 import { methodNamed } from "./Payments.ts"
 
-/** What a last look at an order calls how it is paid. */
+/** What a last look at an order calls how it is paid: one way. Of several, footers tell. */
 const heading =
-  /^\W*(?:(?:your\s+|chosen\s+|selected\s+)?payment(?:\s+(?:information|methods?|details|type|options?))?|zahlungs(?:art|weise|methode|mittel|informationen|information)|(?:mode|méthode|moyen)s?\s+de\s+paiement|informations?\s+de\s+paiement|(?:forma|método|medio)s?\s+de\s+pago|(?:metodo|modalità)\s+di\s+pagamento|(?:forma|método)\s+de\s+pagamento|betaal(?:wijze|methode|gegevens)|betal(?:ings|nings)(?:metod|måde|måte|sätt)e?)(?=$|[^\p{L}]|edit|change|bearbeiten|ändern|modifier|editar|modifica|wijzig|redig|ändra)/iu
+  /^\W*(?:(?:your\s+|chosen\s+|selected\s+)?payment(?!\s+(?:methods|options|types|partners|providers))(?:\s+(?:information|method|details|type))?|zahlungs(?:art|weise|methode|mittel|informationen|information)|(?:mode|méthode|moyen|informations?)\s+de\s+paiement|(?:forma|método|medio)\s+de\s+pago|(?:metodo|modalità)\s+di\s+pagamento|(?:forma|método)\s+de\s+pagamento|betaal(?:wijze|methode|gegevens)|betal(?:ings|nings)(?:metode?|måde|måte|sätt))(?=$|[^\p{L}]|edit|change|bearbeiten|ändern|modifier|editar|modifica|wijzig|redig|ändra)/iu
 const longest = 60
 
 /** The ways to pay that a page states below such a heading, or behind it in its line, where there is nothing left to choose. */
