@@ -110,7 +110,8 @@ const findCatalogue = Effect.fnUntraced(function* ({ home, origin, platform, vis
 const findTill = Effect.fnUntraced(function* (ground: Ground) {
   const { home, nowhere, origin, platform, visit } = ground
   const { cart: api } = platformApi(platform ?? undefined)
-  const cartUrl = (home && cartLink(home)) ?? (platform === "magento" ? "/checkout/cart" : "/cart")
+  const cartUrl =
+    (home && cartLink(home)) ?? (platform === "magento" || platform === "magento1" ? "/checkout/cart" : "/cart")
   const checkoutUrl = (home && checkoutLink(home)) ?? "/checkout"
   const [cart, proof, checkout] = yield* Effect.all(
     [

@@ -6,6 +6,7 @@ const platformIds = [
   "shopify",
   "woocommerce",
   "magento",
+  "magento1",
   "bigcommerce",
   "prestashop",
   "shopware",
@@ -28,7 +29,8 @@ const platformIds = [
   "oxid",
   "tiendanube",
   "spree",
-  "odoo"
+  "odoo",
+  "drupal_commerce"
 ] as const
 export type PlatformId = (typeof platformIds)[number]
 
@@ -83,7 +85,9 @@ const platformMarks: ReadonlyArray<Mark> = [
   mark("magento", 3, "header", /^x-magento-/i),
   mark("magento", 2, "cookie", /^(?:mage-(?:cache|messages|translation)|X-Magento-Vary|private_content_version)/i),
   mark("magento", 3, "html", /type="text\/x-magento-init"|data-mage-init=|Magento_[A-Z]\w{1,60}\/js/),
-  mark("magento", 2, "html", /\/static\/version\d{6,}\/frontend\/|\/skin\/frontend\//),
+  mark("magento", 2, "html", /\/static\/version\d{6,}\/frontend\//),
+  mark("magento1", 3, "html", /\/skin\/frontend\/|\/js\/varien\/|Mage\.Cookies\.(?:path|domain)\s{0,9}=/),
+  mark("magento1", 3, "cookie", /^(?:om_frontend|frontend_cid)$/),
   mark("bigcommerce", 2, "html", /cdn\d{1,2}\.bigcommerce\.com\/s-/),
   mark("bigcommerce", 3, "html", /window\.stencilBootstrap|stencil-utils|data-stencil-/),
   mark("bigcommerce", 3, "cookie", /^SHOP_SESSION_TOKEN$|^fornax_anonymousId$/),
@@ -134,6 +138,9 @@ const platformMarks: ReadonlyArray<Mark> = [
   ),
   mark("odoo", 3, "generator", /^odoo/i),
   mark("odoo", 2, "html", /odoo\.__session_info__|\/web\/assets\/[\w/-]{1,60}web\.assets_frontend/),
+  mark("drupal_commerce", 3, "header", /^x-generator: drupal \d.*; commerce /i),
+  mark("drupal_commerce", 3, "generator", /^drupal \d.*; commerce /i),
+  mark("drupal_commerce", 2, "html", /\/modules\/contrib\/commerce\/|commerce-order-item-add-to-cart-form/),
   mark("spree", 2, "html", /Spree\.(?:routes|pathFor)|spree_api_key|\/assets\/spree\//)
 ]
 

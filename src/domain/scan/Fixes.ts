@@ -92,6 +92,18 @@ const byPlatform: Readonly<Record<string, Fixes>> = {
     no_captcha: "Magento: Stores, Configuration, Security, Google reCAPTCHA Storefront: off for checkout.",
     sitemap_products: "Magento: Stores, Configuration, Catalog, XML Sitemap: generate it and submit it to robots.txt."
   },
+  magento1: {
+    product_json_ld: "Magento 1: add JSON-LD in `template/catalog/product/view.phtml` of the theme.",
+    guest_checkout:
+      "Magento 1: System, Configuration, Sales, Checkout: Allow Guest Checkout, and for downloads Catalog, Downloadable Product Options: Disable Guest Checkout: No.",
+    no_captcha: "Magento 1: System, Configuration, Customers, Customer Configuration, CAPTCHA: off for checkout.",
+    sitemap_products:
+      "Magento 1: Catalog, Google Sitemap: add and generate it; System, Configuration, Catalog: generate it daily."
+  },
+  drupal_commerce: {
+    guest_checkout:
+      "Drupal Commerce: Configuration, Checkout flows: allow guests in the pane that logs in, and give anonymous users the permission to access checkout."
+  },
   bigcommerce: {
     guest_checkout: "BigCommerce: Settings, Checkout: enable guest checkout.",
     robots_allows_agents: "BigCommerce: Settings, Website, Search engine robots."

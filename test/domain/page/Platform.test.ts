@@ -14,6 +14,10 @@ describe("the platform of a shop", () => {
       ["woocommerce", of(`<body class="theme-x woocommerce-page">`)],
       ["magento", of("", { "x-magento-cache-debug": "HIT" })],
       ["magento", of(`<script type="text/x-magento-init">{}</script>`)],
+      ["magento1", of(`<script src="https://shop.example/js/varien/js.js"></script>`)],
+      ["magento1", of("", {}, ["om_frontend=1"])],
+      ["drupal_commerce", of(`<meta name="Generator" content="Drupal 11 (https://www.drupal.org); Commerce 3"/>`)],
+      ["drupal_commerce", of("", { "X-Generator": "Drupal 11 (https://www.drupal.org); Commerce 3" })],
       ["bigcommerce", of("", {}, ["SHOP_SESSION_TOKEN=x; path=/"])],
       ["prestashop", of("", {}, ["PrestaShop-abc=1"])],
       ["shopware", of("", { "sw-context-token": "x" })],
@@ -35,6 +39,10 @@ describe("the platform of a shop", () => {
       ["prestashop", `<form id="customer-form"><input type="hidden" name="submitCreate" value="1"></form>`]
     ] as const)
       assert.deepInclude(of(html), { id, confidence: "medium" }, html)
+  })
+
+  it("is no shop of Drupal's where Drupal sells nothing", () => {
+    assert.isNull(of(`<meta name="Generator" content="Drupal 11 (https://www.drupal.org)"/>`))
   })
 
   it("is only suspected where a foreign site may embed a part of it", () => {
