@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { tokenOf } from "#domain/page/CheckoutFields.ts"
 import { namesNationalId } from "#domain/NationalId.ts"
+import { isSalutation } from "#domain/Salutation.ts"
 import { any } from "#domain/WordPatterns.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { ask } from "./Chromium.ts"
@@ -24,6 +25,8 @@ export type Meaning =
   | "kana"
   /** The number of an identity card, or of a tax that everybody pays. */
   | "nationalId"
+  /** A list of how somebody is addressed. */
+  | "salutation"
   | "other"
 
 /** By the autofill token, whatever section stands before it. */
@@ -137,27 +140,30 @@ const read = Effect.fnUntraced(function* (control: Locator) {
   const tag = yield* ask(() =>
     control.evaluate((element: { readonly tagName: string }) => element.tagName.toLowerCase())
   )
-  const names = ["type", "name", "id", "autocomplete", "required", "aria-required", "placeholder", "role"]
+  const attributes = ["type", "name", "id", "autocomplete", "required", "aria-required", "placeholder", "role"]
   const [type, name, id, autocomplete, required, ariaRequired, shown, role] = yield* ask(() =>
-    Promise.all(names.map((attribute) => control.getAttribute(attribute)))
+    Promise.all(attributes.map((attribute) => control.getAttribute(attribute)))
   )
   const isMenu = tag !== "select" && tag !== "input" && tag !== "textarea" && role === "combobox"
   if (!isMenu && skipped.has((type ?? "").toLowerCase())) return undefined
   const label = (yield* roleName(control)) ?? ""
   const value = isMenu ? "" : yield* ask(() => control.inputValue())
   const isRequired = (required ?? null) !== null || ariaRequired === "true" || /(?:^|\s)\*(?:\s|$)|\*\s*$/.test(label)
+  const names = [name, id, label].join(" ")
   const field: Field = {
     control,
     kind: isMenu ? "menu" : tag === "select" ? "list" : "text",
     meaning:
-      isRequired && namesNationalId([name, id, label].join(" "))
-        ? "nationalId"
-        : meaningOf({
-            autocomplete: autocomplete ?? null,
-            name: name ?? id ?? "",
-            label: label || (shown ?? ""),
-            type: type ?? null
-          }),
+      tag === "select" && isSalutation(names)
+        ? "salutation"
+        : isRequired && namesNationalId(names)
+          ? "nationalId"
+          : meaningOf({
+              autocomplete: autocomplete ?? null,
+              name: name ?? id ?? "",
+              label: label || (shown ?? ""),
+              type: type ?? null
+            }),
     label,
     isRequired,
     isEmpty: value.trim() === ""
@@ -195,6 +201,8 @@ const answers = (shopper: TestShopper, { label, meaning }: Field): ReadonlyArray
       return [/[ぁ-ゖ]/u.test(label) ? "てすと" : "テスト"]
     case "other":
       return []
+    case "salutation":
+      return ["Mx", "Mx."]
     case "nationalId":
       return shopper.nationalId === undefined ? [] : [shopper.nationalId]
     default:

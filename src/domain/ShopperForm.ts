@@ -6,6 +6,7 @@ import { asksNationalId } from "./NationalId.ts"
 import { type AutofillToken, fieldOf } from "./page/CheckoutFields.ts"
 import type { PageControl, PageForm } from "./page/PageFacts.ts"
 import { isQuantity } from "./page/Quantity.ts"
+import { isSalutation } from "./Salutation.ts"
 import { isShipping } from "./ShippingWords.ts"
 import { shopperAmong, type TestShopper } from "./TestShopper.ts"
 
@@ -64,16 +65,13 @@ const textFor = (role: FieldRole | undefined, shopper: TestShopper): string | un
   }
 }
 
-/** How somebody is addressed: many shops want to know it without saying so. */
-const salutation = /salutation|anrede|gender|civilit|tratamiento|(?:^|[^a-z])title(?:$|[^a-z])/i
-
 /** What a choice sends; `unwanted` when whatever it sends takes more than the purchase. */
 type Sent = { readonly control: PageControl; readonly value: string } | "nothing" | "unwanted"
 
 /** Whether something has to be chosen although the shop does not say so. */
 const mustChoose = (control: PageControl, role: FieldRole | undefined, purpose: FormPurpose): boolean => {
   const names = namesOf(control)
-  return role !== undefined || salutation.test(names) || (purpose === "add_to_cart" && !isExtra(names))
+  return role !== undefined || isSalutation(names) || (purpose === "add_to_cart" && !isExtra(names))
 }
 
 /** The option for a shopper, by the country or the region. */

@@ -53,6 +53,19 @@ if (missing !== undefined) {
         })
       )
 
+    it.effect("says how the shopper is addressed, which its list wants and does not say", () =>
+      Effect.gen(function* () {
+        const prefix =
+          '<label><em>*</em>Prefix <select name="billing[prefix]"><option value=""></option><option>Mr.</option><option>Ms.</option></select></label>'
+        const { log, mug, rail } = yield* shopOf(
+          shop(steps(`<form method="post">${prefix}${address}<button>Continue</button></form>`))
+        )
+        yield* rail.cart(mug)
+        yield* rail.checkout
+        assert.strictEqual(new URLSearchParams(log.sent[0]?.split(" ")[1]).get("billing[prefix]"), "Mr.")
+      })
+    )
+
     it.effect("takes no line for a refusal that stood on the page before it went on", () =>
       Effect.gen(function* () {
         const note = '<p class="error-message">Prices do not include gift wrapping.</p>'

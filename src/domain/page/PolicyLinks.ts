@@ -37,6 +37,8 @@ export const policyLinks = (facts: Pick<PageFacts, "links">): ReadonlyMap<Policy
     const path = URL.parse(href)?.pathname ?? ""
     // A product called "Terms of Endearment" is no policy.
     if (/\/(?:products?|collections?|blogs?|category)\//i.test(path)) continue
+    // Magento's "Orders and Returns" asks which order it is about.
+    if (/\/sales\/guest\//.test(path)) continue
     const short = text.slice(0, 80)
     const policy = patterns.find(([, , words]) => words.test(short)) ?? patterns.find(([, words]) => words.test(path))
     if (policy !== undefined && !found.has(policy[0])) found.set(policy[0], href)

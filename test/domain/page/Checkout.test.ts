@@ -162,4 +162,9 @@ describe("policies", () => {
     assert.deepStrictEqual([...links.keys()].sort(), ["contact", "privacy", "returns", "shipping", "terms"])
     assert.strictEqual(links.get("terms"), "https://shop.example/agb")
   })
+
+  it("are not where a shop asks which order is sent back", () => {
+    const links = policyLinks(page('<a href="/sales/guest/form/">Orders and Returns</a><a href="/returns">Returns</a>'))
+    assert.strictEqual(links.get("returns"), "https://shop.example/returns")
+  })
 })
