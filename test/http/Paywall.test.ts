@@ -43,6 +43,12 @@ describe("the page of a 402", () => {
     assert.include(text, `await fetch("${facts.url}", { method: "POST" })`)
   })
 
+  it("lets our client pay once what costs more than it pays in a day by itself", () => {
+    const shown = (price: string) => /wallet, (maxPer.*) \}\)/.exec(textOf(paywallPage({ ...facts, price })))?.[1]
+    assert.strictEqual(shown("10.000001"), 'maxPerCall: "10.000001", maxPerDay: "10.000001"')
+    assert.strictEqual(shown("10.00"), 'maxPerCall: "10.00"')
+  })
+
   it("names the method in the command, unless it is the one that curl sends anyway", () => {
     assert.include(textOf(paywallPage({ ...facts, method: "POST" })), `curl -i -X POST '${facts.url}'`)
   })

@@ -48,6 +48,9 @@ const shortened = (text: string, longest: number): string => {
   return letters.length <= longest ? text : `${letters.slice(0, longest - 1).join("")}…`
 }
 
+/** What our client pays in a day unless it is told otherwise: a call that costs more it would refuse. */
+const usualDay = 10
+
 /** A longer address, as the page has to write it, would make the page large. */
 const longestAddress = 500
 
@@ -63,9 +66,10 @@ export const paywallPage = (facts: PaywallFacts): string => {
     `curl -X POST ${word(payUrl)} \\\n  -H 'Authorization: Bearer YOUR_KEY' -H 'Content-Type: application/json' \\\n` +
     `  -d ${word(order)}`
   const baseUrl = JSON.stringify(payUrl.replace(/\/v1\/x402\/pay$/, ""))
+  const caps = `maxPerCall: "${price}"${Number(price) > usualDay ? `, maxPerDay: "${price}"` : ""}`
   const client =
     `import { payingFetch } from "turnpike/client"\n` +
-    `const fetch = payingFetch({ baseUrl: ${baseUrl}, apiKey, wallet, maxPerCall: "${price}" })\n` +
+    `const fetch = payingFetch({ baseUrl: ${baseUrl}, apiKey, wallet, ${caps} })\n` +
     `await fetch(${JSON.stringify(url)}${method === "GET" ? "" : `, { method: "${method}" }`})`
   const test = environment === "sandbox" ? "<p>This is the sandbox: the money is test money.</p>\n" : ""
   return `<!doctype html>
