@@ -94,8 +94,9 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
       summary: "Pay for a call",
       description:
         "Reserves the price in `from_wallet_id` and answers a proof: repeat the call with `X-Payment-Proof: <proof>` before `expires_at`. " +
-        "Name the `payment_request_id` of a 402, or the `url` you are about to call. Nobody pays more than what the 402 said: a " +
-        "wallet's own volume discount is taken off, and counted again when the call is charged. The proof is good for one call of " +
+        "Name the `payment_request_id` of a 402, or the `url` you are about to call. Nobody pays more than the list price at the time " +
+        "of the 402. A wallet's own volume discount is taken off, and counted again when the call is charged: of a 402 that showed a " +
+        "caller its own price another wallet may pay more, unless `max_amount` is named. The proof is good for one call of " +
         "that endpoint and method. The money is taken when the origin answers below 400; otherwise it is free again and the proof may " +
         "be used again until it expires. What is never used comes back by itself. Paying one payment request twice from one wallet, " +
         "or by one agent, is one payment, with or without an idempotency key. Above `max_amount` nothing is reserved (422 `PRICE_ABOVE_MAXIMUM`). " +
