@@ -4,7 +4,7 @@ import type { IdempotencyClaim } from "#domain/Command.ts"
 import { cappedAt } from "#domain/EndpointPrice.ts"
 import { PaymentRow } from "#domain/Payment.ts"
 import { fingerprintOf } from "#domain/PaymentToken.ts"
-import { type IdempotencyKeyReused, isUnexpected } from "#domain/PostingRefused.ts"
+import { IdempotencyKeyReused, isUnexpected } from "#domain/PostingRefused.ts"
 import { flat } from "#domain/Price.ts"
 import { type Authorization, reservationOf } from "#domain/protocol/Authorization.ts"
 import type { Ledger } from "../Ledger.ts"
@@ -216,7 +216,15 @@ export const make = Effect.fnUntraced(function* (options: {
     return (yield* again(call)) ?? usedBefore(authorization)
   })
 
-  return { present, again, recall }
+  return {
+    // Its payer is told its own name of it, which is not all of the ledger's.
+    present: (call: SignedCall) =>
+      Effect.catchTag(present(call), "IDEMPOTENCY_KEY_REUSED", ({ key }) =>
+        Effect.fail(new IdempotencyKeyReused({ key: call.authorization.identifier ?? key }))
+      ),
+    again,
+    recall
+  }
 })
 
 const inWordsOfX402 = (grant: Grant & { readonly _tag: "Refused" }): Grant =>

@@ -206,9 +206,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
     Effect.gen(function* () {
       const shop = yield* baseSeller((_, response) => response.end("named"))
       const { account, purse } = yield* signer(funds)
+      const id = "order-0123456789abcdef"
       const named = Effect.fnUntraced(function* () {
         const { accepted, payload, resource } = yield* signFor(account, shop.path)
-        const extensions = { "payment-identifier": { info: { required: false, id: "order-0123456789abcdef" } } }
+        const extensions = { "payment-identifier": { info: { required: false, id } } }
         return encoded({ x402Version: 2, resource, accepted, payload, extensions })
       })
       const header = yield* named()
@@ -216,6 +217,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
       assert.strictEqual((yield* callWith(shop.path, header)).body, "named")
       const other = yield* callWith(shop.path, yield* named())
       assert.deepStrictEqual([other.status, other.json.code], [409, "IDEMPOTENCY_KEY_REUSED"])
+      assert.deepStrictEqual(other.json.details, { key: id })
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
     })
   )
