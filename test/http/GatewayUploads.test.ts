@@ -79,4 +79,28 @@ layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid reque
       assert.match(answer, /\r\n\r\ne*$/, "nothing but the origin's bytes")
     })
   )
+
+  it.effect("of HTTP/1.0, which knows no 100 Continue, is answered at once", () =>
+    Effect.gen(function* () {
+      const shop = yield* seller((request, response) => request.resume().on("end", () => response.end("served")), {
+        method: "POST"
+      })
+      const agent = yield* buyer(funds)
+      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
+      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const answer = yield* Effect.callback<string>((resume) => {
+        const socket = connect(port, "127.0.0.1")
+        const head = `POST ${shop.path} HTTP/1.0\r\nX-Payment-Proof: ${json.proof}\r\nExpect: 100-continue\r\n`
+        socket.write(`${head}Content-Length: 4\r\n\r\nbody`)
+        let received = ""
+        socket.setEncoding("latin1").on("data", (part) => {
+          received += String(part)
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => resume(Effect.succeed(received)))
+        return Effect.sync(() => socket.destroy())
+      })
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+    })
+  )
 })

@@ -102,6 +102,10 @@ const privately = (theirs: string | undefined): string => {
   return kept.some((part) => /^private$/i.test(part)) ? kept.join(", ") : ["private", ...kept].join(", ")
 }
 
+/** Whether `100 Continue` is waited for. A caller of HTTP/1.0 would take it for the answer (RFC 9110, 10.1.1). */
+export const awaitsContinue = ({ headers, httpVersionMinor }: IncomingMessage): boolean =>
+  httpVersionMinor > 0 && headers.expect?.toLowerCase() === "100-continue"
+
 /** What an origin is told about a paid call, and what its owner wants it to be told. */
 export const forOrigin = (
   { host, scheme, trusted }: { readonly host: string; readonly scheme: string; readonly trusted: ReadonlySet<string> },

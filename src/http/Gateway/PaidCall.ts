@@ -114,7 +114,7 @@ export class PaidCall {
         endpoint: endpoint.id,
         payer: payment.payer_id,
         cookiePlace: { gatewayUrl: endpoint.gatewayUrl, target: this.#request.url ?? "" },
-        awaitsContinue: this.#request.headers.expect?.toLowerCase() === "100-continue",
+        awaitsContinue: Headers.awaitsContinue(this.#request),
         ...times
       },
       {
