@@ -9,6 +9,7 @@ import type { TestShopper } from "#domain/TestShopper.ts"
 import { textWanted } from "#domain/ShopperForm.ts"
 import { failed, orderTakenAt, ownWords, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
+import { findAdding, findWaiting } from "./Adding.ts"
 import { untick } from "./Boxes.ts"
 import { type CartSeen, openCart } from "./CartPage.ts"
 import { choose, type Eagerness } from "./Choices.ts"
@@ -16,7 +17,7 @@ import { ask } from "./Chromium.ts"
 import { pressThrough, putAway } from "./Covers.ts"
 import { captcha, isLogin, type Look, look, refusal } from "./Look.ts"
 import { allowed, choiceWanted, languages, soldOut } from "./Names.ts"
-import { type Accepts, find, namesOf } from "./Press.ts"
+import { namesOf } from "./Press.ts"
 import { atLeastOne } from "./Quantity.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -108,32 +109,6 @@ const noControl = (seen: Look, isClosed: boolean): StepOutcome => {
   return failed("cart", "add_to_cart_failed", detail, snippet(seen.text))
 }
 
-/** As much of an element as is asked here. */
-interface Placed {
-  readonly ownerDocument: {
-    querySelectorAll(selector: string): Iterable<Placed & { readonly textContent: string | null }>
-  }
-  readonly host?: Placed
-  compareDocumentPosition(other: Placed): number
-  getRootNode(): Placed
-}
-/** Runs in the page. Whether a control comes after the page's main heading, or there is none. */
-const isBelowHeading = (control: Placed): boolean => {
-  let placed = control
-  // Between a shadow root and the page around it there is no order: what draws it has its place there.
-  for (let { host } = placed.getRootNode(); host !== undefined; { host } = placed.getRootNode()) placed = host
-  const heading = [...control.ownerDocument.querySelectorAll("h1")].find(
-    ({ textContent }) => (textContent ?? "").trim() !== ""
-  )
-  return heading === undefined || (placed.compareDocumentPosition(heading) & 4) === 0
-}
-const ofProduct: Accepts = (control) => ask(() => control.evaluate(isBelowHeading))
-
-/** The control that adds the page's product. What is recommended above its heading adds something else. */
-const findAdding = Effect.fnUntraced(function* (tab: Tab) {
-  return (yield* find(tab.page, "addToCart", undefined, ofProduct)) ?? (yield* find(tab.page, "addToCart"))
-})
-
 /** How many a product's page adds at once, by its own field, which a test leaves as it is. */
 const addedAtOnce = ({ facts }: Look): number => {
   const fields = [...(adding(facts)?.form?.controls ?? []), ...facts.controls].filter(
@@ -195,7 +170,7 @@ const attempt = Effect.fnUntraced(function* (
   // Many shops load the page anew once they have an answer.
   if (yield* putAway(tab.page)) yield* tab.quiet
   if (isPatient) yield* Effect.andThen(tab.rest, tab.rest)
-  const button = (yield* findAdding(tab)) ?? (yield* find(tab.page, "choiceFirst", ["button"]))
+  const button = (yield* findAdding(tab)) ?? (yield* findWaiting(tab))
   if (button === undefined) {
     const adding = tab.page.locator(closed).getByRole("button", { name: allowed.addToCart, includeHidden: true })
     const isClosed = (yield* ask(() => adding.count())) > 0
@@ -274,7 +249,10 @@ export const addToCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candi
   const { url } = candidate
   if (url === undefined) return none(unknown("The product has no page to be opened."))
   const first = yield* attempt(tab, candidate, url, shopper, { eagerness: "plainly", isPatient: false })
-  const isWanting = first.done.outcome.blockers.some(({ id }) => mayWantChoice.has(id))
+  // Of what was not chosen a page may say as well that none is left.
+  const isWanting = first.done.outcome.blockers.some(
+    ({ id }) => mayWantChoice.has(id) || (id === "out_of_stock" && first.left > 0)
+  )
   if (!isWanting) return first.done
   const eagerness = first.left === 0 ? "plainly" : "maybe"
   const last =

@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
 import { reviewLink } from "#domain/Deeds.ts"
-import { asksToPay, isForGuests, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
+import { asksToPay, maySendOrder, mayTakeOrder } from "#domain/FormConduct.ts"
 import { fulfilmentOf } from "#domain/Fulfilment.ts"
-import { isEnoughToOrder, isStepFurther, listsLaterStep, namesReviewNext } from "#domain/NextStep.ts"
+import { isAtPayment, isEnoughToOrder, isStepFurther, listsLaterStep, namesReviewNext } from "#domain/NextStep.ts"
+import type { PageFacts } from "#domain/page/PageFacts.ts"
 import { totalIn } from "#domain/page/Total.ts"
 import { orderTaken } from "#domain/OrderTaken.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
@@ -16,11 +17,12 @@ import { fillAll } from "./Filling.ts"
 import { captcha, type Look, look, shownOf } from "./Look.ts"
 import { openLists } from "./OpenCart.ts"
 import { hasOrderButton, offered } from "./PaymentStep.ts"
-import { makesAccount, placeOf, whyAside } from "./Places.ts"
-import { find, namesOf, ordersById } from "./Press.ts"
+import { placeOf } from "./Places.ts"
+import { namesOf, ordersById } from "./Press.ts"
 import { begun, type Progress } from "./Progress.ts"
 import * as Shipping from "./Shipping.ts"
 import type { Tab } from "./Tab.ts"
+import { wayOn } from "./WayOn.ts"
 
 /** Whether what was sent last is enough for an order, and neither a later step nor a confirmation was seen since. */
 export interface Doubt {
@@ -36,29 +38,6 @@ export interface Walker {
 
 /** How many pages or stages a checkout may have. */
 const mostStages = 5
-
-/** The way on from a page: the first control of such a name whose form is one of the checkout. */
-const wayOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
-  let aside: string | undefined
-  let account: string | undefined
-  const search = find(tab.page, "goOn", undefined, (control, names) =>
-    Effect.map(placeOf(tab, seen, control), (place) => {
-      const why = whyAside(place, names, seen)
-      aside ??= why
-      if (makesAccount(place)) account ??= names[0]
-      return why === undefined
-    })
-  )
-  const first = yield* search
-  // Some cannot be pressed before the terms are agreed to.
-  const found = first?.enabled === false && (yield* agree(tab, first.control)) ? yield* search : first
-  const isAccount = found === undefined && !seen.facts.forms.some(isForGuests)
-  return {
-    control: found?.enabled === true ? found.control : undefined,
-    aside: found === undefined ? aside : undefined,
-    account: isAccount ? account : undefined
-  }
-})
 
 /** Why a control that goes on is not pressed; null when it may be. */
 const whyHeld = Effect.fnUntraced(function* (
@@ -86,7 +65,8 @@ const whyHeld = Effect.fnUntraced(function* (
     held: isHeld ? (names[0] ?? "the way on") : null,
     // A form that asks how to pay is what was looked for, if it does that in sight.
     isPayment: isAsking && shown?.forms.some(asksToPay) === true,
-    isOpen
+    isOpen,
+    steps: page.steps
   }
 })
 
@@ -97,11 +77,20 @@ const isReview = Effect.fnUntraced(function* (tab: Tab, before: Look, names: Rea
   return after.url.host === before.url.host && shown !== undefined && hasOrderButton(shown)
 })
 
-/** Whether a page offers a way to pay, a way to ship, or a way on. */
-const leadsOn = Effect.fnUntraced(function* (tab: Tab, seen: Look) {
+/** Whether a page offers a way to pay, a way on, or a way to ship that was not there before. */
+const leadsOn = Effect.fnUntraced(function* (tab: Tab, before: Look, seen: Look) {
   const { choices, none } = yield* offered(tab, seen)
   if (choices.length > 0 || none !== undefined || captcha("checkout", seen) !== undefined) return true
+  if (yield* Shipping.offersMore(tab, before.text)) return true
   return (yield* wayOn(tab, seen)).control !== undefined || reviewLink(seen.facts.links, seen.url) !== undefined
+})
+
+/** Whether a page is at a later step than before, by all that it holds or by what of it can be seen, as `steps` were. */
+const isFurtherOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, steps: PageFacts["steps"], after: Look) {
+  if (isStepFurther(seen.facts, after.facts)) return true
+  if (steps.length === 0) return false
+  const shown = yield* shownOf(tab, after)
+  return shown !== undefined && isStepFurther({ steps }, shown)
 })
 
 /** Whether the shop took anything that was sent since. */
@@ -130,12 +119,19 @@ const refusing = any(
   "bitte|ungültig|erforderlich|pflichtfeld|fehler|veuillez|obligatoire|erreur|por\\s+favor|obligatori[oa]|errore?\\b|verplicht|ongeldig"
 )
 
+/** Before a press: how many boxes were raised and how much was sent, and the steps in sight. */
+interface Before {
+  readonly alerts: number
+  readonly writes: number
+  readonly steps: PageFacts["steps"]
+}
+
 /** Looks at what became of a press, until that is another step, a refusal, a confirmation, or an order that was stopped. */
 const lookAfter = Effect.fnUntraced(function* (
   tab: Tab,
   seen: Look,
   names: ReadonlyArray<string>,
-  { alerts, writes }: Record<"alerts" | "writes", number>,
+  { alerts, steps, writes }: Before,
   progress: Progress
 ) {
   for (;;) {
@@ -148,8 +144,8 @@ const lookAfter = Effect.fnUntraced(function* (
     const complaint = isRefusal ? box : yield* complaints(tab, isSame ? "" : seen.text)
     const isFurther =
       complaint !== null ||
-      isStepFurther(seen.facts, after.facts) ||
-      (yield* leadsOn(tab, after)) ||
+      (yield* isFurtherOn(tab, seen, steps, after)) ||
+      (yield* leadsOn(tab, seen, after)) ||
       (yield* isReview(tab, seen, names, after))
     const isSilent = complaint === null && isTakenSilently(tab, writes, seen, after)
     const isSettled = isFurther && !isSilent
@@ -161,11 +157,16 @@ const lookAfter = Effect.fnUntraced(function* (
 })
 
 /** Goes on, and looks at what became of it. */
-const goOn = Effect.fnUntraced(function* (tab: Tab, seen: Look, control: Locator, progress: Progress, doubt: Doubt) {
+const goOn = Effect.fnUntraced(function* (
+  tab: Tab,
+  seen: Look,
+  control: Locator,
+  { doubt, progress, steps }: { readonly doubt: Doubt; readonly progress: Progress; readonly steps: PageFacts["steps"] }
+) {
   const names = yield* namesOf(control)
   const [name = "the way on"] = names
   const sentBefore = tab.writes().length
-  const before = { alerts: tab.alerts().length, writes: sentBefore }
+  const before: Before = { alerts: tab.alerts().length, writes: sentBefore, steps }
   if (!(yield* pressOn(tab.page, control))) {
     doubt.isOpen = false
     return { goesOn: false, seen }
@@ -226,12 +227,25 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     const { choices, none } = yield* offered(tab, seen)
     progress.hasArrived = choices.length > 0 || none !== undefined
     if (progress.hasArrived) break
-    const { account, aside, control } = yield* wayOn(tab, seen)
+    let way = yield* wayOn(tab, seen)
+    // The shop may have to take what was just chosen first.
+    while (way.isWaiting && here.options.length > 0 && progress.waits < mostWaits) {
+      progress.waits++
+      yield* tab.rest
+      seen = yield* look(tab)
+      way = yield* wayOn(tab, seen)
+    }
+    const { account, aside, control } = way
     progress.aside = aside ?? null
     progress.account = account ?? null
     if (control === undefined) {
       const review = reviewLink(seen.facts.links, seen.url)
-      if (review === undefined || stage >= mostStages) break
+      if (review === undefined || stage >= mostStages) {
+        // Ways to pay whose names are not known may be there.
+        const shown = pressed.size > 0 ? yield* shownOf(tab, seen) : undefined
+        progress.hasArrived = shown !== undefined && isAtPayment(shown)
+        break
+      }
       yield* tab.goTo(review, seen.url)
       seen = yield* look(tab)
       continue
@@ -243,7 +257,7 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
       progress.stuck = { name, answer }
       break
     }
-    const { held, isOpen, isPayment } = yield* whyHeld(tab, seen, control, progress, told)
+    const { held, isOpen, isPayment, steps } = yield* whyHeld(tab, seen, control, progress, told)
     progress.hasArrived = isPayment
     if (isPayment) break
     progress.held = held
@@ -254,7 +268,7 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     const before = tab.writes().length
     pressed.add(place)
     doubt.isOpen = isOpen
-    const after = yield* goOn(tab, seen, control, progress, doubt)
+    const after = yield* goOn(tab, seen, control, { doubt, progress, steps })
     seen = after.seen
     if (!after.goesOn) break
     isUnsent = tab.writes().length === before

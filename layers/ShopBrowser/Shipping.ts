@@ -18,11 +18,18 @@ const saysNone =
 /** What a page says when nothing is shipped to where somebody lives. */
 export const noneSaid = (text: string): string | undefined => saysNone.exec(text)?.[0]
 
+const waysOn = (tab: Tab) =>
+  Effect.map(radiosOn(tab), (radios) =>
+    radios.filter(({ attributes, name }) => isShipping(name, attributes) && !isOrder(name) && !isExtra(attributes))
+  )
+
+/** Whether a page offers a way of shipping that was not there before. */
+export const offersMore = (tab: Tab, before: string) =>
+  Effect.map(waysOn(tab), (ways) => ways.some(({ name }) => name !== "" && !before.includes(name)))
+
 /** Reads the ways of shipping and takes the first where none is taken. */
 export const choose = Effect.fnUntraced(function* (tab: Tab) {
-  const offered = (yield* radiosOn(tab)).filter(
-    ({ attributes, name }) => isShipping(name, attributes) && !isOrder(name) && !isExtra(attributes)
-  )
+  const offered = yield* waysOn(tab)
   const taken: Array<boolean> = []
   for (const { radio } of offered) taken.push(yield* ask(() => radio.isChecked()))
   const [first] = offered

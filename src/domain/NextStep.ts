@@ -97,6 +97,10 @@ export const listsLaterStep = ({ steps }: Steps): boolean => {
   return at >= 0 && steps.slice(at + 1).some(({ text }) => isLater(text))
 }
 
+/** Whether the step that a page is at is where one pays or looks at the order once more. */
+export const isAtPayment = ({ steps }: Steps): boolean =>
+  steps.some(({ isCurrent, text }) => isCurrent && isLater(text))
+
 const stepAt = ({ steps }: Steps): number => steps.findIndex(({ isCurrent }) => isCurrent)
 
 /** Whether a page is at a later one of the steps that it lists than before, with one to pay or to look at the order still to come. */

@@ -12,11 +12,14 @@ export const bestOffer = (offers: ReadonlyArray<StatedOffer>): StatedOffer | und
 
 const skuInText = /\bSKU\s{0,2}[:#]?\s{0,2}([A-Z0-9][\w.-]{1,63})/i
 
-/** Whether one button asks for a choice where it would add. Lists of products have one for each. */
-const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean =>
-  [...forms.flatMap((form) => form.controls), ...controls].filter(
-    ({ label, type }) => (type === "button" || type === "submit") && choiceFirst.test((label ?? "").trim())
-  ).length === 1
+/** Whether a button asks for a choice where it would add: it, or its twin for small screens. Lists of products have one for each. */
+const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean => {
+  const asked = [...forms.flatMap((form) => form.controls), ...controls].flatMap(({ label, type }) => {
+    const words = (label ?? "").trim().toLowerCase()
+    return (type === "button" || type === "submit") && choiceFirst.test(words) ? [words] : []
+  })
+  return asked.length > 0 && new Set(asked).size === asked.length
+}
 
 /** The first price, with its currency, that a page shows from its heading on. */
 export const shownPrice = ({ headingAt, prices }: PageFacts) =>

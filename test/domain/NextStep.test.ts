@@ -197,6 +197,20 @@ describe("a later step of a checkout", () => {
       assert.isTrue(later(page), page)
   })
 
+  it("is told by boxes of which those to come have nothing but their heading yet, as Medusa's", () => {
+    const box = (heading: string, more = "") =>
+      `<div><div><h2>${heading}</h2></div>${more}<div class="line"></div></div>`
+    const asked = "<form><input name='city'><button>Continue to payment</button></form>"
+    const boxes = (...all: ReadonlyArray<string>) => `<div class="grid">${all.join("")}</div>`
+    const first = box("Shipping Address", "<p>Ana</p><button>Edit</button>")
+    assert.isTrue(later(boxes(first, box("Delivery", asked), box("Payment"), box("Review"))))
+    assert.isFalse(later(boxes(first, box("Delivery", asked), box("Returns"), box("Help"))), "no payment to come")
+    assert.isFalse(later(boxes(first, box("Delivery", asked), box("Payment", "<iframe></iframe>"))), "a card's field")
+    assert.isFalse(later(boxes(first, box("Delivery", asked), box("Payment", "<div id='card'></div>"))), "its place")
+    assert.isFalse(later(boxes(box("Delivery", asked), box("Payment"))), "two boxes are no row")
+    assert.isFalse(later(boxes(box("Why", "<p>So</p>"), box("Help"), box("Payment"))), "nothing is asked")
+  })
+
   it("is known of a platform by its page and its form", () => {
     const form = (action: string) => ({ action: `https://shop.example${action}`, controls: [] })
     assert.isDefined(nextStepOf("Weiter", page("", "/checkout/register"), form("/account/register")))

@@ -181,6 +181,24 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("chooses first where the button says that none is left of what was not chosen", () =>
+      Effect.gen(function* () {
+        const product = (
+          left: string
+        ) => `<div><p>Select Size</p><div><button id="s">S</button><button>L</button></div></div>
+          <button id="add" disabled onclick="${send("/api/cart")}">Out of stock</button>
+          <script>s.onclick = () => { ${left} }</script>`
+        const { mug, rail } = yield* open({ product: product('add.disabled = false; add.textContent = "Add to cart"') })
+        const cart = yield* rail.cart(mug)
+        assert.match(cart.detail, /shows "Blue mug", chosen: s\./)
+        const gone = yield* open({ product: product("") })
+        assert.deepStrictEqual(
+          (yield* gone.rail.cart(gone.mug)).blockers.map(({ id }) => id),
+          ["out_of_stock"]
+        )
+      })
+    )
+
     it.effect("names the choice that a page goes on asking for, and does not press what asks for it", () =>
       Effect.gen(function* () {
         const product = `<div><button onclick="${send("/api/a")}">Select a size</button></div>`

@@ -129,6 +129,8 @@ describe("a product of which its button wants a choice before anything else", ()
       const outcome = yield* selected("<button disabled>Select variant</button>")
       assert.strictEqual(line(outcome), "discovery! selection!")
       assert.deepInclude(outcome.product ?? {}, { name: "Shirt", price: "9.00", currency: "USD" })
+      const twice = yield* selected("<button>Select Options</button><button disabled>Select variant</button>")
+      assert.strictEqual(line(twice), "discovery! selection!")
       assert.match(
         line(yield* selected("<button>Choose options</button><button>Choose options</button>")),
         /selectionx$/

@@ -66,6 +66,31 @@ const isStep = (tree: PageTree, element: PageElement): boolean => {
   return namesSteps(element) || (first?.parent === element.index && namesSteps(first, ownNames))
 }
 
+/** What a box has beside words that may be more than a heading. */
+const more: ReadonlySet<string> = new Set([...fields, "button", "form", "iframe", "img", "a"])
+
+/**
+ * Steps in boxes one below the other that each begin with a heading, where those that are still to come have nothing else yet, as in
+ * Medusa's checkout: the last that has more is the current one.
+ */
+const unfolding = (tree: PageTree, children: ReadonlyArray<PageElement>): PageFacts["steps"] => {
+  const steps: Array<{ text: string; isOpen: boolean; asks: boolean }> = []
+  for (const child of children) {
+    const inside = within(tree, child, most.inStep).filter(({ isHidden, tag }) => !isHidden || tag === "iframe")
+    const heading = inside.find(({ tag }) => headings.test(tag))
+    if (heading === undefined) return []
+    const [text, whole] = [textOf(tree, heading, 200), textOf(tree, child, 200)]
+    if (text === "" || text.length > most.text || !whole.startsWith(text)) return []
+    // What has a name of its own may be filled by a script.
+    const isOpen =
+      whole !== text || inside.some((one) => more.has(one.tag) || (one !== heading && one.attributes.has("id")))
+    steps.push({ text, isOpen, asks: inside.some(({ tag }) => fields.has(tag) || tag === "button") })
+  }
+  const current = steps.findLastIndex(({ isOpen }) => isOpen)
+  if (steps.length < 3 || current === steps.length - 1 || steps[current]?.asks !== true) return []
+  return steps.map(({ text }, at) => ({ text, isCurrent: at === current }))
+}
+
 /**
  * The steps that a page names in a row and says where in it we are: a list that is called steps or progress, or has a current step. Of
  * several the first, but a list by its own name before what only looks like one; empty when there is none. The last that is marked is the
@@ -86,7 +111,10 @@ export const readSteps = (tree: PageTree): PageFacts["steps"] => {
         attributeOf(child, "aria-current", 20) === "step" ||
         within(tree, child, 20).some((inner) => attributeOf(inner, "aria-current", 20) === "step")
     )
-    if (!isNamed && !isMarked && !children.every((child) => numbered.test(textOf(tree, child, 100)))) continue
+    if (!isNamed && !isMarked && !children.every((child) => numbered.test(textOf(tree, child, 100)))) {
+      if (likely.length === 0) likely = unfolding(tree, children)
+      continue
+    }
     if (++named > most.named) break
     const steps = children.map((child) => stepIn(tree, child)).filter(({ text }) => text !== "")
     const current = steps.findLastIndex(({ isCurrent }) => isCurrent)
