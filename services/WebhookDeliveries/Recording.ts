@@ -99,8 +99,10 @@ const named = (row: Pipeline.Row) => {
 }
 
 /** A subscription after attempts, and what is to be told. */
-const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Date) => {
+const judge = (before: typeof Holding.Type, all: ReadonlyArray<Ended>, at: Date) => {
   const { failed_at, tenant_id, ...webhook } = before
+  // What another address said while it was the one is no word of this receiver's.
+  const ended = all.filter(({ attempt }) => attempt.receiver.url === webhook.url)
   const start: Streak = {
     failures: webhook.failures,
     failingSince: webhook.failing_since?.getTime() ?? null,
@@ -111,8 +113,8 @@ const judge = (before: typeof Holding.Type, ended: ReadonlyArray<Ended>, at: Dat
     // A test is what is not in the log, also when it is sent again.
     ended.map(({ at, attempt, failure }) => ({ delivered: failure === null, isTest: attempt.event_seq === null, at }))
   )
-  // It has said so, whether the body of that ever ends. What another address said is no word of this receiver's.
-  const isGone = ended.some(({ attempt, status }) => status === 410 && attempt.receiver.url === webhook.url)
+  // It has said so, whether the body of that ever ends.
+  const isGone = ended.some(({ status }) => status === 410)
   const isFailing = webhook.status === "active" && streak.tooLong
   const after: Webhook = {
     ...webhook,

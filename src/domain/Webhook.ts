@@ -176,7 +176,10 @@ export const receiverUrl = (given: string, rules: OriginRules): Result.Result<st
     return port === 443 ? Result.succeed(href) : Result.fail("PortNotAllowed")
   })
 
-/** The subscription after a change, if its status allows it. Whoever activates it starts with a clean slate. */
+/**
+ * The subscription after a change, if its status allows it. Whoever activates it starts with a clean slate, and so does another
+ * receiver, which has not failed yet.
+ */
 export const changed = (
   webhook: Webhook,
   wanted: ChangeWebhook,
@@ -184,11 +187,11 @@ export const changed = (
 ): Result.Result<Webhook, StateTransitionInvalid> => {
   const { status: from } = webhook
   const { description = webhook.description, events = webhook.events, status: to = from, url = webhook.url } = wanted
-  const next: Webhook = { ...webhook, description, events, url, updated_at: DateTime.toDate(at) }
+  const clean = { failures: 0, failing_since: null }
+  const streak = url === webhook.url ? {} : clean
+  const next: Webhook = { ...webhook, ...streak, description, events, url, updated_at: DateTime.toDate(at) }
   if (to === from) return Result.succeed(next)
-  if (to === "active") {
-    return Result.succeed({ ...next, status: to, status_reason: null, failures: 0, failing_since: null })
-  }
+  if (to === "active") return Result.succeed({ ...next, ...clean, status: to, status_reason: null })
   return from === "active" && to === "paused"
     ? Result.succeed({ ...next, status: to, status_reason: "requested" })
     : Result.fail(new StateTransitionInvalid({ resource: "webhook", from, to }))

@@ -176,6 +176,13 @@ describe("the status of a subscription", () => {
     assert.deepInclude(becoming(webhook, "active"), { status: "active", failures: 3 })
     assert.deepInclude(becoming(paused, "paused"), { status: "paused", status_reason: "failing" })
   })
+  it("stays as it is with another url, which has not failed yet", () => {
+    const next = changed(paused, { url: "https://example.com/elsewhere" }, now)
+    assert.isTrue(Result.isSuccess(next))
+    if (Result.isFailure(next)) return
+    const { failing_since, failures, status, status_reason } = next.success
+    assert.deepStrictEqual([failures, failing_since, status, status_reason], [0, null, "paused", "failing"])
+  })
   it("does not go from disabled to paused", () => {
     assert.deepInclude(becoming(disabled, "paused"), {
       _tag: "STATE_TRANSITION_INVALID",

@@ -1,11 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll } from "vitest"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
 import { closeAll } from "./PublicHttpHarness.ts"
 import {
+  type Answer,
   answering,
   attempts,
   broken,
@@ -15,7 +16,8 @@ import {
   receiver,
   settle,
   subscribe,
-  testLayer
+  testLayer,
+  until
 } from "./WebhookDeliveriesHarness.ts"
 
 afterAll(closeAll)
@@ -174,6 +176,28 @@ layer(testLayer(), { timeout: "60 seconds" })("failures of a subscription", (it)
       yield* settle
       assert.strictEqual(received.length, 2)
       assert.deepInclude(yield* get(caller, id), { failures: 0, failing_since: null })
+    })
+  )
+
+  it.effect("are not those of another url, whatever was under way to it", () =>
+    Effect.gen(function* () {
+      const { get, update } = yield* Webhooks
+      const held: Array<Parameters<Answer>[1]> = []
+      const before = yield* receiver(answering(500))
+      const after = yield* receiver()
+      const { caller, id } = yield* subscribe(before.url)
+      yield* happen(caller)
+      yield* settle
+      assert.deepInclude(yield* get(caller, id), { failures: 1 })
+      before.state.answer = (_, response) => held.push(response)
+      yield* happen(caller)
+      const sending = yield* Effect.forkChild(settle)
+      yield* until(() => held.length === 1)
+      assert.deepInclude(yield* update(caller, id, { url: after.url }), { failures: 0, failing_since: null })
+      held[0]?.writeHead(500).end()
+      yield* Fiber.join(sending)
+      assert.deepInclude(yield* get(caller, id), { failures: 0, failing_since: null })
+      assert.deepStrictEqual(yield* broken, [])
     })
   )
 })
