@@ -4,6 +4,7 @@ import { EventType } from "#domain/Event.ts"
 import { later } from "#domain/Instant.ts"
 import { patternsOf } from "#domain/Webhook.ts"
 import { keptFailures } from "../WebhookDeliveries/Upkeep.ts"
+import { sealedWith } from "../Webhooks/SigningSecrets.ts"
 import type { Assurance } from "./Assurance.ts"
 
 /** How far clocks of processes may be apart. */
@@ -92,6 +93,11 @@ export const promises = (sql: SqlClient.SqlClient, now: Date): ReadonlyArray<Ass
     promise: "no subscription has more calls in flight than it may",
     query: sql`SELECT webhook_id, again, count(*) FROM webhook_deliveries WHERE status = 'sending'
       GROUP BY webhook_id, again HAVING count(*) > CASE WHEN again THEN 2 ELSE 6 END LIMIT 10`
+  },
+  {
+    promise: "the key that opens what subscriptions are signed with is there",
+    // Whoever starts without it makes another one, and nothing is sent to anybody whose secret was sealed before.
+    query: sql`SELECT id, url FROM webhooks WHERE NOT EXISTS (SELECT FROM secrets WHERE name = ${sealedWith}) LIMIT 10`
   },
   {
     promise: "a subscription that failed has failures, and one whose last attempts arrived has none",

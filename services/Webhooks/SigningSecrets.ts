@@ -4,6 +4,9 @@ import { createCipheriv, createDecipheriv } from "node:crypto"
 import type { WebhookId } from "#domain/Ids.ts"
 import { Secrets } from "../Secrets.ts"
 
+/** The platform's key that they are sealed with. */
+export const sealedWith = "webhooks"
+
 const cipher = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
@@ -19,7 +22,7 @@ export const fresh = (): string => prefix + Buffer.from(SecureRandom.randomBytes
  */
 export const make = Effect.gen(function* () {
   // Before anybody is in a transaction: one that is undone would take back a key that has sealed by then.
-  const key = yield* (yield* Secrets).secret("webhooks")
+  const key = yield* (yield* Secrets).secret(sealedWith)
 
   const seal = (id: WebhookId, secret: string): Effect.Effect<Uint8Array> =>
     Effect.sync(() => {

@@ -11,6 +11,8 @@ const coming =
   "every fact after a subscription's beginning that it asks for is on its way to it or was sent, in one chain"
 const failing = "a subscription that failed has failures, and one whose last attempts arrived has none"
 
+const sealed = "the key that opens what subscriptions are signed with is there"
+
 const carried = "a delivery carries an event of the log as it is there, of the tenant whose subscription it is"
 
 /** The rows that break a promise. */
@@ -115,6 +117,18 @@ layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
         INSERT INTO events (seq, id, tenant_id, type, data, created_at) SELECT event_seq, gen_random_uuid(), ${caller.tenant_id},
           'webhook.failing', json_build_object('webhook', json_build_object('id', type_id('wh', ${id}::uuid))), now() FROM head`
       assert.deepStrictEqual(yield* against(failing), [])
+      yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+    })
+  )
+
+  it.effect("sees subscriptions whose secrets came back without the key that opens them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* subscribe(url, { events: ["batch.completed"] })
+      assert.deepStrictEqual(yield* against(sealed), [])
+      yield* sql`UPDATE secrets SET name = 'lost' WHERE name = 'webhooks'`
+      assert.deepStrictEqual(yield* against(sealed), [{ id, url }])
+      yield* sql`UPDATE secrets SET name = 'webhooks' WHERE name = 'lost'`
       yield* sql`DELETE FROM webhooks WHERE id = ${id}`
     })
   )
