@@ -101,8 +101,10 @@ describe("the command line", () => {
         assert.strictEqual(refused.out, "", "help that nobody asked for is no answer")
         assert.include(refused.error, "USAGE")
       }
-      const { error } = yield* run(nowhere, "credits", "grant", ...tenant, "1.5")
-      assert.include(error, "a whole number above zero")
+      const { error } = yield* run(nowhere, "credits", "grant", ...tenant, "9".repeat(13))
+      assert.include(error, "a whole number from 1 to 999999999999")
+      const garbled = yield* run(nowhere, "settlement", "complete", newUuid(), "--reference", "")
+      assert.include(garbled.error, "1 to 200 printable ASCII characters")
     })
   )
 
@@ -222,6 +224,14 @@ layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator",
       const { failed, out } = yield* type("credits", "grant", "25", "--tenant", toTypeId("ten", tenant_id))
       assert.deepStrictEqual([failed, out], [false, "granted 25 scanner credits\n"])
       assert.strictEqual((yield* account(tenant_id)).posted - before, 25_000_000n)
+    })
+  )
+
+  it.effect("is told in a sentence that the ledger holds no more credits", () =>
+    Effect.gen(function* () {
+      const { tenant_id, type } = yield* office
+      const answers = yield* Effect.replicateEffect(type("credits", "grant", "999999999999", "--tenant", tenant_id), 10)
+      assert.match(String(answers.at(-1)?.why), /^the ledger holds no more than \d{12} more scanner credits$/)
     })
   )
 

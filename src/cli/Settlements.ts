@@ -77,7 +77,9 @@ const complete = Command.make(
   {
     settlement: settlementId,
     reference: Flag.String("reference").pipe(
-      Flag.withSchema(Schema.String.check(Schema.isPattern(/^[ -~]{1,200}$/))),
+      Flag.withSchema(
+        Schema.String.check(Schema.isPattern(/^[ -~]{1,200}$/, { expected: "1 to 200 printable ASCII characters" }))
+      ),
       Flag.withDescription("What the provider calls the settlement; on a chain, the transaction that moved the money")
     )
   },
