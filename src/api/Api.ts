@@ -118,7 +118,7 @@ const meanings = {
   FlowRate: {
     type: "string",
     pattern: above0(18),
-    description: "Money per second: more than 0, with at most 18 decimals"
+    description: "Money per second: more than 0 and below 10000000000000, with at most 18 decimals"
   },
   Decimal: {
     type: "string",

@@ -29,7 +29,8 @@ export const FlowRate = Schema.String.pipe(
         return rate === undefined || rate === 0n
           ? Effect.fail(
               new SchemaIssue.InvalidValue({
-                message: 'must be a decimal string above 0 with at most 18 decimals, such as "0.000385802469135802"'
+                message:
+                  'must be a decimal string above 0 and below 10000000000000, with at most 18 decimals, such as "0.000385802469135802"'
               })
             )
           : Effect.succeed(rate)

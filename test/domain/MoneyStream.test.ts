@@ -32,6 +32,11 @@ describe("a rate of flow", () => {
       assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(FlowRate)(text)), String(text))
     }
   })
+
+  it("that is too high is told the bound it is not below", () => {
+    const read = Schema.decodeUnknownResult(FlowRate)("10000000000000")
+    assert.match(Result.isFailure(read) ? read.failure.message : "", /below 10000000000000,/)
+  })
 })
 
 describe("what has accrued", () => {
