@@ -21,10 +21,11 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       WHERE (t.tgenabled IN ('O', 'A')) IS NOT TRUE`
   },
   {
-    promise: "nobody who follows or copies the event log is ahead of it",
+    promise: "nobody who follows, copies or hears of the event log is ahead of it",
     query: sql`SELECT f.kind, f.name, f.seq, h.event_seq AS head FROM (
         SELECT 'follower' AS kind, name, seq FROM followers UNION ALL SELECT 'relay', name, seq FROM relays
         UNION ALL SELECT 'statistics', '', seq FROM statistics_cursor
+        UNION ALL SELECT 'subscription', id::text, since FROM webhooks
       ) f, ledger_head h WHERE h.log = 1 AND (f.seq < 0 OR f.seq > h.event_seq) LIMIT 10`
   }
 ]

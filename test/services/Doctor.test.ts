@@ -25,9 +25,14 @@ const broken = Effect.gen(function* () {
 layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
   it.effect("finds nothing wrong after movements of every kind", () =>
     Effect.gen(function* () {
-      const { open, post } = yield* Ledger
-      const [payer, payee, hold, other] = [newUuid(), newUuid(), newUuid(), newUuid()]
-      yield* Effect.forEach([payer, payee], (id) => open({ id, purpose: "wallet", currency: "USDC" }))
+      const { post } = yield* Ledger
+      const caller = yield* tenant()
+      const [payer, payee, hold, other] = [
+        (yield* walletOf(caller)).id,
+        (yield* walletOf(caller)).id,
+        newUuid(),
+        newUuid()
+      ]
       const between = { debit: payer, credit: payee, currency: "USDC", code: "test" }
       const held = { price: flat(3n), expires_at: new Date(0) }
       yield* post({
@@ -105,7 +110,7 @@ layer(Test, { timeout: "60 seconds" })("Doctor", (it) => {
       "INSERT INTO statistics_windows (endpoint_id, span, calls) VALUES (gen_random_uuid(), 'all', 1)",
     "what a window of statistics holds is the sum of its buckets, and its payers are those that are listed":
       "INSERT INTO statistics_windows (endpoint_id, span, payers) VALUES (gen_random_uuid(), '1h', 1)",
-    "nobody who follows or copies the event log is ahead of it":
+    "nobody who follows, copies or hears of the event log is ahead of it":
       "UPDATE statistics_cursor SET seq = (SELECT event_seq + 1 FROM ledger_head)",
     "one transfer on a chain is the end of one settlement": `INSERT INTO chain_settlements (id, "authorization", network, asset, payer, nonce, amount, state, transaction, transfer_log, give_up_at, created_at, concluded_at) SELECT gen_random_uuid(), '{}', 'base-mainnet', 'a', 'p', n, 1, 'confirmed', '0x1', 7, now(), now(), now() FROM generate_series(1, 2) n`,
     "every captured payment has its event, once, and the events say what was charged":

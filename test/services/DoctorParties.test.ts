@@ -59,6 +59,10 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [owned, "UPDATE wallets SET owner_id = gen_random_uuid()"],
   [owned, "UPDATE wallets SET currency = 'EURC' WHERE currency = 'USDC'"],
   [owned, "UPDATE ledger_accounts SET frozen = true WHERE purpose = 'wallet'"],
+  [
+    "what the books keep for a wallet is that wallet's",
+    "DELETE FROM wallets WHERE id = (SELECT id FROM ledger_accounts WHERE purpose = 'wallet' AND posted > 0 LIMIT 1)"
+  ],
   ["what somebody has belongs to a tenant that is there", "DELETE FROM tenants"],
   [earning, "UPDATE endpoints e SET wallet_id = w.id FROM wallets w WHERE w.tenant_id <> e.tenant_id"],
   [earning, "UPDATE endpoints SET account_id = gen_random_uuid()"],

@@ -104,6 +104,20 @@ layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
     })
   )
 
+  it.effect("sees a subscription that begins behind the end of the log, and would hear nothing", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* subscribe(url, { events: ["dispute.opened"] })
+      yield* sql`UPDATE webhooks SET since = since + 1 WHERE id = ${id}`
+      const found = yield* Effect.forEach(EventLog.promises(sql), ({ query }) => query)
+      assert.deepStrictEqual(
+        found.map((rows) => rows.map((row) => row["kind"])),
+        [[], [], ["subscription"]]
+      )
+      yield* sql`DELETE FROM webhooks WHERE id = ${id}`
+    })
+  )
+
   it.effect("sees a failing subscription of which nobody was told", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
