@@ -110,10 +110,7 @@ layer(testLayer(), { timeout: "60 seconds" })("doctor of webhooks", (it) => {
       const { id } = yield* subscribe(url, { events: ["dispute.opened"] })
       yield* sql`UPDATE webhooks SET since = since + 1 WHERE id = ${id}`
       const found = yield* Effect.forEach(EventLog.promises(sql), ({ query }) => query)
-      assert.deepStrictEqual(
-        found.map((rows) => rows.map((row) => row["kind"])),
-        [[], [], ["subscription"]]
-      )
+      assert.deepInclude(found.flat()[0] ?? {}, { kind: "subscription", name: id })
       yield* sql`DELETE FROM webhooks WHERE id = ${id}`
     })
   )
