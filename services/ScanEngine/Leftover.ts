@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { PageFacts } from "#domain/page/PageFacts.ts"
+import { categoriesOf } from "#domain/scan/Categories.ts"
 import { beyond } from "#domain/scan/Listed.ts"
 import type { DocumentFacts, SearchFacts } from "#domain/scan/SiteFacts.ts"
 import { queryFor, searchTemplate, showsProduct } from "#domain/scan/SiteSearch.ts"
@@ -22,11 +23,14 @@ export const useLeftover = Effect.fnUntraced(function* (
 ) {
   const { home, nowhere, origin, platform, shopped } = seen
   const left = () => requests - visit.requests().length
+  // A home page that shows no product may still lead to what lists them.
+  const ways = shopped.tried.length > 0 || home === undefined ? [] : categoriesOf(home, new URL(origin)).slice(0, 1)
+  const candidates = [...shopped.candidates, ...ways.map(({ href }) => href)]
   const again =
     shopped.products.length > 0
       ? []
       : yield* Effect.forEach(
-          shopped.candidates.slice(0, Math.max(0, Math.min(2, left() - 1))),
+          candidates.slice(0, Math.max(0, Math.min(2, left() - 1))),
           (url) => lookAtProduct(visit, url, nowhere),
           { concurrency: 2 }
         )
@@ -37,7 +41,7 @@ export const useLeftover = Effect.fnUntraced(function* (
     home === undefined ? [] : lists.flatMap(({ page }) => beyond(origin, page, home)).map(({ href }) => href)
   )
   const further = yield* Effect.forEach(
-    [...listed].slice(0, Math.max(0, Math.min(2, left() - 1))),
+    [...listed].slice(0, Math.min(2, Math.max(left() - 1, Math.min(1, left())))),
     (url) => lookAtProduct(visit, url, nowhere),
     { concurrency: 2 }
   )

@@ -51,7 +51,8 @@ export const visit = Effect.fnUntraced(function* (
     (held) => Effect.sync(() => held.release())
   )
   const budget = new Budget(limits, policy.visitBytes, share, now)
-  const cookies = new Cookies(policy.cookies)
+  /** A browser that comes to compare is another visitor: it sees none of our cookies, and keeps its own. */
+  const cookies = { agent: new Cookies(policy.cookies), browser: new Cookies(policy.cookies) }
   const places = yield* Semaphore.make(limits.concurrency)
   const starting = yield* Semaphore.make(1)
   const documents = yield* Effect.acquireRelease(
@@ -78,8 +79,7 @@ export const visit = Effect.fnUntraced(function* (
   }
 
   const headersOf = (hop: Hop, { accept }: SiteRequest, { as }: Turn): RawHeaders => {
-    // A browser that comes to compare is another visitor: it has not seen our cookies.
-    const cookie = as === "agent" ? cookies.header(hop.url, wallNow()) : ""
+    const cookie = cookies[as].header(hop.url, wallNow())
     return [
       ["User-Agent", as === "agent" ? vantage.user_agent : browserLine],
       ["Accept", acceptOf(accept, as)],
@@ -134,7 +134,7 @@ export const visit = Effect.fnUntraced(function* (
   /** What an answer changes for the rest of the visit. */
   const learn = (answer: SiteAnswer, turn: Turn) => {
     const { challenge, headers, setCookies, status, url } = answer
-    if (turn.as === "agent") cookies.store(url, setCookies, wallNow())
+    cookies[turn.as].store(url, setCookies, wallNow())
     if (challenge !== undefined) budget.challenged(turn.as, challenge)
     const retryAfter = headers.get("retry-after")
     if (status === 429 || (status === 503 && retryAfter !== undefined)) budget.mustWait(turn.as, status, retryAfter)
@@ -236,7 +236,7 @@ export const visit = Effect.fnUntraced(function* (
     },
     requests: () => [...budget.made],
     challenge: () => budget.challenge,
-    cookies: (url) => cookies.header(url, wallNow()),
+    cookies: (url) => cookies.agent.header(url, wallNow()),
     remaining: Effect.sync(() => Duration.millis(budget.remaining()))
   } satisfies Visit
 })

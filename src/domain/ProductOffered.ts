@@ -1,5 +1,4 @@
-import { choiceFirst } from "./ChoiceWords.ts"
-import { type AddToCart, addsOwn, saysSoldOut } from "./page/AddToCart.ts"
+import { type AddToCart, addsOwn, asksChoiceFirst, saysSoldOut } from "./page/AddToCart.ts"
 import { isBuyable } from "./page/Availability.ts"
 import type { PageFacts, StatedOffer } from "./page/PageFacts.ts"
 import { priceReach } from "./page/PriceShown.ts"
@@ -11,15 +10,6 @@ export const bestOffer = (offers: ReadonlyArray<StatedOffer>): StatedOffer | und
   offers.find(({ availability, price }) => price !== null && isBuyable(availability) !== false) ?? offers[0]
 
 const skuInText = /\bSKU\s{0,2}[:#]?\s{0,2}([A-Z0-9][\w.-]{1,63})/i
-
-/** Whether a button asks for a choice where it would add: it, or its twin for small screens. Lists of products have one for each. */
-const asksChoiceFirst = ({ controls, forms }: PageFacts): boolean => {
-  const asked = [...forms.flatMap((form) => form.controls), ...controls].flatMap(({ label, type }) => {
-    const words = (label ?? "").trim().toLowerCase()
-    return (type === "button" || type === "submit") && choiceFirst.test(words) ? [words] : []
-  })
-  return asked.length > 0 && new Set(asked).size === asked.length
-}
 
 /** The first price, with its currency, that a page shows from its heading on. */
 export const shownPrice = ({ headingAt, prices }: PageFacts) =>

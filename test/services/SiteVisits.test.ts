@@ -202,6 +202,20 @@ describe("a site that asks who we are", () => {
     assert.deepStrictEqual(later.seen, ["agent /"])
   })
 
+  it("that sends everybody to where they are until its cookie comes back is seen as a browser too, which has one of its own", async () => {
+    const cookies: Array<string | undefined> = []
+    const port = await httpOrigin((request, response) => {
+      const { cookie } = request.headers
+      cookies.push(cookie)
+      if (cookie !== undefined) return response.end("roses")
+      response.writeHead(307, { location: request.url, "set-cookie": `visitor=${cookies.length}` }).end()
+    })
+    const visit = await visitOf(`127.0.0.1:${port}`)
+    assert.strictEqual(await told(visit, "/"), "200")
+    assert.strictEqual(await told(visit, { url: "/", as: "browser" }), "200")
+    assert.deepStrictEqual(cookies, [undefined, "visitor=1", undefined, "visitor=3"])
+  })
+
   it("that challenges a browser alone is still open to us", async () => {
     const port = await httpOrigin((request, response) => {
       const isOurs = request.headers["user-agent"]?.startsWith("Turnpike") === true

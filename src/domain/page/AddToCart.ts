@@ -1,3 +1,4 @@
+import { choiceFirst } from "../ChoiceWords.ts"
 import type { PageControl, PageFacts, PageForm, PageLink } from "./PageFacts.ts"
 
 /** What puts a product into a cart, and what pressing it would send. */
@@ -201,4 +202,13 @@ export const addToCart = (facts: Pick<PageFacts, "forms" | "controls" | "links">
   const bestOf = (some: typeof candidates) =>
     some.reduce((one, other) => (other !== undefined && other.sure > (one?.sure ?? 0) ? other : one), undefined)
   return (bestOf(candidates.filter((one) => one?.found.control?.isOfOther !== true)) ?? bestOf(candidates))?.found
+}
+
+/** Whether a button asks for a choice where it would add: it, or its twin for small screens. Lists of products have one for each. */
+export const asksChoiceFirst = ({ controls, forms }: Pick<PageFacts, "controls" | "forms">): boolean => {
+  const asked = [...forms.flatMap((form) => form.controls), ...controls].flatMap(({ label, type }) => {
+    const words = (label ?? "").trim().toLowerCase()
+    return (type === "button" || type === "submit") && choiceFirst.test(words) ? [words] : []
+  })
+  return asked.length > 0 && new Set(asked).size === asked.length
 }

@@ -1,5 +1,5 @@
 import { accountWall } from "../page/Accounts.ts"
-import { addsOwn, addToCart } from "../page/AddToCart.ts"
+import { addsOwn, addToCart, asksChoiceFirst } from "../page/AddToCart.ts"
 import { productsAdded } from "../page/ProductsAdded.ts"
 import type { PageFacts, StatedProduct } from "../page/PageFacts.ts"
 import { folded } from "../page/PageText.ts"
@@ -31,9 +31,13 @@ export const isProductPage = (page: PageFacts): boolean => {
   if (stated.length > 0 && stated.every(({ name }) => isOnlyLinked(page, lower(name ?? "")))) return false
   return (
     stated.length > 0 ||
-    (hasPrice(page) && addsOwn(page) !== undefined && page.headings.some(({ level }) => level === 1))
+    (hasPrice(page) && addsOwn(page) !== undefined && page.headings.some(({ level }) => level === 1)) ||
+    (hasPrice(page) && asksChoiceFirst(page) && isTitled(page))
   )
 }
+/** Whether a page's title begins with one of its headings. */
+const isTitled = ({ headings, title }: PageFacts): boolean =>
+  headings.some(({ text }) => text !== "" && lower(title ?? "").startsWith(lower(text)))
 const lower = (text: string): string => folded(text).toLowerCase()
 const pathOf = (address: string): string => URL.parse(address)?.pathname ?? address
 

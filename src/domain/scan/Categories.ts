@@ -1,5 +1,5 @@
-import type { PageFacts } from "#domain/page/PageFacts.ts"
-import { bareHost } from "#domain/scan/SiteAddress.ts"
+import type { PageFacts } from "../page/PageFacts.ts"
+import { bareHost } from "./SiteAddress.ts"
 
 /** Addresses of one site, each once and in order. */
 export const ofSite = (addresses: ReadonlyArray<string>, base: URL): ReadonlyArray<URL> => {
