@@ -229,7 +229,8 @@ export const walk = Effect.fnUntraced(function* (tab: Tab, entered: Look, { doub
     if (progress.hasArrived) break
     let way = yield* wayOn(tab, seen)
     // The shop may have to take what was just chosen first.
-    while (way.isWaiting && here.options.length > 0 && progress.waits < mostWaits) {
+    const mayOpen = () => way.isWaiting && here.options.length > 0 && progress.waits < mostWaits
+    for (let waited = 0; waited < 3 && mayOpen(); waited++) {
       progress.waits++
       yield* tab.rest
       seen = yield* look(tab)
