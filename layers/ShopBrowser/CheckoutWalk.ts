@@ -81,8 +81,9 @@ const isReview = Effect.fnUntraced(function* (tab: Tab, before: Look, names: Rea
 const leadsOn = Effect.fnUntraced(function* (tab: Tab, before: Look, seen: Look) {
   const { choices, none } = yield* offered(tab, seen)
   if (choices.length > 0 || none !== undefined || captcha("checkout", seen) !== undefined) return true
-  if (yield* Shipping.offersMore(tab, before.text)) return true
-  return (yield* wayOn(tab, seen)).control !== undefined || reviewLink(seen.facts.links, seen.url) !== undefined
+  if ((yield* wayOn(tab, seen)).control !== undefined || reviewLink(seen.facts.links, seen.url) !== undefined)
+    return true
+  return yield* Shipping.offersMore(tab, before.text)
 })
 
 /** Whether a page is at a later step than before, by all that it holds or by what of it can be seen, as `steps` were. */

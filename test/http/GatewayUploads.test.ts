@@ -17,18 +17,23 @@ const hasty = server.pipe(
   )
 )
 
+/** Somebody who has paid for a call of this shop, and where to send it by hand. */
+const paidFor = Effect.fnUntraced(function* ({ endpoint }: Effect.Success<ReturnType<typeof seller>>) {
+  const agent = yield* buyer(funds)
+  const { json } = yield* pay(agent.key, { url: endpoint.gatewayUrl, from_wallet_id: agent.purse })
+  return { agent, proof: String(json.proof), port: Number(new URL((yield* Deployment).publicUrl).port) }
+})
+
 layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid request", (it) => {
   it.effect("that does not arrive in time is refused as such, and its money comes back", () =>
     Effect.gen(function* () {
       const shop = yield* seller((request, response) => request.resume().on("end", () => response.end()), {
         method: "POST"
       })
-      const agent = yield* buyer(funds)
-      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
-      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const { agent, port, proof } = yield* paidFor(shop)
       const answer = yield* Effect.callback<string>((resume) => {
         const socket = connect(port, "127.0.0.1")
-        const head = `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${json.proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
+        const head = `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
         socket.write(head)
         const drip = setInterval(() => socket.write("1\r\nx\r\n"), 100)
         let received = ""
@@ -57,13 +62,11 @@ layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid reque
         },
         { method: "POST" }
       )
-      const agent = yield* buyer(funds)
-      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
-      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const { port, proof } = yield* paidFor(shop)
       const answer = yield* Effect.callback<string>((resume) => {
         const socket = connect(port, "127.0.0.1")
         socket.write(
-          `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${json.proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
+          `POST ${shop.path} HTTP/1.1\r\nHost: x\r\nX-Payment-Proof: ${proof}\r\nTransfer-Encoding: chunked\r\n\r\n`
         )
         socket.write("2\r\nab\r\n")
         let received = ""
@@ -85,12 +88,10 @@ layer(hasty, { timeout: "60 seconds", excludeTestServices: true })("a paid reque
       const shop = yield* seller((request, response) => request.resume().on("end", () => response.end("served")), {
         method: "POST"
       })
-      const agent = yield* buyer(funds)
-      const { json } = yield* pay(agent.key, { url: shop.endpoint.gatewayUrl, from_wallet_id: agent.purse })
-      const port = Number(new URL((yield* Deployment).publicUrl).port)
+      const { port, proof } = yield* paidFor(shop)
       const answer = yield* Effect.callback<string>((resume) => {
         const socket = connect(port, "127.0.0.1")
-        const head = `POST ${shop.path} HTTP/1.0\r\nX-Payment-Proof: ${json.proof}\r\nExpect: 100-continue\r\n`
+        const head = `POST ${shop.path} HTTP/1.0\r\nX-Payment-Proof: ${proof}\r\nExpect: 100-continue\r\n`
         socket.write(`${head}Content-Length: 4\r\n\r\nbody`)
         let received = ""
         socket.setEncoding("latin1").on("data", (part) => {
