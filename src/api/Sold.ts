@@ -69,6 +69,16 @@ const headers = {
   "WWW-Authenticate": { schema: text, description: "The offer for MPP: `Payment …`" }
 }
 
+/** What a seller takes and answers is his own: of any kind, and often none of JSON. */
+const ofTheSeller = { "*/*": { schema: {} } }
+
+const refusal = {
+  type: "object",
+  properties: { code: { ...text, description: "What was wrong, for programs; all codes are at `/docs/errors`" } },
+  required: ["type", "title", "status", "detail", "code", "request_id"],
+  additionalProperties: true
+} as const
+
 const offer = { "application/json": { schema: { $ref: "#/components/schemas/PaymentOffer" } } }
 
 /**
@@ -106,7 +116,7 @@ const gatewayCall = (method: "get" | "post") => ({
   ...(method === "post" && {
     requestBody: {
       required: false,
-      content: { "application/json": { schema: {} } },
+      content: ofTheSeller,
       description: "What the seller takes"
     }
   }),
@@ -118,13 +128,14 @@ const gatewayCall = (method: "get" | "post") => ({
         "X-Payment-Amount": { schema: text, description: "What was charged, as a decimal; absent while that is open" },
         "PAYMENT-RESPONSE": { schema: text, description: "The receipt of x402 version 2: JSON in base64" }
       },
-      content: { "application/json": { schema: {} } }
+      content: ofTheSeller
     },
-    "402": { description: "PAYMENT_REQUIRED", headers, content: offer },
+    "402": { description: "PAYMENT_REQUIRED", headers, content: { ...offer, ...ofTheSeller } },
     default: {
       description:
         "The seller's own error, which costs nothing unless the endpoint charges for it, or a refusal of ours: then `X-Service-Error` has " +
-        "its code, and the body is `application/problem+json`"
+        "its code, and the body is `application/problem+json`",
+      content: { "application/problem+json": { schema: refusal }, ...ofTheSeller }
     }
   }
 })

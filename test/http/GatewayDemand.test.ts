@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
-import { send, server } from "./GatewayHarness.ts"
+import { buyer, paidCall, send, server } from "./GatewayHarness.ts"
 import { baseSeller, decoded } from "./X402Harness.ts"
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call without payment", (it) => {
@@ -126,6 +126,43 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call with
         assert.isAtMost(head.length + hsts.length, 4096, Object.keys(headers).join())
         assert.property(decoded(answer.headers["payment-required"]).extensions, "sign-in-with-x")
       }
+    })
+  )
+
+  it.effect("and with one, is answered with nothing that the description of the API does not name", () =>
+    Effect.gen(function* () {
+      const { json } = yield* send("/openapi.json")
+      const { responses } = json.paths["/x402/{endpointId}"].get
+      const agent = yield* buyer(1_000_000n)
+      const csv = { "content-type": "text/csv" }
+      const shop = yield* baseSeller(
+        (request, response) => response.writeHead(request.url === "/a" ? 200 : 404, csv).end("a,b"),
+        {
+          path: "/*"
+        }
+      )
+      const answers = [
+        yield* paidCall(agent, `${shop.path}/a`),
+        yield* paidCall(agent, `${shop.path}/b`),
+        yield* send(shop.path),
+        yield* send(shop.path, { headers: { accept: "text/html" } }),
+        yield* send(`${shop.path}0`)
+      ]
+      const seen = answers.map(
+        ({ headers, status }) => [status, String(headers["content-type"]).split(";")[0]] as const
+      )
+      assert.deepStrictEqual(seen, [
+        [200, "text/csv"],
+        [404, "text/csv"],
+        [402, "application/json"],
+        [402, "text/html"],
+        [404, "application/problem+json"]
+      ])
+      for (const [status, type = ""] of seen) {
+        const named = Object.keys((responses[status] ?? responses.default).content ?? {})
+        assert.isTrue(named.includes(type) || named.includes("*/*"), `${status} ${type}`)
+      }
+      assert.containsAllKeys(answers[4]?.json, responses.default.content["application/problem+json"].schema.required)
     })
   )
 })
