@@ -66,8 +66,8 @@ export const parse = (text: string): Result.Result<unknown, InvalidRequest | Inv
   }
   // Of two members of one name each reader takes the one it likes: what stands before us may have judged the other.
   if (membersOf(value) !== members) return Result.fail(refuse("must be given once", repeated(text)))
-  const rounded = mayBeRounded.test(text) ? roundedAmount(text) : undefined
-  if (rounded !== undefined) return Result.fail(refuseRounded(rounded))
+  const rounded = mayBeRounded.test(text) ? roundedNumber(text) : undefined
+  if (rounded !== undefined) return Result.fail(rounded)
   const path = suspicious.test(text) ? unstorable(value) : undefined
   return path === undefined
     ? Result.succeed(value)
@@ -119,15 +119,22 @@ const isAmount = (path: ReadonlyArray<string>): boolean =>
   (path.length === 1 || (path.length === 3 && path[0] === "transfers")) && amountNames.has(path.at(-1) ?? "")
 
 /** As a number with more decimals than amounts have is refused there. */
-const refuseRounded = (param: string) =>
+const refuseAmount = (param: string) =>
   param === "basePrice"
     ? refuse(noPrice.message, param)
     : new InvalidAmount({ param, message: amountRefusals.INVALID_AMOUNT })
 
-/** The path of the first amount with digits that a JSON number does not keep: it would be taken as another one. */
-const roundedAmount = (text: string): string | undefined => {
+/** What a caller keeps here comes back as it was: ids of 64 bits are whole numbers. Fractions are approximations to begin with. */
+const isKeptWhole = (path: ReadonlyArray<string>, number: string): boolean =>
+  path[0] === "metadata" && /^-?\d+$/.test(number)
+
+/** The first number with digits that a JSON number does not keep, where it would be taken or kept as another one. */
+const roundedNumber = (text: string): InvalidRequest | InvalidAmount | undefined => {
   for (const { number, path } of walked(text)) {
-    if (number !== undefined && isAmount(path) && !isExactNumber(number)) return path.join(".")
+    if (number === undefined || !(isAmount(path) || isKeptWhole(path, number)) || isExactNumber(number)) continue
+    return isAmount(path)
+      ? refuseAmount(path.join("."))
+      : refuse("is a whole number that readers of JSON round: send it as text", path.join("."))
   }
   return undefined
 }

@@ -57,7 +57,24 @@ describe("a JSON body", () => {
         said(`{"transfers":[{"amount":1},{"amount":${amount}}]}`),
         "transfers.1.amount: INVALID_AMOUNT"
       )
-      assert.strictEqual(said(`{"metadata":{"amount":${amount}},"other":[{"amount":${amount}}]}`), "read", amount)
+      assert.strictEqual(said(`{"other":[{"amount":${amount}}]}`), "read", amount)
+    }
+  })
+
+  it("has no whole number in metadata that would come back as another one", () => {
+    const rounded = "is a whole number that readers of JSON round: send it as text"
+    for (const id of ["9007199254740993", "-9223372036854775807", "123456789012345678901234567890"]) {
+      assert.strictEqual(said(`{"metadata":{"a":1,"orders":[{"id":${id}}]}}`), `metadata.orders.0.id: ${rounded}`, id)
+      assert.strictEqual(said(`{"metadata":{"id":"${id}"}}`), "read", id)
+    }
+    for (const kept of [
+      "9007199254740991",
+      "-9007199254740992",
+      "100000000000000000000",
+      "0.10000000000000001",
+      "1e-400"
+    ]) {
+      assert.strictEqual(said(`{"metadata":{"amount":${kept}}}`), "read", kept)
     }
   })
 })

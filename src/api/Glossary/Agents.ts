@@ -13,7 +13,8 @@ const agent = {
   name: "What you call it",
   description: "What it is for, in your own words; null when there is nothing",
   skills: "What it can do, in names of your own",
-  metadata: "Facts of your own, at most 16 KiB as JSON"
+  metadata:
+    "Facts of your own, at most 16 KiB as JSON; ids of more than 15 digits as text, since readers of JSON round such numbers"
 }
 const publicKey = "The public half of an Ed25519 pair that the agent made: its 32 bytes in base64"
 const otherKey = `${publicKey}. One that the agent never had; left out: a pair is made here`

@@ -8,7 +8,8 @@ const failures =
 export const shared = {
   memo: "Free text kept with the transfer; none when null or left out",
   memoShown: "What was sent as `memo`; null where nothing was",
-  metadata: "The caller's own facts, at most 16 KiB as JSON; kept and given back; `{}` when left out",
+  metadata:
+    "The caller's own facts, at most 16 KiB as JSON; kept and given back, ids of more than 15 digits as text; `{}` when left out",
   metadataShown: "The caller's own facts, as they were sent; `{}` where none were",
   failures
 } as const
