@@ -11,7 +11,6 @@ import * as BatchPromises from "./Doctor/Batches.ts"
 import * as ChannelPromises from "./Doctor/Channel.ts"
 import * as EventLogPromises from "./Doctor/EventLog.ts"
 import * as LedgerPromises from "./Doctor/Ledger.ts"
-import * as OncePromises from "./Doctor/Once.ts"
 import * as PaymentPromises from "./Doctor/Payments.ts"
 import * as RefundPromises from "./Doctor/Refunds.ts"
 import * as ScannerCreditPromises from "./Doctor/ScannerCredits.ts"
@@ -20,6 +19,7 @@ import * as SchedulePromises from "./Doctor/Schedules.ts"
 import * as SettlementPromises from "./Doctor/Settlements.ts"
 import * as StatisticsPromises from "./Doctor/Statistics.ts"
 import * as StreamPromises from "./Doctor/Streams.ts"
+import * as StructurePromises from "./Doctor/Structure.ts"
 import * as TransferPromises from "./Doctor/Transfers.ts"
 import * as UserPromises from "./Doctor/Users.ts"
 import * as WalletPromises from "./Doctor/Wallets.ts"
@@ -45,7 +45,7 @@ export const DoctorPatience = Context.Reference("turnpike/services/Doctor/Doctor
 /** Who promises something. */
 const areas = [
   LedgerPromises,
-  OncePromises,
+  StructurePromises,
   EventLogPromises,
   WalletPromises,
   AgentPromises,
@@ -113,13 +113,13 @@ export class Doctor extends Context.Service<
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
-/** What Postgres says of a value that is not what it has to be; undefined when something else is wrong. */
+/** What Postgres says of a value that is not what it has to be, or of what is not there; undefined when something else is wrong. */
 const unreadable = ({ reason: { cause } }: SqlError) =>
-  Predicate.hasProperty(cause, "code") && String(cause.code).startsWith("22")
+  Predicate.hasProperty(cause, "code") && /^(22|42(P01|703|883))/.test(String(cause.code))
     ? String(Predicate.hasProperty(cause, "message") ? cause.message : cause.code)
     : undefined
 
-/** A damaged row may not keep the other promises from being looked at: it breaks the one that cannot read it. */
+/** A damaged row, or a table that is missing, may not keep the other promises from being looked at: it breaks the one that cannot read it. */
 const check = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* ({ promise, query }: Assurance) {
     const before = yield* monotonicMillis

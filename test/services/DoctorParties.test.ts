@@ -47,6 +47,10 @@ const named = "a refusal in the log moved nothing, and a line names a hold when 
 const log = "the log is gapless and ends at its head"
 const appended = "the logs of movements and of events refuse every change but a new line"
 const once = "the indexes that let nothing be there twice are in place"
+const found = "the indexes by which rows are found are in place"
+const ruled = "what a row may not be (CHECK), or refer to in vain (FOREIGN KEY), is refused"
+const awake = "no trigger of a table is switched off"
+const comes = "every time is one that comes: what is due at the end of all times is never done"
 
 const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [
@@ -117,7 +121,17 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [appended, "DROP TRIGGER append_only ON events"],
   [once, "DROP INDEX movements_command"],
   [once, "ALTER TABLE quotes DROP CONSTRAINT quotes_pkey"],
-  [once, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'payments_reservation'::regclass"]
+  [once, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'payments_reservation'::regclass"],
+  [found, "DROP INDEX holds_open"],
+  [found, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'events_tenant'::regclass"],
+  [ruled, "ALTER TABLE holds DROP CONSTRAINT holds_check"],
+  [ruled, "ALTER DOMAIN micros DROP CONSTRAINT micros_check"],
+  [ruled, "ALTER TABLE wallets DROP CONSTRAINT wallets_tenant_id_fkey"],
+  [awake, "ALTER TABLE wallets DISABLE TRIGGER ALL"],
+  [awake, "ALTER TABLE events DISABLE TRIGGER append_only"],
+  [comes, "UPDATE holds SET expires_at = 'infinity'"],
+  [comes, "UPDATE scheduled_transfers SET due_at = 'infinity'"],
+  [comes, "DROP TABLE agent_challenges"]
 ]
 
 const examined = Effect.gen(function* () {

@@ -1,0 +1,106 @@
+// What the migrations make, by name: `npm run generate:tables` writes the lists from a migrated database.
+
+const names = (list: string): ReadonlyArray<string> => list.trim().split(/\s+/)
+
+/** The indexes by which Postgres refuses what is there already: two processes that do the same at once are told apart by nothing else. */
+export const uniqueIndexes = names(`
+  accounts_default accounts_pkey agent_auth_keys_active agent_auth_keys_once agent_auth_keys_pkey agent_challenges_pkey
+  agent_connections_pkey agent_events_pkey agent_presence_pkey agents_pkey agents_wallet_id_key batches_pkey
+  chain_relayers_pkey chain_settlements_authorization chain_settlements_pkey chain_transactions_pkey
+  credentials_hash_key credentials_pkey credit_charges_pkey disputes_pkey disputes_unresolved endpoints_own_path_key
+  endpoints_pkey events_pkey facilitated_pkey followers_pkey holds_pkey idempotency_keys_pkey ledger_accounts_id_key
+  ledger_accounts_pkey ledger_head_pkey merchant_protocols_pkey merchant_scan_blocks_pkey merchant_scan_head_pkey
+  merchant_scans_id_key merchant_scans_place merchants_pkey movements_command movements_pkey payment_answers_pkey
+  payments_pkey payments_reservation quotes_pkey refunds_pkey relays_pkey scan_batch_targets_pkey scan_batches_pkey
+  scanner_askers_pkey scanner_work_id_key scanner_work_pkey scheduled_executions_pkey scheduled_transfers_pkey
+  schema_migrations_pkey secrets_pkey settlements_pkey shopping_tests_id_key shopping_tests_pkey
+  statistics_buckets_pkey statistics_cells_pkey statistics_cursor_pkey statistics_sums_pkey statistics_windows_pkey
+  streams_pkey tallies_pkey tenants_pkey transfers_pkey user_sessions_pkey users_email users_email_key users_pkey
+  wallets_address wallets_pkey webhook_deliveries_pkey webhook_lanes_pkey webhooks_endpoint webhooks_pkey
+`)
+
+/** The indexes by which rows are found, and what is due. */
+export const otherIndexes = names(`
+  accounts_tenant agent_challenges_ended agent_connections_agent agent_events_seq agents_account agents_on_wire
+  agents_tenant chain_settlements_due chain_settlements_payment chain_settlements_unbooked chain_settlements_unresolved
+  chain_transactions_nonce chain_transactions_settlement credentials_account credentials_agent credentials_ended
+  credentials_revoked credentials_tenant credit_charges_due disputes_due disputes_status disputes_tenant
+  disputes_transfer endpoints_public endpoints_tenant events_tenant facilitated_told holds_open idempotency_keys_expiry
+  merchant_scans_age merchant_scans_category merchant_scans_domain merchant_scans_failed merchant_scans_region
+  merchant_scans_score movements_credit movements_debit payment_answers_expiry payments_endpoint payments_leased
+  payments_settling payments_unused quotes_unused refunds_due refunds_payer refunds_receiver refunds_status
+  refunds_tenant refunds_transfer scan_batch_targets_due scan_batch_targets_turn scanner_work_held
+  scheduled_executions_schedule scheduled_transfers_due scheduled_transfers_from scheduled_transfers_payee
+  scheduled_transfers_payer scheduled_transfers_status scheduled_transfers_tenant settlements_due
+  settlements_unresolved shopping_tests_domain statistics_sums_top statistics_windows_oldest streams_alerts
+  streams_from streams_status streams_tenant streams_to transfers_batch transfers_from transfers_from_status
+  transfers_from_type transfers_status transfers_tenant transfers_to transfers_to_status transfers_to_type
+  transfers_type user_sessions_expiry user_sessions_user users_tenant wallets_listed wallets_of_agents wallets_owner
+  webhook_deliveries_failed webhook_deliveries_missed webhook_deliveries_past webhook_deliveries_pending
+  webhook_deliveries_replays webhook_deliveries_sending webhook_lanes_finished webhook_lanes_ready webhooks_own
+  webhooks_tenant
+`)
+
+/** What rows are held to, each by itself, and the rows of other tables that they refer to. */
+export const rules = names(`
+  account_purpose_check accounts_tenant_id_fkey accounts_type_check agent_auth_keys_agent_id_fkey agent_auth_keys_check
+  agent_auth_keys_public_key_check agent_auth_keys_status_check agents_account_id_fkey agents_check agents_status_check
+  agents_tenant_id_fkey agents_wallet_id_fkey available_is_not_negative batches_check batches_total_check
+  chain_settlements_amount_check chain_settlements_check chain_settlements_check1 chain_settlements_check2
+  chain_settlements_state_check credentials_account_id_fkey credentials_agent_id_fkey credentials_auth_key_id_fkey
+  credentials_customer credentials_ends credentials_holder credentials_kind_check credentials_session
+  credentials_tenant_id_fkey credit_charges_check credit_charges_check1 credit_charges_check2 credit_charges_check3
+  credit_charges_check4 credit_charges_check5 credit_charges_credits_check credit_charges_operation_check
+  credit_charges_state_check disputes_amount_disputed_check disputes_check disputes_check1 disputes_check2
+  disputes_check3 disputes_status_check endpoints_account_id_fkey endpoints_base_price_check endpoints_charge_on_check
+  endpoints_own_path_check endpoints_schemes_check endpoints_status_check endpoints_tenant_id_fkey
+  endpoints_wallet_id_fkey hold_state_check holds_check holds_check1 merchant_protocols_domains_check
+  merchant_scan_blocks_check merchant_scan_blocks_scans_check merchant_scan_blocks_upto_check
+  merchant_scan_head_log_check merchant_scans_check merchant_scans_readiness_score_check merchant_scans_status_check
+  micros_check movement_kind_check movements_amount movements_check1 payment_protocol_check payment_rail_check
+  payment_state_check payments_check payments_check1 payments_check2 payments_scheme positive_micros_check
+  quotes_amount_side_check quotes_check quotes_check1 quotes_check2 quotes_receive_amount_check
+  quotes_send_amount_check refunds_amount_check refunds_check refunds_check1 refunds_check2 refunds_check3
+  refunds_status_check relays_check scan_batch_targets_check scan_batch_targets_check1 scan_batch_targets_check2
+  scan_batch_targets_status_check scan_batches_check scan_batches_check1 scan_batches_check2 scan_batches_check3
+  scan_batches_check4 scan_batches_check5 scan_batches_check6 scan_batches_status_check scan_batches_total_check
+  scanner_work_kind_check scanner_work_status_check scheduled_transfers_amount_check scheduled_transfers_check
+  scheduled_transfers_check1 scheduled_transfers_check2 scheduled_transfers_check3 scheduled_transfers_check4
+  scheduled_transfers_check5 scheduled_transfers_frequency_check scheduled_transfers_status_check settlements_check
+  settlements_check1 settlements_check2 settlements_check3 settlements_state_check shopping_tests_test_type_check
+  statistics_cells_kind_check statistics_sums_amount_check statistics_sums_count_check statistics_sums_kind_check
+  statistics_windows_calls_check statistics_windows_payers_check statistics_windows_revenue_check
+  statistics_windows_span_check streams_accrued_check streams_alerted_check streams_check streams_check1 streams_check2
+  streams_check3 streams_check4 streams_check5 streams_check6 streams_deposited_check streams_flow_rate_check
+  streams_id_fkey streams_pause_reason_check streams_returned_check streams_status_check streams_withdrawn_check
+  tenants_environment_check transfer_status_check transfers_check transfers_check1 transfers_check2
+  user_sessions_generation_check user_sessions_user_id_fkey users_role_check users_tenant_id_fkey wallets_id_fkey
+  wallets_owner_type_check wallets_tenant_id_fkey webhook_deliveries_attempt_check webhook_deliveries_cause_check
+  webhook_deliveries_check webhook_deliveries_check1 webhook_deliveries_check2 webhook_deliveries_check3
+  webhook_deliveries_check4 webhook_deliveries_status_check webhooks_check webhooks_check1 webhooks_check2
+  webhooks_endpoint_id_fkey webhooks_events_check webhooks_failures_check webhooks_status_check
+  webhooks_status_reason_check webhooks_tenant_id_fkey
+`)
+
+/** The columns of each table that hold a time. */
+export const times = names(`
+  accounts(created_at,updated_at) agent_auth_keys(created_at,ended_at) agent_challenges(expires_at)
+  agent_connections(connected_at,last_seen_at,expires_at) agent_events(created_at)
+  agent_presence(connected_since,last_seen_at) agents(created_at,updated_at) batches(created_at)
+  chain_settlements(due_at,give_up_at,booked_at,created_at,concluded_at) chain_transactions(created_at,dropped_at)
+  credentials(created_at,revoked_at,expires_at) credit_charges(due_at,created_at,ended_at)
+  disputes(response_window_ends_at,due_at,created_at,updated_at,resolved_at) endpoints(created_at,updated_at)
+  events(created_at) facilitated(told_at) holds(expires_at,created_at) idempotency_keys(expires_at)
+  merchant_scans(scanned_at,created_at) merchants(updated_at) movements(created_at) payment_answers(expires_at)
+  payments(lease_until,proof_expires_at,delivered_at,created_at,completed_at) quotes(expires_at,used_at,created_at)
+  refunds(due_at,created_at,completed_at) relays(held_until) scan_batch_targets(turn_at,due_at)
+  scan_batches(created_at,completed_at) scanner_work(held_until,created_at)
+  scheduled_transfers(scheduled_at,start_at,end_at,next_execution_at,last_execution_at,occurrence_at,first_attempt_at,due_at,created_at,updated_at)
+  schema_migrations(created_at) secrets(created_at) settlements(due_at,submitted_at,give_up_at,created_at,concluded_at)
+  shopping_tests(tested_at) statistics_buckets(at) statistics_cells(at) statistics_windows(since,oldest)
+  streams(since,exhausts_at,next_alert_at,created_at,updated_at,cancelled_at) tenants(created_at)
+  transfers(scheduled_at,created_at,updated_at,completed_at) user_sessions(created_at,refreshed_at,expires_at)
+  users(created_at) wallets(frozen_at,created_at,updated_at)
+  webhook_deliveries(event_at,first_at,due_at,lease_until,sent_at,next_retry_at,created_at) webhook_lanes(ready_at)
+  webhooks(previous_secret_until,failing_since,created_at,updated_at,failed_at)
+`)
