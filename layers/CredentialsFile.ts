@@ -2,7 +2,6 @@ import { Config, Duration, Effect, Layer, Option, Predicate, Schema } from "effe
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -19,6 +18,7 @@ import { Credentials } from "#services/Credentials.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { newUuid } from "#services/NewId.ts"
 import { realTime } from "#services/RealTime.ts"
+import * as Directory from "./Directory.ts"
 import * as Unwritable from "./Unwritable.ts"
 
 /**
@@ -116,7 +116,7 @@ export const layer = Layer.effectDiscard(ensure)
 
 const makeDirectory = (path: string) =>
   Effect.try({
-    try: () => mkdirSync(dirname(path), { recursive: true, mode: 0o700 }),
+    try: () => Directory.make(dirname(path), 0o700),
     catch: (cause) => failure(path, "written", cause)
   })
 

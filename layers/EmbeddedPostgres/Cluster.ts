@@ -16,6 +16,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { candidates } from "./Binaries.ts"
+import * as Directory from "../Directory.ts"
 import * as Unwritable from "../Unwritable.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import { type Attempt, noRuntime } from "./NoRuntime.ts"
@@ -38,7 +39,7 @@ const isRoot = process.getuid?.() === 0
 export const prepareDirectory = (dataDir: string) =>
   Effect.try({
     try: () => {
-      mkdirSync(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 })
+      Directory.make(dataDir, isRoot ? 0o711 : 0o700)
       // Below a directory of root's, Postgres owns its cluster and its socket only, and must be able to reach them.
       if (statSync(dataDir).uid === process.getuid?.()) chmodSync(dataDir, isRoot ? 0o711 : 0o700)
     },

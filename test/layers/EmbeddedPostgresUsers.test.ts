@@ -23,6 +23,18 @@ describe("an embedded Postgres and its users", () => {
     })
   )
 
+  it("a directory where the file system has room for none is refused", () => {
+    const script = join(import.meta.dirname, "EmbeddedPostgresOwner.ts")
+    const child = spawnSync(process.execPath, [script, "/proc/turnpike/postgres"], {
+      timeout: 20_000,
+      killSignal: "SIGKILL"
+    })
+    assert.match(
+      String(child.stdout),
+      /"DataDirectory".*\/proc\/turnpike\/postgres cannot be used: .*mkdir '\/proc\/turnpike'/
+    )
+  })
+
   // The node binary of a checkout that only root may enter cannot be run by anybody else.
   const othersMayRun = isRoot && spawnSync(process.execPath, ["--version"], { uid: nobody, gid: nobody }).status === 0
   it.live.skipIf(!othersMayRun)("an ordinary user owns a database, and root can run it afterwards", () =>
