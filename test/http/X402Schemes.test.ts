@@ -16,7 +16,7 @@ const fromBase64url = (text: string) => JSON.parse(Buffer.from(text, "base64url"
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed maximum", (it) => {
   it.effect("is held, and the origin says how much of it is taken; more, or nonsense, takes nothing", () =>
     Effect.gen(function* () {
-      let asked: string | undefined = '{"amount":"2500"}'
+      let asked: string | Array<string> | undefined = '{"amount":"2500"}'
       const seen: Array<ReadonlyArray<string | string[] | undefined>> = []
       const shop = yield* baseSeller(
         ({ headers }, response) => {
@@ -54,7 +54,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
       assert.deepStrictEqual(seen, [["0.01", "upto"]], "the origin is told that it is a maximum")
       assert.strictEqual(decoded(metered.headers["payment-response"]).amount, "2500")
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 2_500n, held: 0n })
-      for (const nonsense of ['{"amount":"10001"}', '{"amount":"-1"}', "much"]) {
+      for (const nonsense of ['{"amount":"10001"}', '{"amount":"-1"}', "much", ['{"amount":"1"}', '{"amount":"2"}']]) {
         asked = nonsense
         const refused = yield* pay
         assert.deepStrictEqual([refused.status, refused.json.code], [502, "ORIGIN_BAD_ANSWER"])

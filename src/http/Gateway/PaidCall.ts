@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { RateLimitExceeded } from "#api/Refusals.ts"
-import { headerValue } from "#domain/HttpHeaders.ts"
+import { headerValues } from "#domain/HttpHeaders.ts"
 import {
   isCharged,
   type PaymentRow,
@@ -141,9 +141,9 @@ export class PaidCall {
   /** An answer counts from its body on. Only the head of an event stream leaves before: its reader may wait long for the first event. */
   #accept(payment: PaymentRow, exchange: Exchange) {
     this.#took = this.#ground.passed() - this.#forwardedAt
-    const asked = this.#signed?.scheme === "upto" ? headerValue(exchange.headers, "settlement-overrides") : undefined
+    const asked = this.#signed?.scheme === "upto" ? headerValues(exchange.headers, "settlement-overrides") : undefined
     this.#reported = asked === undefined ? undefined : settlementAmount(asked, payment.amount)
-    // More than the payer agreed to, or no amount at all: the payer pays nothing for the origin's mistake.
+    // More than the payer agreed to, no amount at all, or two of them: the payer pays nothing for the origin's mistake.
     if (asked !== undefined && this.#reported === undefined) {
       exchange.abort()
       const cause = new BadAnswer({ reason: "invalid_settlement_override" })
