@@ -7,7 +7,7 @@ import { serviceInfo } from "#domain/Discovery.ts"
 import { publicPrefix } from "#domain/PublicPrefix.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { agentLine, agentName } from "#services/SiteVisits/Vantages.ts"
-import { dashboardPage, homePage, llmsText } from "./FrontPages.ts"
+import { dashboardPage, homePage, icon, llmsText } from "./FrontPages.ts"
 import { Paths } from "./Paths.ts"
 import { packed } from "./Docs/Packed.ts"
 import { referencePage } from "./Docs/Reference.ts"
@@ -120,6 +120,8 @@ export const layer = Layer.effectDiscard(
     yield* serve("/", yield* plain(() => homePage(publicUrl, environment)))
     const forModels = llmsText(publicUrl, environment)
     yield* serve("/llms.txt", Effect.succeed(HttpServerResponse.text(forModels)))
+    const image = { contentType: "image/svg+xml", headers: { "cache-control": "public, max-age=86400" } }
+    yield* serve("/favicon.ico", Effect.succeed(HttpServerResponse.text(icon, image)))
     yield* serve("/dashboard", yield* plain(() => dashboardPage(publicUrl)))
   })
 )

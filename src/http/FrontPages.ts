@@ -27,6 +27,11 @@ const money: Readonly<Record<Environment, string>> = {
   live: "This is live: the money is real."
 }
 
+/** What browsers ask for by themselves, and show beside the title of a page: a barrier that is up. */
+export const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M3 15V9" stroke="#59636e" stroke-width="3"/>' +
+  '<path d="M3 9 14 2" stroke="#cf222e" stroke-width="3"/></svg>'
+
 /** What somebody finds who opens the address of this service. */
 export const homePage = (publicUrl: string, environment: Environment): string =>
   page(

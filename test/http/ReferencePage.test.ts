@@ -20,15 +20,17 @@ const opened = Effect.gen(function* () {
     (browser) => Effect.promise(() => browser.close())
   )
   const page = yield* Effect.promise(() => browser.newPage())
+  const complaints: Array<string> = []
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))
   page.setDefaultTimeout(60_000)
   yield* Effect.promise(() => page.goto(`${base}/docs`))
-  return page
+  return { complaints, page }
 })
 
 layer(Harness.layer(), { excludeTestServices: true, timeout: "120 seconds" })("the page of the reference", (it) => {
   it.effect.skipIf("missing" in found)("finds operations by words of their paths, names and summaries", () =>
     Effect.gen(function* () {
-      const page = yield* opened
+      const { complaints, page } = yield* opened
       const operations = page.locator(".opblock-tag-section .opblock-summary-path")
       yield* Effect.promise(() => operations.nth(100).waitFor())
       const look = (words: string, count: number) =>
@@ -40,6 +42,8 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "120 seconds" })("t
       assert.deepStrictEqual(yield* look("refund CREATE", 1), ["/v1/refunds"])
       assert.deepStrictEqual(yield* look("xyzzy", 0), [])
       yield* Effect.promise(() => page.getByText("No operation has all of these words.").waitFor())
+      yield* Effect.promise(() => page.getByRole("main").getByRole("searchbox").waitFor())
+      assert.deepStrictEqual(complaints, [])
     })
   )
 })

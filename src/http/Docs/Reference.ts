@@ -63,8 +63,11 @@ const withoutScript = (publicUrl: string) =>
   `<noscript><h1>Turnpike</h1><p>To read and try the API here takes JavaScript. <a href="${html(publicUrl)}/openapi.json">The description for
 programs</a> and <a href="${html(publicUrl)}/docs/errors">what every error code means</a> take none.</p></noscript>`
 
-/** The library's page of the reference, with a field that finds operations, an address for each, and a word to who runs no scripts. */
+/**
+ * The library's page of the reference, with a field that finds operations, an address for each, a place where readers of screens find it,
+ * and a word to who runs no scripts.
+ */
 export const referencePage = (page: string, publicUrl: string): string =>
   page
     .replace('dom_id: "#swagger-ui",', () => settings)
-    .replace('<div id="swagger-ui"></div>', `<div id="swagger-ui">${withoutScript(publicUrl)}</div>`)
+    .replace('<div id="swagger-ui"></div>', `<main id="swagger-ui">${withoutScript(publicUrl)}</main>`)
