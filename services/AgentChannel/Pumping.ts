@@ -14,7 +14,7 @@ import type * as Reading from "./Reading.ts"
 import type { Opening } from "./Registering.ts"
 
 /** Where it is announced that there are new events for agents. */
-export const copiedSubject = "agent_channel.copied"
+const copiedSubject = "agent_channel.copied"
 
 /** How long nobody looks when nobody is told anything. */
 const interval = "500 millis"

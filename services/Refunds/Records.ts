@@ -10,7 +10,7 @@ import { idRange } from "../Transfers/Listing.ts"
 import * as Logged from "../Transfers/Logged.ts"
 import { transferColumns } from "../Transfers/Records.ts"
 
-export const RefundRow = Schema.toType(Refund)
+const RefundRow = Schema.toType(Refund)
 
 const refundColumns = `r.id, r.transfer_id, r.amount, r.currency, r.reason, r.reason_details, r.status, r.failure_reason,
   r.refund_transfer_id, r.dispute_id, r.created_at, r.completed_at`

@@ -11,7 +11,7 @@ import { streams } from "./Glossary/Streams.ts"
 import { common, identifiers, inDetails, type Terms } from "./Glossary/Terms.ts"
 
 /** What is said of fields and parameters by their place. */
-export const glossary: Terms = {
+const glossary: Terms = {
   ...agents,
   ...gateway,
   ...money,
@@ -49,7 +49,7 @@ const identified = ({ pattern = "" }: Part): string | undefined => {
 }
 
 /** Every field that an object of this schema may have, with its path in it. */
-export const fieldsOf = function* (part: unknown, path = ""): Generator<readonly [string, Part]> {
+const fieldsOf = function* (part: unknown, path = ""): Generator<readonly [string, Part]> {
   if (typeof part !== "object" || part === null) return
   for (const [key, child] of Object.entries(part)) {
     if (key === "example" || key === "examples" || key === "default" || key === "enum") continue

@@ -124,7 +124,7 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
   )
 
 /** `valid` is whether a call with the proof would be served now. */
-export const Verification = Schema.Struct({
+const Verification = Schema.Struct({
   valid: Schema.Boolean,
   reason: Schema.NullOr(Schema.String),
   payment_id: Schema.NullOr(PaymentId),

@@ -45,7 +45,7 @@ const targets = Schema.optionalKey(
 )
 
 /** 1 to 500 domains, each as a scan would be asked for. `skip_if_fresh` is of those that do not say; `domains` is another spelling. */
-export const CreateScanBatch = Schema.Struct({
+const CreateScanBatch = Schema.Struct({
   targets,
   domains: targets,
   name: Schema.optionalKey(Schema.NullOr(name(255))),
@@ -53,7 +53,6 @@ export const CreateScanBatch = Schema.Struct({
   skip_if_fresh: Schema.optionalKey(Schema.Boolean),
   idempotency_key: Schema.optionalKey(IdempotencyKey)
 })
-export type CreateScanBatch = typeof CreateScanBatch.Type
 
 const params = { id: ScanId }
 

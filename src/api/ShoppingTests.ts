@@ -36,7 +36,7 @@ const example = {
 }
 
 /** What a test is asked for. */
-export const CreateShoppingTest = Schema.Struct({
+const CreateShoppingTest = Schema.Struct({
   domain: DomainText,
   test_type: TestType.pipe(Schema.withDecodingDefaultKey(Effect.succeed("full_flow" as const))),
   idempotency_key: Schema.optionalKey(IdempotencyKey)

@@ -36,7 +36,7 @@ export const memoryStore = (): SpendingStore & { spent(key: string): bigint } =>
 }
 
 /** The key under which today's spending is kept: the day in UTC, and the currency. */
-export const spendingKey = (currency: string): string => `${today()} ${currency}`
+const spendingKey = (currency: string): string => `${today()} ${currency}`
 
 export interface Caps {
   readonly perCall: bigint

@@ -57,7 +57,7 @@ export const Instant = wireOf(parseInstant)
 const lastMillisecond = Date.parse("9999-12-31T23:59:59.999Z")
 
 /** The first millisecond that is not before the moment of a text: what is dated by the millisecond is before both or before neither. */
-export const parseBound = (text: string): Date | undefined => {
+const parseBound = (text: string): Date | undefined => {
   const cut = parseInstant(text)
   if (cut === undefined || !/\.\d{3}\d*[1-9]/u.test(text)) return cut
   return dateOf(Math.min(cut.getTime() + 1, lastMillisecond))

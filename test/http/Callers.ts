@@ -55,7 +55,6 @@ export const agentOf = Effect.fnUntraced(function* (
   const seen = yield* (yield* Credentials).authenticate(token)
   return { id: data.id, wallet, token, session: session.key, principal: seen, call: callsWith(token) }
 })
-export type Agent = Effect.Success<ReturnType<typeof agentOf>>
 
 /** A customer of the tenant, with the token that its browser has. */
 export const portalOf = Effect.fnUntraced(function* (

@@ -105,7 +105,7 @@ export interface Seen {
 /** What was written by then has been read: between two immediates everybody looks at their sockets. */
 const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
 
-export const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
+const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of message) chunks.push(chunk)
   return Buffer.concat(chunks)

@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
 import { listening } from "./Listening.ts"
 
-export interface Question {
+interface Question {
   readonly method: string
   readonly path: string
   readonly headers: IncomingMessage["headers"]

@@ -41,7 +41,7 @@ export const patient = (rail: Rail): Rail => {
 export const userAgent = "TurnpikeTest/1.0 (+http://turnpike.test/bot)"
 
 /** Who we say we are; a browser needs no more of a visit. */
-export const visitOf = (home: URL): Visit => ({
+const visitOf = (home: URL): Visit => ({
   site: { domain: home.host, home },
   vantage: { user_agent: userAgent, network: "test" },
   profiles: "http://turnpike.test/ucp/agents",

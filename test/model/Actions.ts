@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 
 /** Who pays, and who is paid. */
-export type Between = readonly [from: number, to: number]
+type Between = readonly [from: number, to: number]
 
 /** One thing that somebody does. Things are named by their place among those there are so far, counted round and round. */
 export type Action =
@@ -37,7 +37,7 @@ export type Sequence = ReadonlyArray<ReadonlyArray<Action>>
 /** What the wallets begin with: most of them are poor, so that what is asked of them is often too much. */
 export const beginning: ReadonlyArray<bigint> = [100n, 20n, 0n]
 const walletCount = beginning.length
-export const phases = 5
+const phases = 5
 
 const second = 1_000
 const hour = 3_600 * second

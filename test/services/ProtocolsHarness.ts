@@ -36,7 +36,7 @@ export const visit = (
     return yield* visits.open(visits.locate(domain), { ...limits, ...changed })
   })
 
-export interface Seen {
+interface Seen {
   readonly findings: ProtocolFindings
   readonly asked: ReadonlyArray<string>
   /** `status share?` of a question. */

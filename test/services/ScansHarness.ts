@@ -111,7 +111,7 @@ const below = Layer.mergeAll(
   Doctor.layer
 ).pipe(Layer.provideMerge(Ledger.layer))
 /** What the scanner stands on, over a database of its own. */
-export const books = below.pipe(Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, deployment)))
+const books = below.pipe(Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, BusMemory.layer, deployment)))
 /** Scans, and an engine that does as a test says. */
 export const platform = (changed: Partial<ScanPolicy> = {}) =>
   scanner(changed).pipe(Layer.provideMerge(Stage.layer), Layer.provideMerge(books))
@@ -155,18 +155,6 @@ export const gate = Effect.gen(function* () {
   const through = Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(open))
   return { through, entered: Deferred.await(entered), open: Deferred.succeed(open, undefined) }
 })
-
-/** Until so many charges of a kind wait for their end. */
-export const charged = (count: number) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.asVoid(
-      Effect.orDie(
-        Effect.repeat(sql`SELECT count(*)::int AS n FROM credit_charges WHERE state = 'open'`, {
-          until: ([row]) => row?.["n"] === count
-        })
-      )
-    )
-  )
 
 /** The facts told to somebody, oldest first. */
 export const told = Effect.fnUntraced(function* (buyer: ScanBuyer) {

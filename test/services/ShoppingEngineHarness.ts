@@ -70,7 +70,7 @@ export const timeless = (outcome: TestOutcome) => ({
   requests: outcome.requests.map((request) => ({ ...request, ms: 0 }))
 })
 
-export interface Counting {
+interface Counting {
   readonly domain: string
   readonly orders: () => number
   readonly items: () => number

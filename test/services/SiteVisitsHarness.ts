@@ -11,7 +11,7 @@ export const closeVisits = async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 }
 
-export const deployment = {
+const deployment = {
   environment: "sandbox",
   publicUrl: "https://turnpike.test",
   scannerUrl: "https://scanner.turnpike.test"

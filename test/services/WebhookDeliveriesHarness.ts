@@ -63,7 +63,7 @@ export const otherProcess = Effect.fnUntraced(function* (policy?: Partial<Delive
   return { ...Context.get(context, WebhookDeliveries), kill: Scope.close(scope, Exit.void) }
 })
 
-export interface Received {
+interface Received {
   readonly path: string | undefined
   readonly headers: IncomingMessage["headers"]
   readonly body: string

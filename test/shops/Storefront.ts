@@ -33,14 +33,14 @@ export const notebook = wares[1] as Ware
 export const robotsText = (base: string, more = "") =>
   `User-agent: *\nDisallow: /cart\nDisallow: /checkout\nAllow: /\nContent-Signal: search=yes, ai-input=yes, ai-train=no\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: CCBot\nDisallow: /\n\n${more}\nSitemap: ${base}/sitemap.xml\n`
 
-export const sitemap = (base: string, path: (ware: Ware) => string) =>
+const sitemap = (base: string, path: (ware: Ware) => string) =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${wares
     .map(
       (ware) => `<url><loc>${base}${path(ware)}</loc><lastmod>${new Date().toISOString().slice(0, 10)}</lastmod></url>`
     )
     .join("")}</urlset>`
 
-export const llms = (base: string) =>
+const llms = (base: string) =>
   `# Paper & Brass\n\n> A fixture shop with four products.\n\n## Pages\n\n- [Products](${base}/collections/all): everything we sell\n- [Shipping](${base}/policies/shipping): where to and for how much\n`
 
 /** A page as a careful shop writes it: language, landmarks, one heading, names on everything. */
@@ -59,7 +59,7 @@ export const page = (base: string, title: string, body: string, head = "") =>
 
 export const jsonLd = (node: unknown) => `<script type="application/ld+json">${JSON.stringify(node)}</script>`
 
-export const organization = (base: string) =>
+const organization = (base: string) =>
   jsonLd({
     "@context": "https://schema.org",
     "@graph": [
@@ -121,7 +121,7 @@ export const productNode = (
     }
   })
 
-export const homeBody = (base: string, path: (ware: Ware) => string) =>
+const homeBody = (base: string, path: (ware: Ware) => string) =>
   `<p>Things for desks, made of paper and brass.</p><ul>${wares
     .map((ware) => `<li><a href="${base}${path(ware)}">${ware.name}</a> $${ware.price}</li>`)
     .join("")}</ul>`

@@ -57,7 +57,7 @@ export const endpoint: Endpoint = {
   updatedAt: new Date(now)
 }
 
-export const ground: Ground = {
+const ground: Ground = {
   endpoint,
   method: "GET",
   prices: [price],
