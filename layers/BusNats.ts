@@ -40,7 +40,7 @@ const confirm = (connection: NatsConnection, patience: Duration.Input) =>
  * readers at once, with or without NATS, and the others when it is connected. Whoever was away may have missed something, so its
  * readers get the empty message; and when something could not be sent, so do the readers of everybody else once NATS is back.
  */
-export const over = Effect.fnUntraced(function* (nats: Client, namespace: string) {
+const over = Effect.fnUntraced(function* (nats: Client, namespace: string) {
   const sql = yield* SqlClient.SqlClient
   const patience = yield* Patience
   const flush = (connection: NatsConnection) => confirm(connection, patience)

@@ -62,7 +62,7 @@ const peer = (text: string): string | undefined => {
 const trustedProxies = Setting.list("TURNPIKE_TRUSTED_PROXIES", "IP addresses", peer).pipe(Config.withDefault([]))
 
 /** How long requests that are under way may take when the process is asked to stop. */
-export const patience = Duration.seconds(10)
+const patience = Duration.seconds(10)
 
 /** Nobody can be listened to there. `message` is a sentence for the operator. */
 export class ListenerUnusable extends Schema.TaggedError<ListenerUnusable>()("ListenerUnusable", {

@@ -39,7 +39,7 @@ import { Wallets } from "./Wallets.ts"
 import * as OfEndpoint from "./Webhooks/OfEndpoint.ts"
 
 /** Where changes are announced: the endpoint's id, or nothing for all of them. */
-export const changedSubject = "endpoints.changed"
+const changedSubject = "endpoints.changed"
 
 /** An endpoint as the gateway serves it. Totals are as old as the snapshot. */
 export interface Snapshot {

@@ -13,7 +13,6 @@ import { type Shared, visit } from "./SiteVisits/Visiting.ts"
 export type { Challenge } from "#domain/page/Challenge.ts"
 export { isReadOut, refusalOf } from "./SiteVisits/Failure.ts"
 export type { NoAnswer, Site, SiteAnswer, SiteOutcome, SiteRequest, Visit, VisitLimits } from "./SiteVisits/Visit.ts"
-export { noAnswerReasons } from "./SiteVisits/Visit.ts"
 
 /** Goes to merchants' sites: guarded, paced, within a budget, under our own name. */
 export class SiteVisits extends Context.Service<

@@ -15,13 +15,13 @@ export const isHex = (text: string): text is Hex => /^0x[0-9a-fA-F]*$/.test(text
 export const Hex = Schema.String.pipe(Schema.refine((text): text is Hex => isHex(text)))
 
 /** A number as nodes write it. */
-export const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/)).pipe(
+const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/)).pipe(
   Schema.decodeTo(
     Schema.BigInt,
     SchemaTransformation.transform({ decode: (text: string) => BigInt(text), encode: (n) => `0x${n.toString(16)}` })
   )
 )
-export const quantity = (n: bigint): Hex => `0x${n.toString(16)}`
+const quantity = (n: bigint): Hex => `0x${n.toString(16)}`
 
 /** A place in a block. No block has so many logs that it would not fit into four bytes, as which it is kept. */
 const LogIndex = Quantity.check(Schema.isLessThanBigInt(1n << 31n))

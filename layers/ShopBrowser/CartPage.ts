@@ -65,7 +65,7 @@ const isOfCart = Effect.fnUntraced(function* (row: Locator) {
 })
 
 /** Reads a page as a cart. An empty one may show the item too: among what was seen last, or what others bought. */
-export const readCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, status: number) {
+const readCart = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate, status: number) {
   const seen = yield* look(tab)
   const isSaid = saysEmpty(seen.text, seen.facts) !== undefined
   const found = yield* lineOf(tab, candidate)

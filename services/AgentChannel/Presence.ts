@@ -6,7 +6,7 @@ import { type EventId, TenantId } from "#domain/Ids.ts"
 import { EventLog } from "../EventLog.ts"
 
 /** Longer than two renewals: whoever stops renewing is gone after this. */
-export const lease = "45 seconds"
+const lease = "45 seconds"
 
 /** How many agents are taken away at a time. */
 export const mostExpired = 500

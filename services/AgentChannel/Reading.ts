@@ -27,7 +27,7 @@ export interface Telling {
 }
 
 /** How many events are read at a time, and how many for one connection that is behind. */
-export const batch = 200
+const batch = 200
 const few = 10
 
 const tellingOf = (fact: typeof Told.Type): Telling => ({

@@ -7,7 +7,7 @@ interface Refused {
 type Without<E, Tag extends string> = Exclude<E, { readonly _tag: Tag }>
 
 /** Makes a defect of refusals that cannot be. */
-export const never =
+const never =
   <Tag extends string>(...tags: ReadonlyArray<Tag>) =>
   <A, E extends Refused, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Without<E, Tag>, R> =>
     Effect.catch(effect, (refused) =>

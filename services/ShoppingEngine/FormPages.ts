@@ -93,7 +93,7 @@ const isWithin = (url: URL, page: URL): boolean => url.href.includes("#") && bar
 const bareOf = ({ href }: URL): string => href.split("#", 1)[0] ?? href
 
 /** The first link of this site by its words or its path. */
-export const linkTo = (facts: PageFacts, words: RegExp, isThere: (url: URL) => boolean): URL | undefined => {
+const linkTo = (facts: PageFacts, words: RegExp, isThere: (url: URL) => boolean): URL | undefined => {
   const page = new URL(facts.url)
   for (const test of [
     (link: PageFacts["links"][number], url: URL) => isThere(url) && words.test(link.text),

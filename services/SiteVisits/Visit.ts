@@ -70,24 +70,24 @@ export interface SiteAnswer {
 }
 
 /** Why there is no answer. What was not asked (`budget`, `deadline`, `challenged`, `rate_limited`, `robots`) says nothing about the site. */
-export const noAnswerReasons = [
-  "budget",
-  "deadline",
-  "challenged",
-  "rate_limited",
-  "robots",
-  "forbidden_address",
-  "name_not_found",
-  "unreachable",
-  "tls",
-  "timeout",
-  "too_many_redirects",
-  "bad_response",
-  "bad_request"
-] as const
+type NoAnswerReason =
+  | "budget"
+  | "deadline"
+  | "challenged"
+  | "rate_limited"
+  | "robots"
+  | "forbidden_address"
+  | "name_not_found"
+  | "unreachable"
+  | "tls"
+  | "timeout"
+  | "too_many_redirects"
+  | "bad_response"
+  | "bad_request"
+
 export interface NoAnswer {
   readonly _tag: "NoAnswer"
-  readonly reason: (typeof noAnswerReasons)[number]
+  readonly reason: NoAnswerReason
   readonly detail: string
   readonly ms: number
 }

@@ -6,7 +6,7 @@ import { User } from "#domain/User.ts"
 import { sessionsPerUser } from "#domain/UserSession.ts"
 
 /** Who holds a session, as it is now. */
-export const Holder = Schema.toType(
+const Holder = Schema.toType(
   Schema.Struct({
     user_id: UserId,
     tenant_id: TenantId,

@@ -4,7 +4,7 @@ import * as Following from "../EventLog/Following.ts"
 import { monotonic } from "../RealTime.ts"
 
 /** The name under which the log is followed. */
-export const follower = "webhooks"
+const follower = "webhooks"
 
 /** How many facts are passed at once, and about how many attempts one statement makes. */
 const mostFacts = 1000

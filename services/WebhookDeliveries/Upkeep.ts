@@ -9,7 +9,7 @@ const keptAttempts = 100
 /** How long a chain that failed is kept, by when its last attempt was planned. */
 export const keptFailures = { days: 30 }
 /** How many lanes are asked at a time whether their subscription is still there. */
-export const lanes = 1_000
+const lanes = 1_000
 /** How many subscriptions are looked at at once, how many rows of each go at once, and how often that is done in one turn. */
 const subscriptions = 50
 const rows = 500

@@ -14,7 +14,7 @@ export const parseRate = (text: string): bigint | undefined => {
 }
 
 /** The exact decimal of a rate, without trailing zeros: `385802469135802n` is `0.000385802469135802`. */
-export const formatRate = (rate: bigint): string => {
+const formatRate = (rate: bigint): string => {
   const fraction = (rate % ratePerUnit).toString().padStart(18, "0").replace(/0+$/, "")
   return fraction === "" ? `${rate / ratePerUnit}` : `${rate / ratePerUnit}.${fraction}`
 }

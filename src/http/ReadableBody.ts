@@ -37,7 +37,7 @@ export const forgetTypeOfNothing = (headers: IncomingMessage["headers"]): void =
 }
 
 /** What is said of a body that is no JSON. */
-export const notJson = refuse("Expected a valid JSON body")
+const notJson = refuse("Expected a valid JSON body")
 
 /** A JSON body, unless it is one that nobody can mean, whatever the operation. */
 export const parse = (text: string): Result.Result<unknown, InvalidRequest | InvalidAmount> => {

@@ -56,7 +56,7 @@ const transitions: Readonly<Record<StreamStatus, Partial<Record<StreamAction, St
 }
 
 /** The status after an action; undefined when it cannot be done in this one. */
-export const statusAfter = (status: StreamStatus, action: StreamAction): StreamStatus | undefined =>
+const statusAfter = (status: StreamStatus, action: StreamAction): StreamStatus | undefined =>
   transitions[status][action]
 
 /** The stream with the alerts that its runway calls for. Whoever paused it needs none, until it flows again. */

@@ -1,7 +1,7 @@
 import { Tokenizer } from "htmlparser2"
 
 /** How deep and how long a text of JSON may be to be read with tolerance. */
-export const jsonLimits = { depth: 64, characters: 1_000_000 }
+const jsonLimits = { depth: 64, characters: 1_000_000 }
 
 /** A text that is no JSON even with tolerance. */
 const broken = Symbol("broken")

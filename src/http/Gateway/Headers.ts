@@ -21,10 +21,10 @@ const exposed =
   "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Payment-Receipt, WWW-Authenticate, X-Payment-Required, " +
   "X-Payment-Id, X-Payment-Amount, X-Request-Id, X-Environment, Retry-After, Idempotency-Replayed"
 
-export const crossOrigin: RawHeaders = ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed]
+const crossOrigin: RawHeaders = ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed]
 
 /** Caches keep apart what was paid for and what was not. */
-export const vary =
+const vary =
   "Accept, Authorization, X-Payment-Proof, PAYMENT-SIGNATURE, X-PAYMENT, Payment-Authorization, sign-in-with-x"
 
 /** What every 402 of the gateway says. */
