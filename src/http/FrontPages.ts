@@ -36,8 +36,7 @@ export const icon =
 export const homePage = (publicUrl: string, environment: Environment): string =>
   page(
     "Turnpike",
-    `<main>
-<h1>Turnpike</h1>
+    `<h1>Turnpike</h1>
 <p class="lead">The toll road for agents: a gateway that charges for each call of an API, with wallets and transfers behind it.</p>
 <p>${money[environment]}</p>
 <h2>To buy</h2>
@@ -45,8 +44,7 @@ export const homePage = (publicUrl: string, environment: Environment): string =>
 of x402 and MPP do both by themselves.</p>
 ${places(publicUrl, toBuy)}
 <h2>To sell, and everything else</h2>
-${places(publicUrl, toSell)}
-</main>`
+${places(publicUrl, toSell)}`
   )
 
 /** The same for language models, in the form of llmstxt.org. */
@@ -96,11 +94,9 @@ export const dashboardPlaces: ReadonlyArray<readonly [what: string, operation: s
 export const dashboardPage = (publicUrl: string): string =>
   page(
     "Turnpike: no dashboard yet",
-    `<main>
-<h1>There is no dashboard in this version</h1>
+    `<h1>There is no dashboard in this version</h1>
 <p class="lead">What one would show is in the API, for the key in <code>credentials.json</code> or for whoever is logged in. Try it in the
 <a href="${html(publicUrl)}/docs">reference</a>: Authorize takes the key.</p>
 <ul>${dashboardPlaces.map(([what, operation]) => `<li>${html(what)}: <code>${html(operation)}</code></li>`).join("\n")}</ul>
-<p class="lead"><a href="${html(publicUrl)}/">What is here</a></p>
-</main>`
+<p class="lead"><a href="${html(publicUrl)}/">What is here</a></p>`
   )

@@ -97,6 +97,16 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a report", 
     })
   )
 
+  it.effect("readers of screens find where it begins", () =>
+    Effect.gen(function* () {
+      const { scan, test } = yield* reported
+      for (const url of [scan.report_url, test.report_url]) {
+        const { body } = yield* send(pathOf(url))
+        assert.match(body, /<body>\s*<main>\s*<header>[\s\S]*<h1>[\s\S]*<\/main>\s*<\/body>/)
+      }
+    })
+  )
+
   it.effect("shows every check with its evidence, and every request as it was sent", () =>
     Effect.gen(function* () {
       const { scan } = yield* reported

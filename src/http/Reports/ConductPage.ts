@@ -5,8 +5,7 @@ import { page } from "./Page.ts"
 export const conductPage = (userAgent: string, name: string): string =>
   page(
     "Who looked at your site",
-    `<main>
-<h1>Who looked at your site</h1>
+    `<h1>Who looked at your site</h1>
 <p>Somebody asked how ready your shop is for autonomous shopping agents, and we looked, as</p>
 <pre>${html(userAgent)}</pre>
 <h2>What it does</h2>
@@ -22,6 +21,5 @@ Disallow: /</pre>
 <p>Cart and checkout are closed to crawlers in most shops; a test opens them once, as a customer's agent does, unless you close them to
 it by this name.</p>
 <h2>How to see what it saw</h2>
-<p>Every scan and every test is a record with each request that was made and what came back. Whoever asked for it can send you its report.</p>
-</main>`
+<p>Every scan and every test is a record with each request that was made and what came back. Whoever asked for it can send you its report.</p>`
   )

@@ -46,7 +46,9 @@ export const page = (title: string, body: string): string => `<!doctype html>
 <style>${style}</style>
 </head>
 <body>
+<main>
 ${body}
+</main>
 </body>
 </html>
 `
