@@ -219,10 +219,7 @@ export const afterTrigger = (
     const on = goOn(changed, at)
     return Result.succeed(on.schedule.status === "failed" ? { ...on, happened: ["scheduled_transfer.failed"] } : on)
   }
-  return Result.succeed({
-    schedule: status === "cancelled" ? { ...changed, next_execution_at: null } : changed,
-    happened: []
-  })
+  return Result.succeed({ schedule: changed, happened: [] })
 }
 
 /** What the transfer of an execution says about where it came from. */

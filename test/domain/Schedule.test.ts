@@ -89,6 +89,14 @@ describe("a retry", () => {
     assert.deepStrictEqual(schedule.occurrence_at, at)
   })
 
+  it("that comes sooner than the next occurrence is made, and is for the one that failed", () => {
+    const daily = scheduleOf({ frequency: "daily" })
+    const due = daily.occurrence_at ?? now
+    const { happened, schedule } = afterAttempt(daily, { at: due, transfer_id, failure: "insufficient_funds" })
+    assert.deepStrictEqual(happened, ["scheduled_transfer.retrying"])
+    assert.deepStrictEqual([schedule.occurrence_at, schedule.next_execution_at], [due, new Date(due.getTime() + hour)])
+  })
+
   it("comes as often as asked for, hourly for a day, and daily after that", () => {
     const first = new Date("2026-04-01T00:00:00Z")
     let schedule = scheduleOf({ scheduled_at: first, max_retry_attempts: 26 })
@@ -130,6 +138,15 @@ describe("a resumed recurring schedule", () => {
       assert.deepStrictEqual(happened, [])
       assert.deepInclude(schedule, { status: "scheduled", next_execution_at: due, occurrence_at: due })
     }
+  })
+
+  it("makes the retry whose time came in the pause, of the occurrence that failed", () => {
+    const plan = scheduleOf({ frequency: "daily" })
+    const failed = afterAttempt(plan, { at: due, transfer_id, failure: "insufficient_funds" }).schedule
+    const paused = Result.getOrThrow(afterTrigger(failed, "pause", new Date(due.getTime() + 1))).schedule
+    const { schedule } = Result.getOrThrow(afterTrigger(paused, "resume", late))
+    assert.deepInclude(schedule, { status: "scheduled", occurrence_at: due, attempts: 1 })
+    assert.deepStrictEqual(schedule.next_execution_at, new Date(due.getTime() + hour))
   })
 
   it("passes over what fell due in the very moment that it is resumed", () => {

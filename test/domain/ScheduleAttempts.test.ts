@@ -57,6 +57,17 @@ describe("an attempt", () => {
     )
     assert.strictEqual(daysAfter(scheduleOf({ frequency: "weekly", day_of_week: 1, interval: 2 })), 14)
   })
+  it("by a clock that is behind is not made a second time when that clock comes to the occurrence", () => {
+    const daily = scheduleOf({ frequency: "daily" })
+    const due = daily.occurrence_at ?? now
+    const early = afterAttempt(daily, { at: new Date(due.getTime() - 1), transfer_id, failure: null }).schedule
+    assert.deepStrictEqual(early.occurrence_at, new Date(due.getTime() + 24 * hour))
+  })
+  it("of all but the last occurrence is followed by another", () => {
+    const twice = scheduleOf({ frequency: "daily", max_occurrences: 2 })
+    assert.deepStrictEqual(tried(twice, null), ["scheduled", 0, 1, ["executed"]])
+    assert.deepStrictEqual(tried({ ...twice, occurrences: 1 }, null), ["executed", 0, 2, ["executed", "completed"]])
+  })
   it("that fails is made again an hour later, counted from the first, or is the end where it is not", () => {
     assert.deepStrictEqual(tried(once, "insufficient_funds"), ["scheduled", 1, 0, ["retrying"]])
     const retried = afterAttempt(once, { at, transfer_id, failure: "insufficient_funds" }).schedule
