@@ -160,7 +160,11 @@ describe("a gateway target", () => {
     "/a%",
     "/é",
     "/a#b",
-    "/a b"
+    "/a b",
+    "?a b",
+    "?a#b",
+    "?a\u0001",
+    "?ü"
   ]
   for (const rest of attacks) {
     it(`${rest} is refused`, () => assert.isUndefined(parseGatewayTarget(`/x402/id${rest}`)))

@@ -1,14 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { refreshCookie } from "#domain/Cookies.ts"
-import {
-  headersForCaller,
-  headersForOrigin,
-  headerValues,
-  isEventStream,
-  refusedOverride,
-  withHeaders,
-  withoutCacheOrders
-} from "#domain/HttpHeaders.ts"
+import { headersForCaller, headersForOrigin, refusedOverride, withoutCacheOrders } from "#domain/HttpHeaders.ts"
 import { cpuTime } from "./CpuTime.ts"
 
 const each = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, "v"])
@@ -29,6 +21,12 @@ describe("what an origin sees of a caller's headers", () => {
       ...["Proxy-Authorization", "x", "Transfer-Encoding", "chunked", "X_Two", "2", "Accept", "*/*"]
     ]
     assert.deepStrictEqual(seen([...raw, ...more], []), ["Accept", "*/*"])
+    assert.deepStrictEqual(seen(["Connection", "x-secret", "X_Secret", "1"], []), [])
+  })
+
+  it("has whatever no Connection names, in fields as long as that and as others", () => {
+    const raw = ["User-Agent", "accept", "Accept", "*/*", "X-Token-Secret", "1"]
+    assert.deepStrictEqual(seen(raw, ["X-Gateway-Auth", "2"]), [...raw, "X-Gateway-Auth", "2"])
   })
 
   it("leaves out every payment header", () => {
@@ -87,6 +85,7 @@ describe("what an origin sees of a caller's headers", () => {
     for (const value of ["Bearer theirs", "Basic dXNlcjpwYXNz", "Digest username=x"]) {
       assert.deepStrictEqual(seen(["Authorization", value], []), ["Authorization", value])
     }
+    assert.deepStrictEqual(seen(["X-Topic", "payment"], []), ["X-Topic", "payment"])
   })
 
   it("leaves out the access tokens of our users and keeps the origin's", () => {
@@ -269,31 +268,5 @@ describe("a method that a header asks for", () => {
     assert.strictEqual(refusedOverride({ "x-http-method-override": "GET, DELETE" }, getOnly), "GET, DELETE")
     assert.isUndefined(refusedOverride({ "x-http-method-override": " get " }, getOnly))
     assert.isUndefined(refusedOverride({ accept: "*/*" }, getOnly))
-  })
-})
-
-describe("an event stream", () => {
-  it("is what its type says", () => {
-    for (const type of ["text/event-stream", "Text/Event-Stream; charset=utf-8", "application/x-ndjson"]) {
-      assert.isTrue(isEventStream(["Content-Type", type]), type)
-    }
-    for (const type of ["application/json", "text/event-streams", "text/plain; text/event-stream"]) {
-      assert.isFalse(isEventStream(["Content-Type", type]), type)
-    }
-    assert.isFalse(isEventStream([]))
-  })
-})
-
-describe("the values of a field", () => {
-  it("are one list, on however many lines", () => {
-    const raw = ["Vary", "Accept", "X", "1", "vary", "Cookie", "Vary", "Origin"]
-    assert.strictEqual(headerValues(raw, "vary"), "Accept, Cookie, Origin")
-    assert.isUndefined(headerValues(raw, "cache-control"))
-  })
-})
-
-describe("adding header fields", () => {
-  it("replaces fields of the same name", () => {
-    assert.deepStrictEqual(withHeaders(["A", "1", "b", "2", "a", "3"], ["a", "new"]), ["b", "2", "a", "new"])
   })
 })
