@@ -35,7 +35,7 @@ export const zoneOf = (id: string): DateTime.TimeZone.Named | undefined =>
 /** A cron expression of five fields (minute, hour, day, month, weekday) over wall-clock times, or why it is none. */
 export const cronOf = (expression: string): Result.Result<Cron.Cron, string> =>
   expression.trim().split(/\s+/).length === 5
-    ? Result.mapError(Cron.parse(expression.trim().replaceAll(/\s+/g, " "), "UTC"), ({ message }) => message)
+    ? Result.mapError(Cron.parse(expression, "UTC"), ({ message }) => message)
     : Result.fail("Expected the five fields minute, hour, day of month, month, day of week")
 
 // A wall-clock time is written as the milliseconds of the same time in UTC.

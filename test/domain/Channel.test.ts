@@ -106,20 +106,25 @@ describe("a frame", () => {
       ["outbound", transfer.from_wallet_id, transfer.amount]
     )
     assert.deepStrictEqual(out.transfer, transfer)
-    assert.strictEqual(shown(of(transfer.to_wallet_id)).direction, "inbound")
+    const into = shown(of(transfer.to_wallet_id))
+    assert.deepStrictEqual([into.direction, into.amount, into.currency], ["inbound", out.amount, out.currency])
   })
-  it("of a conversion shows what arrived to whom it arrived", () => {
+  it("of a conversion shows what left to whom it left, and what arrived to whom it arrived", () => {
     const transfer = {
       id: "tx",
-      from_wallet_id: "a",
+      from_wallet_id: toTypeId("wal", uuid(2)),
       amount: "1.00",
       currency: "USDC",
       destination_amount: "0.90",
       destination_currency: "EURC"
     }
-    const text = frameOf({ id: id(1), type: "transfer.completed", data: { transfer }, wallet_id: uuid(3) })
-    const { amount, currency } = JSON.parse(text.split("data: ")[1]!)
-    assert.deepStrictEqual([amount, currency], ["0.90", "EURC"])
+    const shown = (wallet_id: string) => {
+      const text = frameOf({ id: id(1), type: "transfer.completed", data: { transfer }, wallet_id })
+      const { amount, currency } = JSON.parse(text.split("data: ")[1]!)
+      return [amount, currency]
+    }
+    assert.deepStrictEqual(shown(uuid(2)), ["1.00", "USDC"])
+    assert.deepStrictEqual(shown(uuid(3)), ["0.90", "EURC"])
   })
   it("is there for every fact that concerns agents, and every path leads to a wallet or an agent", () => {
     for (const { holder, path, type } of audience) {

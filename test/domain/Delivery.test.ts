@@ -133,6 +133,8 @@ describe("a streak of failures", () => {
     assert.strictEqual(failingSince, 0)
     const unknown = streakAfter({ ...quiet, failedAt: null }, run(1, 240 * hour))
     assert.strictEqual(unknown.failingSince, 240 * hour)
+    const known = { ...quiet, failingSince: 230 * hour, failedAt: null }
+    assert.strictEqual(streakAfter(known, run(1, 240 * hour)).failingSince, 230 * hour)
   })
 
   it("that goes on after such a pause is told of again", () => {
@@ -206,6 +208,7 @@ describe("the places for calls", () => {
 
   it("are for those who have fewer calls under way than there are places left", () => {
     assert.deepStrictEqual(crowding(calls({ a: 5, b: 1 }), 6), [])
+    assert.deepStrictEqual(crowding(calls({ a: 5, b: 1 }), 5), ["a"])
     assert.deepStrictEqual(crowding(calls({ a: 6, b: 1 }), 5), ["a"])
     assert.deepStrictEqual(crowding(calls({ a: 4, b: 4, c: 1 }), 3), ["a", "b"])
   })

@@ -79,6 +79,15 @@ describe("what has accrued", () => {
     assert.strictEqual(shownAt(stream, later(20_000)).recipient_balance, 1_010_000n)
   })
 
+  it("is all that moves: to pause, to resume and to change the rate take, pay and return nothing", () => {
+    const flowing = streamOf(10_000_000n, rate("0.001"))
+    const paused = Change.pause(flowing, later(10_000))
+    const resumed = Change.resume(done(paused), later(20_000))
+    for (const change of [paused, resumed, Change.changeRate(flowing, later(10_000), rate("0.002"))]) {
+      assert.deepInclude(Result.getOrThrow(change), { taken: 0n, paid: 0n, returned: 0n })
+    }
+  })
+
   it("does not grow while the stream is paused", () => {
     const paused = done(Change.pause(streamOf(10_000_000n, rate("0.001")), later(10_000)))
     assert.deepInclude(shownAt(paused, later(year)), { recipient_balance: 10_000n, exhausted_at: null })

@@ -74,7 +74,7 @@ export const exhaustsAt = (stream: StreamState): Date | null =>
 export const nextAlertAt = (stream: StreamState): Date | null => {
   if (stream.status !== "active") return null
   const whole = unstreamed(stream) / stream.flow_rate
-  const below = (runway: bigint) => instantAfter(stream.since, whole < runway ? 0n : whole - runway + 1n)
+  const below = (runway: bigint) => instantAfter(stream.since, whole - runway + 1n)
   switch (stream.alerted) {
     case "none":
       return below(day)
