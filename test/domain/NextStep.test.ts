@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { maySubmit } from "#domain/FormConduct.ts"
-import { isEnoughToOrder, isStepFurther, nextStepOf } from "#domain/NextStep.ts"
+import { isAtPayment, isEnoughToOrder, isStepFurther, nextStepOf } from "#domain/NextStep.ts"
 import { readPage } from "#domain/page/Page.ts"
 
 const page = (html: string, path = "/checkout") => readPage(html, new URL(path, "https://shop.example"))
@@ -208,7 +208,17 @@ describe("a later step of a checkout", () => {
     assert.isFalse(later(boxes(first, box("Delivery", asked), box("Payment", "<iframe></iframe>"))), "a card's field")
     assert.isFalse(later(boxes(first, box("Delivery", asked), box("Payment", "<div id='card'></div>"))), "its place")
     assert.isFalse(later(boxes(box("Delivery", asked), box("Payment"))), "two boxes are no row")
+    assert.isTrue(later(boxes(box("Delivery", asked), box("Payment"), box("Review"))), "three are")
+    assert.isFalse(later(boxes(`<p>${asked}</p>`, box("Delivery", asked), box("Payment"))), "a box without a heading")
+    assert.isFalse(later(boxes(first, `<div>Or <h2>Delivery</h2>${asked}</div>`, box("Payment"))), "words before it")
+    assert.isFalse(later(boxes(first, box("Delivery ".repeat(7), asked), box("Payment"))), "a sentence")
     assert.isFalse(later(boxes(box("Why", "<p>So</p>"), box("Help"), box("Payment"))), "nothing is asked")
+  })
+
+  it("is the one at which a page is that lists them", () => {
+    assert.isTrue(isAtPayment(page(steps("Address", "*Payment", "Review"))))
+    assert.isFalse(isAtPayment(page(steps("*Address", "Payment", "Review"))))
+    assert.isFalse(isAtPayment(page("<h1>Payment</h1>")))
   })
 
   it("is known of a platform by its page and its form", () => {

@@ -33,6 +33,86 @@ describe("whether a product page's thing can be had", () => {
   })
 })
 
+describe("a product page", () => {
+  const add = form("<button>Add to cart</button>")
+  const read = (html: string) => offeredBy(address, readPage(html, address))
+  const data = (product: object) =>
+    `<script type="application/ld+json">${JSON.stringify({ "@type": "Product", ...product })}</script>`
+  const offer = (price: string, availability: string) => ({
+    "@type": "Offer",
+    price,
+    priceCurrency: "EUR",
+    availability
+  })
+
+  it("is one that says so in data, or has something to press that adds or asks for a choice first", () => {
+    assert.isUndefined(read("<h1>About us</h1><p>$22.00</p>"))
+    assert.strictEqual(read(`<h1>Tee</h1>${add}`)?.candidate.name, "Tee")
+    assert.strictEqual(read(`<h1>About tees</h1>${data({ name: "Tee" })}`)?.candidate.name, "Tee")
+  })
+
+  it("is one whose button asks for a choice, also where its twin for small screens says so in other words, and not a list of such buttons", () => {
+    const asks = (...words: ReadonlyArray<string>) =>
+      read(`<h1>Tee</h1>${words.map((label) => `<button type="button">${label}</button>`).join("")}`)?.candidate.name
+    assert.strictEqual(asks(" Select a size "), "Tee")
+    assert.strictEqual(asks("Select a size", "Choose an option"), "Tee")
+    assert.isUndefined(asks("Select a size", "select a size"))
+    assert.isUndefined(asks("Size guide"))
+    assert.strictEqual(
+      read(`<h1>Tee</h1><form action="/x"><button>Choose a colour</button></form>`)?.candidate.name,
+      "Tee"
+    )
+    assert.isUndefined(read(`<h1>Tee</h1><form action="/x"><input name="q" aria-label="Select a size"></form>`))
+  })
+
+  it("has its name from its data, its heading or its title, and is none without", () => {
+    assert.strictEqual(read(`<title>Tee | Shop</title>${add}`)?.candidate.name, "Tee | Shop")
+    assert.strictEqual(read(`<title>Shop</title><h1>Tee</h1>${add}`)?.candidate.name, "Tee")
+    assert.isUndefined(read(add))
+  })
+
+  it("offers the first that can be had and has a price, or else the first", () => {
+    const [gone, here] = [offer("10.00", "OutOfStock"), offer("12.00", "InStock")]
+    const of = (...offers: ReadonlyArray<object>) => {
+      const found = read(data({ name: "Tee", offers }))
+      return [found?.candidate.price, found?.isAvailable]
+    }
+    assert.deepStrictEqual(of(gone, { "@type": "Offer", availability: "InStock" }, here, offer("9.00", "InStock")), [
+      "12.00",
+      true
+    ])
+    assert.deepStrictEqual(of(gone, offer("9.00", "OutOfStock")), ["10.00", false])
+  })
+
+  it("has a price of its data, or the first with a currency from its heading on", () => {
+    const shown = (html: string) => {
+      const found = read(html)
+      return [found?.candidate.price, found?.candidate.currency, found?.source]
+    }
+    assert.deepStrictEqual(shown(`<p>$5.00 off</p><h1>Tee</h1><p>Size 22.50, now $22.00</p>${add}`), [
+      "22.00",
+      "USD",
+      "text"
+    ])
+    assert.deepStrictEqual(shown(`<title>Tee</title><p>$22.00</p>${add}`), ["22.00", "USD", "text"])
+    assert.deepStrictEqual(shown(`<h1>Tee</h1>${add}`), [null, null, "text"])
+    const stated = data({ name: "Tee", offers: offer("12.00", "InStock") })
+    assert.deepStrictEqual(shown(`<h1>Tee</h1><p>$22.00</p>${stated}`), ["12.00", "EUR", "structured"])
+  })
+
+  it("has the number of its product from its data, that of the offer, or its text", () => {
+    const sku = (html: string) => read(`<h1>Tee</h1>${html}`)?.candidate.sku
+    const inText = `<p>SKU: T-3</p>${add}`
+    assert.strictEqual(
+      sku(data({ name: "Tee", sku: "T-1", offers: { ...offer("1", "InStock"), sku: "T-2" } }) + inText),
+      "T-1"
+    )
+    assert.strictEqual(sku(data({ name: "Tee", offers: { ...offer("1", "InStock"), sku: "T-2" } }) + inText), "T-2")
+    assert.strictEqual(sku(inText), "T-3")
+    assert.isNull(sku(add))
+  })
+})
+
 describe("the price of a product page", () => {
   const candidate = (html: string) => offeredBy(address, readPage(`<h1>Shelf</h1>${html}`, address))?.candidate
   const add = form("<button>Add to cart</button>")

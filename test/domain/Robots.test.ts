@@ -86,7 +86,17 @@ describe("a robots.txt", () => {
   it("that is not there allows everything, and one whose server is in trouble nothing", () => {
     const allows = (status: number) => robotsAllows(robotsOf(status, "User-agent: *\nDisallow: /"), "X", "/")
     assert.deepStrictEqual([404, 401, 403, 410].map(allows), [true, true, true, true])
+    assert.deepStrictEqual([400, 499].map(allows), [true, true])
     assert.deepStrictEqual([200, 429, 500, 503, 302].map(allows), [false, false, false, false, false])
+  })
+
+  it("is read where it is there, and not where the answer only sends somewhere else", () => {
+    const cart = (status: number) => {
+      const robots = robotsOf(status, "User-agent: *\nDisallow: /cart")
+      return ["/", "/cart"].map((path) => robotsAllows(robots, "X", path))
+    }
+    for (const status of [200, 203, 299]) assert.deepStrictEqual(cart(status), [true, false], String(status))
+    for (const status of [199, 300]) assert.deepStrictEqual(cart(status), [false, false], String(status))
   })
 
   it("compares paths however they are escaped", () => {

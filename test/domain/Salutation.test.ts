@@ -7,6 +7,13 @@ it("how somebody is addressed is asked for by many names, and what stands before
     "name_prefix Name prefix",
     "customer[title] Title",
     "anrede Anrede *",
+    "Salutation",
+    "prefix",
+    "title",
+    "customer_title",
+    "civilite Civilité",
+    "tratamiento Tratamiento",
+    "gender Gender *",
     "id_gender Social title"
   ])
     assert.isTrue(isSalutation(names), names)
@@ -14,6 +21,15 @@ it("how somebody is addressed is asked for by many names, and what stands before
     "phone_prefix Prefix",
     "prefix Country code",
     "vat[prefix] VAT",
+    "mobile_prefix",
+    "prefix Tel.",
+    "prefix Dial in",
+    "prefix Area",
+    "code_prefix",
+    "prefix Tax",
+    "titles",
+    "unprefixed",
+    "prefixes",
     "subtitle",
     "billing[firstname] First Name"
   ])

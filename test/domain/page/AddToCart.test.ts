@@ -51,6 +51,39 @@ describe("what puts a product into the cart", () => {
     assert.isTrue(add?.fields.some(([name]) => name === "form_key"))
   })
 
+  it("sends what a browser sends for the button that is pressed", () => {
+    const add = found(`<form method="post" action="/basket"><input name="id" value="1"><input value="nameless">
+      <input name="gone" value="1" disabled><input type="file" name="picture"><input type="reset" name="reset" value="Reset">
+      <input type="checkbox" name="wrap" checked><input type="checkbox" name="card" value="yes">
+      <input type="radio" name="size" value="s"><input type="radio" name="size" value="m" checked>
+      <input name="note"><input name="product_qty"><button name="later" value="1">Save for later</button>
+      <button name="add" value="now">Add to cart</button></form>`)
+    assert.deepStrictEqual(add?.fields, [
+      ["id", "1"],
+      ["wrap", "on"],
+      ["size", "m"],
+      ["note", ""],
+      ["product_qty", "1"],
+      ["add", "now"]
+    ])
+    assert.deepStrictEqual(add?.choices, [])
+  })
+
+  it("wants first what is needed and is not chosen, each group once, and nothing that cannot be", () => {
+    const add = found(`<form method="post" action="/basket"><input type="hidden" name="id" value="1" required>
+      <input type="radio" name="size" value="s"><input type="radio" name="size" value="m">
+      <input type="radio" name="colour" value="red" checked><input type="radio" name="colour" value="blue">
+      <input type="radio" name="none" value="1" disabled><select name="off" disabled><option value="">-<option value="1">1</select>
+      <select name="only"><option value="">-</select><select name="length"><option value="">-<option value="1">1</select>
+      <input name="engraving" required><input name="initials" required value="AB"><input name="note">
+      <input type="checkbox" name="age" value="18" required><input type="checkbox" name="terms" required checked>
+      <input name="qty" required><button>Add to cart</button></form>`)
+    assert.deepStrictEqual(
+      add?.choices.map(({ name }) => name),
+      ["size", "length", "engraving", "age"]
+    )
+  })
+
   it("is EverShop's button that only a script acts on", () => {
     const add = found(`<div id="app"><input name="qty" value="1"><button type="button">ADD TO CART</button></div>`)
     assert.deepInclude(add, { kind: "button", action: null, marker: "ADD TO CART" })
