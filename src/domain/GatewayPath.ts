@@ -43,7 +43,7 @@ export const isPlain = (path: string): boolean => {
 const unreserved = /^[\w\-~/.]*$/
 const printable = /^[!"$-~]*$/
 // Separators and control bytes in disguise.
-const ambiguous = /\\|%(?![0-9a-f]{2})|%(?:2f|5c|7f|[01][0-9a-f])/i
+const ambiguous = /\\|%(?:2f|5c|7f|[01][0-9a-f])/i
 const escape = /%[0-9a-f]{2}/i
 // `;` makes some servers drop the rest of a segment.
 const dotSegment = /\/(?:\.|%2e){1,2}(?=\/|;|%3b|$)/i

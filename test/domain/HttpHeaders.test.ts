@@ -15,7 +15,18 @@ describe("what an origin sees of a caller's headers", () => {
   }
 
   it("leaves out what is for one hop only, including what Connection names", () => {
-    const raw = ["Connection", "X-Secret, x_two, close", "x-secret", "1", "Keep-Alive", "timeout=5", "TE", "trailers"]
+    const raw = [
+      "Connection",
+      "X-Secret, x_two, close",
+      "x-secret",
+      "1",
+      "Keep-Alive",
+      "timeout=5",
+      "TE",
+      "trailers",
+      "Content-Length",
+      "3"
+    ]
     const more = [
       ...["Trailer", "X-Sum", "Upgrade", "h2c", "HTTP2-Settings", "x", "Proxy-Connection", "keep-alive"],
       ...["Proxy-Authorization", "x", "Transfer-Encoding", "chunked", "X_Two", "2", "Accept", "*/*"]
@@ -54,7 +65,16 @@ describe("what an origin sees of a caller's headers", () => {
   })
 
   it("leaves out whom proxies say that they were called by: an origin that believes us would believe the caller", () => {
-    const names = ["True-Client-IP", "CF-Connecting-IP", "X-Client-IP", "X-Original-Forwarded-For", "X_Original_Host"]
+    const names = [
+      "True-Client-IP",
+      "CF-Connecting-IP",
+      "X-Client-IP",
+      "X-Original-Forwarded-For",
+      "X_Original_Host",
+      "Fastly-Client-IP",
+      "X-Cluster-Client-IP",
+      "X-Host"
+    ]
     assert.deepStrictEqual(seen(each(names), []), [])
   })
 
@@ -74,6 +94,8 @@ describe("what an origin sees of a caller's headers", () => {
   it("leaves out our credentials and keeps the origin's own", () => {
     for (const value of [
       "Bearer pk_test_abc",
+      "Bearer pk_live_abc",
+      "Bearer PORTAL_live_abc",
       "bearer agent_live_x",
       "Bearer  sess_1",
       "Payment id=1",
@@ -147,6 +169,7 @@ describe("what a caller sees of an origin's headers", () => {
       "1",
       "Transfer-Encoding",
       "chunked",
+      ...each(["Proxy-Authenticate", "Proxy-Authentication-Info"]),
       "PAYMENT-RESPONSE",
       "forged",
       "X-Payment-Id",

@@ -39,6 +39,7 @@ describe("a request target in absolute-form", () => {
       "ftp://pay.example/a",
       "//pay.example/a",
       "pay.example:80",
+      "/a?to=http://pay.example/b",
       "/a",
       "*",
       ""
