@@ -125,16 +125,25 @@ const isChoice = (control: PageControl) =>
   namesPaying(`${control.name ?? ""} ${control.id ?? ""}`) ||
   /^cc-/.test(control.autocomplete ?? "")
 
-/** What the choices of payment say: of radio buttons, checkboxes and lists that are about paying. */
-const choicesOf = (controls: ReadonlyArray<PageControl>): ReadonlyArray<string> =>
-  controls
-    .filter((control) => isChoice(control) && control.type !== "submit" && control.type !== "button")
+/**
+ * What the choices of payment say: of radio buttons, checkboxes and lists that are about paying. Of a group of radio buttons all are, where
+ * one is: Shopify's have "PayPal" in their names, and "creditCards".
+ */
+const choicesOf = (controls: ReadonlyArray<PageControl>): ReadonlyArray<string> => {
+  const asked = controls.filter(
+    (control) => isChoice(control) && control.type !== "submit" && control.type !== "button"
+  )
+  const isAsked = new Set(asked)
+  const groups = new Set(asked.flatMap(({ name, type }) => (type === "radio" && name !== null ? [name] : [])))
+  return controls
+    .filter((control) => isAsked.has(control) || (control.type === "radio" && groups.has(control.name ?? "")))
     .flatMap((control) => [
       `${control.name ?? ""} ${control.value ?? ""} ${control.id ?? ""} ${control.label ?? ""} ${control.autocomplete ?? ""}`,
       ...control.options.map((option) => `${option.value} ${option.text}`)
     ])
     .map((text) => text.slice(0, 500).replace(/_/g, " "))
     .slice(0, 500)
+}
 
 const beside = (source: string, at: number, length: number) =>
   clipped(source.slice(Math.max(0, at - 20), at + length + 40).replace(/\s+/g, " "), 160)

@@ -106,3 +106,21 @@ describe("how a page can be paid", () => {
     }
   })
 })
+
+describe("a group of radio buttons", () => {
+  const radio = (name: string, id: string, label: string) =>
+    `<input type="radio" name="${name}" id="${name}-${id}" value="${id}"><label for="${name}-${id}">${label}</label>`
+
+  it("is about paying as a whole where one of it is, whatever the group is called", () => {
+    const group = `<form>${radio("basic", "creditCards", "Credit card")}${radio("basic", "PAYPAL_EXPRESS", "PayPal")}</form>`
+    assert.deepStrictEqual(offer(group), ["card paypal", true])
+  })
+
+  it("is not where no button of it is, and where another group is", () => {
+    const cards = radio("kind", "creditCards", "Credit card holders")
+    assert.deepStrictEqual(offer(`<form>${cards}${radio("basic", "PAYPAL_EXPRESS", "PayPal")}</form>`), [
+      "paypal",
+      true
+    ])
+  })
+})
