@@ -101,7 +101,8 @@ const productJsonLd = ({ platform }: SiteFacts, page: Page, product: StatedProdu
 }
 
 const iso4217 = /^[A-Z]{3}$/
-const firstOffer = (product: StatedProduct): StatedOffer | undefined =>
+/** What is said of the price: of what can be bought before what is sold out, as the first size of a product often is. */
+export const firstOffer = (product: StatedProduct): StatedOffer | undefined =>
   product.offers.find((offer) => offer.price !== null && offer.availability === "InStock") ??
   product.offers.find((offer) => offer.price !== null) ??
   product.offers[0]

@@ -2,6 +2,7 @@ import type { Accessibility, StructuredData } from "../Scan.ts"
 import { differenceOf } from "./Access.ts"
 import { medianMillis } from "./Behaviour.ts"
 import { requiresAccount } from "./Operation.ts"
+import { firstOffer } from "./ProductData.ts"
 import { typesOf } from "./ShopSigns.ts"
 import type { SiteFacts } from "./SiteFacts.ts"
 import { isAnswered, isPage, type Page } from "./Sight.ts"
@@ -12,7 +13,7 @@ export const structuredData = ({ catalogue, home, products, shop, tried }: SiteF
   const [page] = products
   if (page === undefined && !isPage(home)) return null
   const stated = page?.page.products[0]
-  const offer = stated?.offers.find(({ price }) => price !== null) ?? stated?.offers[0]
+  const offer = stated === undefined ? undefined : firstOffer(stated)
   const isListed = (catalogue?.items?.length ?? 0) > 0
   return {
     product_url: page?.url ?? null,
