@@ -18,6 +18,13 @@ const onwards = (...patterns: ReadonlyArray<string>) =>
     `^(?!.*(?:\\b(?:back|return|edit|change)\\b|zurück|ändern|retour|modifier|volver|editar|torna|voltar|terug|tillbaka|tilbage|tilbake|takaisin|wróć|zpět|geri|назад|戻る|返回|돌아가)).*(?:${toShipping})`
   )
 
+/** What takes a thing out of a cart, by its own name as well; an account, an address and a list are none. */
+const removal = (...patterns: ReadonlyArray<string>) => {
+  const others =
+    "account|konto|compte|cuenta|(?<!\\p{L})conta(?!\\p{L})|wish|merkzettel|address|adresse?|osoit|(?<!\\p{L})tili|hesap|аккаунт|адрес|アカウント|住所|账户|帳戶|地址|계정|주소"
+  return new RegExp(`^(?!.*(?:${others}))${whole(...patterns).source.slice(1)}`, "iu")
+}
+
 /** What consent says beside itself on its button: that the box goes away by it. */
 const andClose =
   "\\s+(?:&|and|und|et|y|e|en)\\s+(?:close|continue|proceed|schließen|weiter|fortfahren|fermer|continuer|cerrar|continuar|chiudi|continua|fechar|sluiten|doorgaan)"
@@ -42,7 +49,7 @@ export const allowed = {
     "в\\s+корзину",
     "カート(?:に|へ)|かごに入れる",
     "加入(?:购物车|購物車|购物袋)|添加到购物车|放入购物车",
-    "장바구니(?:에)?\\s?(?:담기|추가)"
+    "(?:장바구니|카트)(?:에)?\\s?(?:담기|추가)"
   ),
   choiceFirst,
   toCheckout: any(
@@ -75,16 +82,15 @@ export const allowed = {
     "продолжить\\s+оформление(?:\\s+заказа)?|继续结[账帐]|繼續結[帳賬]|الاستمرار\\s+إلى\\s+الدفع(?:\\s+والخروج)?",
     onward
   ),
-  remove: whole(
+  // Whichever language it is, most call it as the thing is: "Remove Linen Towel", "Linen Towel entfernen".
+  remove: removal(
     "remove(?:\\s+.{1,80})?|delete(?:\\s+item)?",
-    "(?:artikel\\s+)?(?:entfernen|löschen)(?:\\s*:?\\s+.{1,80})?",
-    "(?:supprimer|retirer|enlever)(?:\\s*:?\\s+.{1,80})?",
-    "eliminar|quitar|borrar|remover|excluir",
-    "rimuovi|elimina|verwijder(?:en)?",
-    "ta\\s+bort|fjern|poista|usuń|odebrat|odstranit|kaldır|sil|удалить",
+    "(?:entfernen|löschen|verwijder(?:en)?)(?:\\s*:?\\s+.{1,80})?|.{1,80}\\s(?:entfernen|löschen|verwijderen)",
+    "(?:supprimer|retirer|enlever|eliminar|quitar|borrar|remover|excluir|rimuovi|elimina)(?:\\s*:?\\s+.{1,80})?",
+    "(?:ta\\s+bort|fjern|poista|usuń|odebrat|odstranit|удалить)(?:\\s*:?\\s+.{1,80})?|(?:.{1,80}\\s)?(?:kaldır|sil)",
     "(?:empty|clear)\\s+(?:(?:my|your|the|shopping)\\s+)*(?:cart|bag|basket|trolley)|warenkorb\\s+(?:leeren|löschen)|vider\\s+(?:le|mon)\\s+panier|vaciar\\s+(?:el\\s+|mi\\s+)?carrito|svuota\\s+(?:il\\s+)?carrello",
     "إزالة|حذف|إفراغ\\s+السلة|הסר|מחק|רוקן\\s+סל|xóa|ลบ|हटाएं",
-    "削除|カートを空にする|删除|移除|삭제|[×✕✖x]"
+    "(?:.{1,80}を)?削除(?:する)?|カートを空にする|(?:删除|移除)(?:\\s*.{1,80})?|(?:.{1,80}\\s)?(?:삭제|제거)|[×✕✖x]"
   ),
   more: whole(
     "\\+|(?:increase|increment|raise)(?:\\s+(?:the\\s+)?(?:quantity|amount)(?:\\s+(?:by\\s+(?:one|1)|for\\s+.{1,80}))?)?|(?:add|one)\\s+more",
@@ -140,7 +146,7 @@ export const express =
 export const cart = any(
   "\\b(?:cart|bag|basket|trolley)\\b",
   "warenkorb|einkaufswagen|panier|carrito|cesta|carrello|carrinho|sacola|winkelwagen|winkelmand",
-  "varukorg|kundvagn|indkøbskurv|handlekurv|ostoskori|koszyk|košík|sepet|корзина|カート|购物车|購物車|장바구니"
+  "varukorg|kundvagn|indkøbskurv|handlekurv|ostoskori|koszyk|košík|sepet|корзина|カート|购物车|購物車|장바구니|카트"
 )
 
 /** What asks for a choice that was not made. */
@@ -152,5 +158,6 @@ export const choiceWanted = any(
 /** What says that there is none to be had. */
 export const soldOut = any(
   "out\\s+of\\s+stock|sold\\s+out|currently\\s+unavailable|not\\s+available",
-  "ausverkauft|nicht\\s+(?:verfügbar|vorrätig)|rupture\\s+de\\s+stock|épuisé|agotado|sin\\s+existencias|esaurito|esgotado|uitverkocht|slutsåld|udsolgt|utsolgt|wyprzedan|売り切れ|在庫切れ|缺货|品切"
+  "ausverkauft|nicht\\s+(?:verfügbar|vorrätig)|rupture\\s+de\\s+stock|épuisé|agotado|sin\\s+existencias|esaurito|esgotado|uitverkocht|slutsåld|udsolgt|utsolgt|wyprzedan|売り切れ|在庫切れ|缺货|品切",
+  "loppuunmyyty|vyprodáno|tükendi|(?<!\\p{L})(?:рас)?продано(?!\\p{L})|售罄|품절"
 )

@@ -63,6 +63,16 @@ describe("the words of carts and checkouts", () => {
       assert.isUndefined(emptyOf(said), said)
   })
 
+  it("say of a cart that it is empty, with or without its article", () => {
+    for (const said of [
+      "Din varukorg är tom",
+      "Din indkøbskurv er tom",
+      "カートの中身が空です",
+      "카트가 비어 있습니다"
+    ])
+      assert.isDefined(emptyOf(said), said)
+  })
+
   it("lead there in many languages", () => {
     for (const said of ["Proceed to checkout", "Finalizar compra", "Commander", "Zur Kasse", "Afrekenen"])
       assert.match(said, checkoutWords, said)
