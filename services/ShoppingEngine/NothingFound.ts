@@ -38,6 +38,12 @@ export const sellsFromList = ({ controls, forms, prices }: PageFacts): string | 
 /** A page with more links than this is more than a question. */
 export const fewLinks = 5
 
+/** Whether a page that says and links little asks for a password: shops have one until they open, as Shopify has at `/password`. */
+const isLocked = ({ controls, forms, links, visibleLength }: PageFacts): boolean =>
+  links.length <= fewLinks &&
+  visibleLength <= bareLength &&
+  [...controls, ...forms.flatMap((form) => form.controls)].some(({ type }) => type === "password")
+
 /** A captcha that somebody has to solve before anything of the shop is seen, with whatever status it comes. */
 const captchaBefore = ({ captchas, links, visibleLength }: PageFacts): StepOutcome | undefined => {
   const captcha = captchas.find(({ visible }) => visible)
@@ -95,6 +101,10 @@ export const nothing = (
   if (wall !== undefined) {
     const detail = "The home page asks for a login and shows no product before."
     return failed("discovery", "account_required", detail, snippet(wall), warnings)
+  }
+  if (isLocked(home.facts)) {
+    const detail = "The home page asks for a password and shows no product before."
+    return failed("discovery", "account_required", detail, snippet(home.facts.visibleText), warnings)
   }
   const detail = "Neither a sitemap nor links nor an interface leads to a product."
   const text = snippet(home.facts.visibleText)

@@ -34,6 +34,18 @@ describe("a shop behind a door", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that lets nobody in without a password, in whatever language, is no shop without products", () =>
+    Effect.gen(function* () {
+      const closed = bare(
+        '<h1>Bientôt disponible</h1><form action="/password" method="post"><label for="p">Mot de passe</label><input id="p" type="password" name="password"><button>Entrer</button></form><a href="/admin">Connexion</a>'
+      )
+      const { domain } = yield* site({ "/password": closed }, "/password")
+      const outcome = yield* testOf(domain, "browse")
+      assert.strictEqual(line(outcome), "discoveryx")
+      assert.deepInclude(outcome.failure_point ?? {}, { step: "discovery", blocker: "account_required" })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that asks something before every page, in whatever language, is not blamed for what it shows behind", () =>
     Effect.gen(function* () {
       const asks = bare("<h1>プライバシーに関するお知らせ</h1><form method=post><button>すべて同意する</button></form>")
