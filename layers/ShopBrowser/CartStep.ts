@@ -7,7 +7,17 @@ import { isQuantity } from "#domain/page/Quantity.ts"
 import type { Blocker, BlockerId } from "#domain/ShoppingTest.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import { textWanted } from "#domain/ShopperForm.ts"
-import { failed, orderTakenAt, ownWords, passed, snippet, unknown, warning } from "#services/ShoppingEngine/Outcomes.ts"
+import { soldAsSubscription } from "#domain/VisitorWords.ts"
+import {
+  failed,
+  orderTakenAt,
+  ownWords,
+  passed,
+  snippet,
+  subscriptionAlone,
+  unknown,
+  warning
+} from "#services/ShoppingEngine/Outcomes.ts"
 import type { Candidate, CartOutcome, StepOutcome } from "#services/ShoppingEngine/Rail.ts"
 import { findAdding, findWaiting } from "./Adding.ts"
 import { untick } from "./Boxes.ts"
@@ -54,6 +64,8 @@ const whyNot = (before: Look, after: Look, chosen: ReadonlyArray<string>, made: 
     .split("\n")
     .filter((line) => !known.has(line))
     .join("\n")
+  const again = soldAsSubscription(said)
+  if (again !== undefined) return subscriptionAlone(again)
   const asked = choiceWanted.exec(said)
   const beside = (match: RegExpExecArray) => snippet(said.slice(Math.max(0, match.index - 60), match.index + 160))
   if (asked !== null) {

@@ -74,12 +74,15 @@ const railsOf = (front: Storefront, offered: Offered, chosen: ShopperChosen): Re
   const { candidate, source } = offered
   const { shopper } = chosen
   const platform = platformRail(front, offered, chosen)
+  const forms = FormRail.make(front.errand, shopper, candidate.currency)
+  // Carts that only a script empties are emptied by the platform's interface, which has the same cart.
+  const cleanUp = platform === undefined ? forms.cleanUp : Effect.andThen(forms.cleanUp, platform.cleanUp)
   return [
     ...(front.ucp !== undefined && source === "ucp"
       ? [UcpRail.make(front.ucp.client, shopper, front.ucp.handlers)]
       : []),
     ...(platform === undefined ? [] : [platform]),
-    ...(candidate.url === undefined ? [] : [FormRail.make(front.errand, shopper, candidate.currency)])
+    ...(candidate.url === undefined ? [] : [{ ...forms, cleanUp }])
   ]
 }
 

@@ -154,3 +154,7 @@ export const refusedBy = (step: Step, outcome: SiteOutcome): StepOutcome | undef
 /** What is made to its buyer's own words or measures is no shop's fault: nobody told a test any. */
 export const ownWords = (label: string): StepOutcome =>
   unknown(`The product asks for "${label}", which only its buyer knows, and a test makes nothing up.`, snippet(label))
+
+/** Ours to refuse: a test subscribes to nothing. */
+export const subscriptionAlone = (said: string): StepOutcome =>
+  unknown(`The shop sells it by subscription alone ("${said}"), and a test subscribes to nothing.`, snippet(said))

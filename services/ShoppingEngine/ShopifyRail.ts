@@ -1,11 +1,12 @@
 import { Effect, Schema } from "effect"
 import { parseDecimal, formatDecimal } from "#domain/Money.ts"
+import { openingOf } from "#domain/page/Document.ts"
 import { fromMinor } from "#domain/ProductChoice.ts"
-import { paymentOffer } from "#domain/page/PaymentOffer.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
+import { soldAsSubscription } from "#domain/VisitorWords.ts"
 import { assertCart, checkedOut, isGood, jsonPost, lookAtCheckout, type PageSeen, valueOf } from "./ApiRail.ts"
 import type { Errand } from "./Errand.ts"
-import { evidenceOf, failed, snippet, unanswered, unknown, warning } from "./Outcomes.ts"
+import { evidenceOf, failed, snippet, subscriptionAlone, unanswered, unknown, warning } from "./Outcomes.ts"
 import { judgedPage } from "./Payments.ts"
 import type { Candidate, CartOutcome, CheckoutOutcome, PaymentOutcome, Rail } from "./Rail.ts"
 
@@ -45,11 +46,10 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
 
   const cart = Effect.fnUntraced(function* (candidate: Candidate) {
     const id = Number(candidate.platformId)
-    const added = valueOf(
-      "cart",
-      "add_to_cart_failed",
-      yield* errand.json(Added, jsonPost("/cart/add.js", { items: [{ id, quantity: 1 }] }))
-    )
+    const said = yield* errand.json(Added, jsonPost("/cart/add.js", { items: [{ id, quantity: 1 }] }))
+    const again = "_tag" in said ? undefined : soldAsSubscription(openingOf(said.answer.document, 2_000))
+    if (again !== undefined) return { ...subscriptionAlone(again), price: null } satisfies CartOutcome
+    const added = valueOf("cart", "add_to_cart_failed", said)
     if (!isGood(added)) return { ...added, price: null } satisfies CartOutcome
     const read = valueOf("cart", "add_to_cart_failed", yield* errand.json(Cart, { url: "/cart.js" }))
     if (!isGood(read)) return { ...read, price: null } satisfies CartOutcome
@@ -109,9 +109,8 @@ export const make = (errand: Errand, shopper: TestShopper, currency: string | nu
 
   const payment = Effect.sync((): PaymentOutcome => {
     if (checkoutPage === undefined) return { ...unknown("The checkout was not seen."), methods: [] }
-    const { facts } = checkoutPage
-    const hasForm = facts.forms.some(({ controls }) => controls.length > 2)
-    return judgedPage(facts, { currency, isWhole: hasForm && paymentOffer(facts).methods.length > 0 })
+    // The scripts of its checkout draw the fields of a card, in frames: what its HTML lists is seldom all.
+    return judgedPage(checkoutPage.facts, { currency, isWhole: false })
   })
 
   const cleanUp = Effect.asVoid(errand.tidying.ask({ method: "POST", url: "/cart/clear.js" }))

@@ -49,3 +49,9 @@ const subscription =
 
 /** Whether what a button starts comes again and again. */
 export const startsSubscription = (label: string): boolean => subscription.test(label)
+
+const subscribersOnly =
+  /\bonly\s+(?:be\s+)?(?:purchased|bought|sold|available|ordered)\s+(?:\S+\s+){1,3}(?:selling\s+plan|subscription)/iu
+
+/** What a shop says to whoever would buy once what it sells by subscription alone. */
+export const soldAsSubscription = (said: string): string | undefined => subscribersOnly.exec(said)?.[0]

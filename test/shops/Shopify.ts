@@ -22,6 +22,10 @@ export interface ShopifySettings {
   readonly noShipping?: boolean
   /** Only a wallet's sheet is offered. */
   readonly onlyHumanPayment?: boolean
+  /** The cart takes nothing that is bought once. */
+  readonly onlySubscribed?: boolean
+  /** Nothing but a script takes a line out of the cart. */
+  readonly scriptedCart?: boolean
   /** The cart asks another price than the product. */
   readonly cartPrice?: string
   /** The checkout sends strangers to the login. */
@@ -64,10 +68,16 @@ const listed = (base: string, ware: Ware, soldOut: boolean) => ({
 /** Minor units, as the cart's interface counts. */
 const cents = (price: string) => Number(price.replace(".", ""))
 
-const cartBody = (lines: ReadonlyArray<Ware>, { cartPrice }: ShopifySettings) =>
+const subscribersOnly = {
+  status: 422,
+  message: "Cart Error",
+  description: "Variant can only be purchased with a selling plan."
+}
+
+const cartBody = (lines: ReadonlyArray<Ware>, { cartPrice, scriptedCart }: ShopifySettings) =>
   lines.length === 0
     ? "<p>Your cart is empty.</p>"
-    : `<ul>${lines.map((ware) => `<li><a href="${path(ware)}">${ware.name}</a> $${cartPrice ?? ware.price}</li>`).join("")}</ul><a href="/cart/clear">Remove all</a> <a href="/checkout">Checkout</a>`
+    : `<ul>${lines.map((ware) => `<li><a href="${path(ware)}">${ware.name}</a> $${cartPrice ?? ware.price}</li>`).join("")}</ul>${scriptedCart === true ? '<button type="button">Remove</button>' : '<a href="/cart/clear">Remove all</a>'} <a href="/checkout">Checkout</a>`
 
 /** A shop of ours, shaped after the public addresses of Shopify shops. It is no Shopify, and proves nothing of theirs. */
 export const open = (settings: ShopifySettings = {}): Effect.Effect<ShopifyShop, never, Scope.Scope> =>
@@ -143,12 +153,15 @@ export const open = (settings: ShopifySettings = {}): Effect.Effect<ShopifyShop,
           if (added === undefined || settings.soldOut === true) {
             return sendJson(response, 422, { status: 422, message: "Cart Error", description: "is sold out" }, cookie)
           }
+          if (settings.onlySubscribed === true) return sendJson(response, 422, subscribersOnly, cookie)
           if (settings.silentCart !== true) state.lines.push(added)
           return sendJson(response, 200, { items: [line(added)] }, cookie)
         }
         case "POST /cart/add": {
           const wanted = Number(new URLSearchParams(body).get("id"))
           const added = wares.find((one) => variantOf(one) === wanted)
+          if (settings.onlySubscribed === true)
+            return send(response, 422, page(base, "Cart Error", `<p>${subscribersOnly.description}</p>`), html)
           if (added !== undefined && settings.soldOut !== true && settings.silentCart !== true) state.lines.push(added)
           return send(response, 302, "", { ...html, location: "/cart" })
         }
@@ -169,7 +182,8 @@ export const open = (settings: ShopifySettings = {}): Effect.Effect<ShopifyShop,
           if (settings.accountWall) return send(response, 302, "", { ...html, location: "/account/login" })
           const card =
             '<label for="c">Credit card number</label><input id="c" name="number" autocomplete="cc-number"><script src="https://js.stripe.com/v3/" async></script>'
-          const wallet = "<apple-pay-button></apple-pay-button><script>window.ApplePaySession</script>"
+          const wallet =
+            '<apple-pay-button></apple-pay-button><script>window.ApplePaySession</script><script src="/cdn/checkout.js" defer></script>'
           return send(
             response,
             200,
