@@ -43,25 +43,48 @@ const lines = [
   "p:visible, dl:visible, dd:visible, form:visible, main:visible, body:visible"
 ]
 
-const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
-  for (const [calling, boxes] of lines.flatMap((boxes) => callings(candidate).map((one) => [one, boxes] as const))) {
-    const rows = tab.page.locator(boxes).filter({ hasText: calling })
-    const count = yield* ask(() => rows.count())
-    // The innermost comes last. A name without a price beside it may be a heading or a message.
-    for (let index = count - 1; index >= Math.max(0, count - mostRows); index--) {
-      const text = (yield* ask(() => shownText(rows.nth(index)))).slice(0, longestRow)
-      if (readPrices(text).length > 0) return { row: rows.nth(index), text }
-    }
-  }
-  return undefined
-})
-
 /** Whether a row has what only the row of a cart has: a quantity to change, or a way to take it out. */
 const isOfCart = Effect.fnUntraced(function* (row: Locator) {
   const changes = row.locator(
     "input[type=number]:visible, input[name*=q]:visible, select:visible, [role=spinbutton]:visible"
   )
   return (yield* ask(() => changes.count())) > 0 || (yield* find(row, "remove")) !== undefined
+})
+
+/** The line around a box of it, where there is one. */
+const aroundLine = "xpath=ancestor::*[self::tr or self::li or self::article][1]"
+const isInCart = Effect.fnUntraced(function* (row: Locator) {
+  return (yield* isOfCart(row)) || (yield* isOfCart(row.locator(aroundLine)))
+})
+
+/** As much of an element as is asked here. */
+interface Holding {
+  contains(other: unknown): boolean
+}
+const holds = (row: Locator, other: Locator) =>
+  ask(() => other.elementHandle().then((inner) => row.evaluate((one: Holding, within) => one.contains(within), inner)))
+
+/** How often the item is looked for on a page: in the cart, and among what is recommended or was seen last. */
+const mostApart = 4
+
+const lineOf = Effect.fnUntraced(function* (tab: Tab, candidate: Candidate) {
+  for (const [calling, boxes] of lines.flatMap((boxes) => callings(candidate).map((one) => [one, boxes] as const))) {
+    const rows = tab.page.locator(boxes).filter({ hasText: calling })
+    const count = yield* ask(() => rows.count())
+    const apart: Array<{ readonly row: Locator; readonly text: string }> = []
+    // The innermost comes last. A name without a price beside it may be a heading or a message.
+    for (let index = count - 1; index >= Math.max(0, count - mostRows) && apart.length < mostApart; index--) {
+      const row = rows.nth(index)
+      const inner = apart.at(-1)?.row
+      if (inner !== undefined && (yield* holds(row, inner))) continue
+      const text = (yield* ask(() => shownText(row))).slice(0, longestRow)
+      if (readPrices(text).length === 0) continue
+      apart.push({ row, text })
+      if (yield* isInCart(row)) return { row, text }
+    }
+    if (apart[0] !== undefined) return apart[0]
+  }
+  return undefined
 })
 
 /** Reads a page as a cart. An empty one may show the item too: among what was seen last, or what others bought. */

@@ -141,6 +141,16 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("costs what its own row says, and not what is said of the item where it is recommended below", () =>
+      Effect.gen(function* () {
+        const cells = `<td>Blue mug $12.00</td><td><button>Remove Blue mug</button></td>`
+        const below = `<h2>You may also like</h2><ul><li>Blue mug $15.00 <button>Add</button></li></ul>`
+        const full = `<table><tr>${cells}</tr></table>${below}`
+        const cart = yield* cartOf({ price: "12.00", currency: "USD", full })
+        assert.deepInclude(cart, { status: "passed", blockers: [], price: "12.00" }, JSON.stringify(cart))
+      })
+    )
+
     it.effect("that says it is empty holds nothing, also beside what was seen last", () =>
       Effect.gen(function* () {
         const full = `<h1>Your cart is empty</h1><h2>Seen last</h2>${row("$12.00", '<a href="/p/mug">More</a>')}`
