@@ -1,3 +1,5 @@
+// Why the forms of a shop's pages put nothing into its cart.
+
 import { saysEmpty } from "#domain/CartWords.ts"
 import { buyingAtOnce, subscribing } from "#domain/FormConduct.ts"
 import { type AddToCart, addToCart } from "#domain/page/AddToCart.ts"
@@ -7,8 +9,6 @@ import type { PageSeen } from "./ApiRail.ts"
 import { addingForm } from "./FormPages.ts"
 import { failed, snippet, subscriptionAlone, unknown } from "./Outcomes.ts"
 import type { Candidate, StepOutcome } from "./Rail.ts"
-
-/** Why the forms of a shop's pages put nothing into its cart. */
 
 const wantsVariant =
   /(?:please |must |first )?(?:select|choose|pick)\b.{0,60}\b(?:option|variant|size|colou?r|style|a |an |one )|required option|bitte .{0,30}w[äa]hlen/i

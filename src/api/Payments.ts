@@ -103,7 +103,8 @@ export const pay = HttpApiEndpoint.post("pay", "/pay", {
         "A 402 that did not come from here may say anything: name in `terms` what you were shown and decided on (`receiver`, " +
         "`gateway_url`, `network`, `currency`, `asset`, and the beginning of `description`), and nothing is reserved unless it is so " +
         "(422 `PAYMENT_TERMS_DIFFER`, with the `field`). `terms` of the answer is what is paid for. " +
-        "The payer's network does not matter, its currency does; a 402 shows its own price to an agent with a wallet on the endpoint's network only. Agents pay from their own wallets, from their first of the " +
+        "The payer's network does not matter, its currency does; a 402 shows an agent its own price only where it has a wallet on the " +
+        "endpoint's network. Agents pay from their own wallets, from their first of the " +
         "endpoint's currency when they leave `from_wallet_id` out; everybody else names it.",
       body: {
         payment_request_id: `pr_${"A".repeat(75)}`,
