@@ -55,7 +55,7 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "`response` every answer but a 402 of the origin's own. An answer of at most 64 KiB is charged when it is whole, one without a length " +
         "that is not whole within a tenth of a second as a stream, and a longer one or an event stream when its body begins; what breaks off before is free. What an origin streams may then pause for `timeoutMs`, and for a minute in any case. `schemes` is how callers of x402 may pay: `exact`, or (on Base) `upto`, a signed maximum of which the " +
         'origin\'s answer header `Settlement-Overrides` (`{"amount":"1500"}` micro-units, `"50%"` or `"$0.02"`) says how much is ' +
-        "taken, at most the payer's own price after `volumeDiscounts`; such a call reaches it with `X-Payment-Scheme: upto`. `mpp` also offers the Machine Payments Protocol on Base. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
+        "taken, at most the payer's own price after `volumeDiscounts`; such a call reaches it with `X-Payment-Scheme: upto`. `mpp` also offers the Machine Payments Protocol: `evm/charge` on Base, `solana/charge` on Solana. `forwardHeaders` are added to every request to the origin, for example a key by which it knows the " +
         "gateway; events leave them out, and who may not write sees their names with the value `[redacted]`. `webhookUrl` is sent `x402.payment.completed` and `x402.payment.failed` of this endpoint, as webhooks are: it " +
         "is a subscription of its own, found by `GET /v1/webhooks?endpoint_id=`, whose secret " +
         "`POST /v1/webhooks/{id}/rotate-secret` shows.\n\n" +

@@ -4,7 +4,7 @@ import { EndpointMethod, EndpointScheme } from "./Endpoint.ts"
 import { EndpointId } from "./Ids.ts"
 import { Currency, formatDecimal } from "./Money.ts"
 import { assetOf, caip2, domainOf, Network } from "./Network.ts"
-import { speaksMpp } from "./protocol/Mpp.ts"
+import { methodOf, speaksMpp } from "./protocol/Mpp.ts"
 import { maxTimeoutSeconds, shortened } from "./protocol/X402Offers.ts"
 import { publicPrefix } from "./PublicPrefix.ts"
 
@@ -147,7 +147,17 @@ const operation = (listing: Listing, method: string) => {
       protocols: protocolsOf(listing),
       accepts,
       ...(speaksMpp(listing) && first !== undefined
-        ? { offers: [{ intent: "charge", method: "evm", amount: first.amount, currency: first.asset, description }] }
+        ? {
+            offers: [
+              {
+                intent: "charge",
+                method: methodOf(listing.network),
+                amount: first.amount,
+                currency: first.asset,
+                description
+              }
+            ]
+          }
         : {})
     },
     ...(listing.open ? { "x-route-template": routeOf(listing) } : {}),

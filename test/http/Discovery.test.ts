@@ -107,7 +107,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
           routeTemplate: `/x402/${made.id}`,
           price: "0.01",
           currency: "USDC",
-          protocols: ["x402"]
+          protocols: ["x402", "mpp"]
         }
       })
       const secret = [
@@ -200,11 +200,12 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
     })
   )
 
-  it.effect("offers machine payments where they can be made: on Base, unless the endpoint does not want them", () =>
+  it.effect("offers machine payments by the method of the network, unless the endpoint does not want them", () =>
     Effect.gen(function* () {
       const { open, principal } = yield* shop
       yield* (yield* Wallets).create(principal, { network: "base-sepolia" })
       const spoken = yield* open({ network: "base-sepolia", schemes: ["exact", "upto"] })
+      const solana = yield* open({ network: "solana-devnet" })
       const silent = yield* open({ network: "base-sepolia", mpp: false })
       const { json } = yield* until("/v1/x402/discovery/openapi.json", (body) => body.includes(silent.id))
       const infoOf = (id: string) => json.paths[`/x402/${id}`].get["x-payment-info"]
@@ -212,6 +213,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
       assert.deepStrictEqual(infoOf(spoken.id).offers, [
         { intent: "charge", method: "evm", amount: "10000", currency: spoken.assetAddress, description: "Weather" }
       ])
+      assert.strictEqual(infoOf(solana.id).offers[0].method, "solana")
       assert.deepStrictEqual(
         infoOf(spoken.id).accepts.map(({ scheme }: { readonly scheme: string }) => scheme),
         ["exact", "upto"]

@@ -22,7 +22,7 @@ const newEndpoint = {
     "Which answers of the origin cost money: `success` (when left out) those below 400, `response` every one but a 402",
   schemes:
     "How callers of x402 may pay: `exact` (when left out), the price, or `upto` (Base only), a signed maximum of which the origin says how much is taken",
-  mpp: "Whether the Machine Payments Protocol is offered, too, on Base where `schemes` has `exact`; true when left out",
+  mpp: "Whether the Machine Payments Protocol is offered, too, where `schemes` has `exact`; true when left out",
   forwardHeaders:
     "Header fields added to every request to the origin, at most 20, such as a key by which it knows the gateway; none when left out. " +
     "Names have at most 100 characters and are not those of HTTP's own framing, of proxies, of payments or `X-Service-…`; values are at " +
@@ -37,7 +37,7 @@ const endpoint = {
   chargeOn: "Which answers of the origin cost money: `success` those below 400, `response` every one but a 402",
   schemes:
     "How callers of x402 may pay: `exact`, the price, or `upto` (Base only), a signed maximum of which the origin says how much is taken",
-  mpp: "Whether the Machine Payments Protocol is offered, too, on Base where `schemes` has `exact`",
+  mpp: "Whether the Machine Payments Protocol is offered, too, where `schemes` has `exact`",
   forwardHeaders:
     "Header fields added to every request to the origin; what they say is `[redacted]` for callers without `x402:write`"
 }

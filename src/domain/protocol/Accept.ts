@@ -51,6 +51,7 @@ const ofPrice: ReadonlySet<string> = new Set<AcceptRefusal>([
 /** The owner takes ways to pay away, and the rail takes other keys, or is silent about them since we started. */
 const ofTerms: ReadonlySet<string> = new Set<AcceptRefusal>([
   "unsupported_scheme",
+  "invalid_challenge",
   "invalid_payment_requirements",
   "invalid_exact_svm_payload_missing_fee_payer",
   "invalid_exact_svm_fee_payer_mismatch"
@@ -135,8 +136,9 @@ const acceptV2 = ({ accepted, identifier, payload }: X402V2, ground: Judging): A
 
 /**
  * The offer as it is verified and settled. On Solana not every client writes the memo that was asked for: x402-solana and @dexterai/x402
- * have none, and @x402/svm wrote random letters before it knew of it (2.5 to 2.9). Such a transaction would pay as version 1, and
- * pays as version 2 as well. A memo that names another quote of ours, or cannot be read, is refused.
+ * have none, @x402/svm wrote random letters before it knew of it (2.5 to 2.9), and @faremeter/payment-solana has none by MPP. Such a
+ * transaction would pay as version 1, and pays as version 2 and by MPP as well. A memo that names another quote of ours, or cannot be
+ * read, is refused.
  */
 const asAnswered = (offer: Offer, payload: Fields, key: TokenKey): Offer => {
   const { memo, ...extra } = offer.extra
@@ -183,7 +185,12 @@ const acceptMpp = (credential: MppCredential, ground: Judging): Acceptance => {
   if (asked === undefined) return refused("unsupported_scheme")
   const payload = readCredential(credential, asked.challenge)
   if (typeof payload === "string") return refused(payload)
-  return verified(payload, asked.offer, { protocol: "mpp", identifier: undefined, quote, text: occasion.quote }, ground)
+  return verified(
+    payload,
+    asAnswered(asked.offer, payload, ground.key),
+    { protocol: "mpp", identifier: undefined, quote, text: occasion.quote },
+    ground
+  )
 }
 
 const judge = (quote: SealedQuote | undefined, { endpoint, method, now }: Judging) =>
@@ -205,9 +212,10 @@ const verified = (
 ): Acceptance => {
   const { network } = ground.endpoint
   const { feePayer } = ground.settlers
+  const feePayers = feePayer === undefined ? [] : [feePayer]
   const verdict =
     chainIdOf(network) === undefined
-      ? verifySvmExact(payload, offer, { feePayers: feePayer === undefined ? [] : [feePayer], now: ground.now ?? 0 })
+      ? verifySvmExact(payload, offer, { feePayers, now: ground.now ?? 0, priceFirst: protocol === "mpp" })
       : verifyEvm(payload, offer, { ...ground, network })
   if (verdict._tag === "Refused") return refused(verdict.reason)
   if (quote !== undefined && !quote.isFor(verdict.payer)) return refused("quote_for_another_payer")

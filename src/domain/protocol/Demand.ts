@@ -1,7 +1,7 @@
 // The 402 for all: version 2 of x402 in a header, version 1 and the native flow in the body, MPP in another header.
 import { formatDecimal } from "../Money.ts"
 import type { TokenKey } from "../PaymentToken.ts"
-import { challengeOf, problemOf, speaksMpp, writeChallenge } from "./Mpp.ts"
+import { challengeOf, methodOf, problemOf, speaksMpp, writeChallenge } from "./Mpp.ts"
 import { signInExtension, signInFor } from "./Siwx.ts"
 import { svmMemo } from "./SvmExact.ts"
 import { bazaar, paymentIdentifier } from "./X402Extensions.ts"
@@ -103,6 +103,16 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     while (next.done !== true && encodedLength(next.value) > room) next = candidates.next()
     return next.value
   }
+  /** The challenge of each salt. On Solana its request says the salt, too; elsewhere only its id does, and the rest is written once. */
+  const challengesOf = (moment: Moment): ((salt: string) => string | undefined) => {
+    const written = (salt: string) => {
+      const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt })?.challenge : undefined
+      return asking && writeChallenge(asking)
+    }
+    if (methodOf(endpoint.network) === "solana") return written
+    const around = written(placeholder)?.split(`.${placeholder}"`)
+    return (salt) => around?.join(`.${salt}"`)
+  }
   const body = (occasion: Occasion): string =>
     JSON.stringify({
       x402Version: 1,
@@ -119,10 +129,8 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     if (last?.name === name) return last.answer(moment)
     const salted = JSON.stringify(svmMemo(moment.quote, placeholder))
     const before = parts(`${body(moment).slice(0, -1)},"payment_request_id":"`, salted)
-    const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt: placeholder })?.challenge : undefined
-    const written = asking === undefined ? undefined : writeChallenge(asking)
-    const challenge = written === undefined ? undefined : parts(written, `.${placeholder}"`)
-    const room = maxHeaders(error) - (written?.length ?? 0)
+    const challengeFor = challengesOf(moment)
+    const room = maxHeaders(error) - (challengeFor(moment.salt)?.length ?? 0)
     const header = parts(required(moment, room), salted)
     const fixed = header.length === 1 ? encode(header.join("")) : undefined
     let withIdentifier: ReadonlyArray<ReturnType<typeof around>> | undefined
@@ -139,7 +147,7 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
       const called = url === undefined ? undefined : headerAt(url)
       return {
         header: called === undefined && fixed !== undefined ? fixed : encode((called ?? header).join(memo)),
-        challenge: challenge?.join(`.${salt}"`),
+        challenge: challengeFor(salt),
         body: `${before.join(memo)}${request}"}`
       }
     }

@@ -1,34 +1,63 @@
-// MPP, method `evm`, intent `charge`: HTTP's own `WWW-Authenticate: Payment`. The payment is the same EIP-3009 authorisation as x402's.
+// MPP, intent `charge`: HTTP's own `WWW-Authenticate: Payment`. What is signed is what x402's `exact` has signed: by the method `evm` an
+// EIP-3009 authorisation, by the method `solana` a transfer whose fee we pay.
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { DateTime } from "effect"
-import { chainIdOf, type Network } from "../Network.ts"
+import { chainIdOf, encodeBase58, type Network } from "../Network.ts"
 import type { TokenKey } from "../PaymentToken.ts"
 import type { Offer } from "./Authorization.ts"
 import { keccakText } from "./Eip712.ts"
 import { quoteLife } from "./SealedQuote.ts"
+import { programs } from "./SolanaKeys.ts"
 import { asFields, type Fields, type MppCredential, readJson } from "./X402Payload.ts"
 import { type Asked, offersOf } from "./X402Offers.ts"
+
+export type Method = "evm" | "solana"
+
+/** The method that pays on this network. */
+export const methodOf = (network: Network): Method => (chainIdOf(network) === undefined ? "solana" : "evm")
 
 /** What is asked for, as the client echoes it. It is rebuilt from the quote inside, so nothing is stored. */
 export interface Challenge {
   readonly id: string
   readonly realm: string
-  readonly method: "evm"
+  readonly method: Method
   readonly intent: "charge"
   readonly request: string
   readonly expires: string
   readonly opaque: string
 }
 
-/** Machine payments are made on EVM chains only, and of a fixed price. */
-export const speaksMpp = (endpoint: Pick<Asked["endpoint"], "mpp" | "network" | "schemes">): boolean =>
-  endpoint.mpp && endpoint.schemes.includes("exact") && chainIdOf(endpoint.network) !== undefined
+/** Machine payments are of a fixed price. */
+export const speaksMpp = (endpoint: Pick<Asked["endpoint"], "mpp" | "schemes">): boolean =>
+  endpoint.mpp && endpoint.schemes.includes("exact")
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
 
+const decimals = 6
+
+/** An offer as the method of its network asks for it, with keys in the order of their letters: clients write them anew in that order. */
+const requestOf = (network: Network, { amount, asset, extra, payTo }: Offer): Fields | undefined => {
+  const chainId = chainIdOf(network)
+  if (chainId !== undefined) {
+    const methodDetails = { chainId: Number(chainId), credentialTypes: ["authorization"], decimals }
+    return { amount, currency: asset, methodDetails, recipient: payTo }
+  }
+  if (extra.feePayer === undefined) return undefined
+  // Without a blockhash: not every client writes the memo, and two payments without it are one transaction if they share a blockhash.
+  const methodDetails = {
+    decimals,
+    feePayer: true,
+    feePayerKey: extra.feePayer,
+    // The main network is meant where none is named, and clients differ in what they call it.
+    ...(network === "solana-devnet" ? { network: "devnet" } : {}),
+    tokenProgram: encodeBase58(programs.token)
+  }
+  return { amount, currency: asset, externalId: extra.memo, methodDetails, recipient: payTo }
+}
+
 /**
  * The challenge for an `exact` offer at a sealed quote; undefined where the endpoint makes no such offer. The payer's nonce is made of
- * the id, so the salt in it is what tells one payment of a payer from the next.
+ * the id, and on Solana the memo says the salt, so the salt is what tells one payment of a payer from the next.
  */
 export const challengeOf = (
   key: TokenKey,
@@ -36,24 +65,19 @@ export const challengeOf = (
   occasion: { readonly quote: string; readonly salt: string; readonly issuedAt: number }
 ): { readonly challenge: Challenge; readonly offer: Offer } | undefined => {
   const { gatewayUrl, network } = asked.endpoint
-  const chainId = chainIdOf(network)
   const { issuedAt, quote, salt } = occasion
-  const offer = offersOf(asked, { quote }).find(({ scheme }) => scheme === "exact")
-  if (chainId === undefined || offer === undefined) return undefined
+  const offer = offersOf(asked, { quote, salt }).find(({ scheme }) => scheme === "exact")
+  const wanted = offer === undefined ? undefined : requestOf(network, offer)
+  if (offer === undefined || wanted === undefined) return undefined
   const realm = new URL(gatewayUrl).host
-  // Keys in the order of their letters: clients write the request anew in that order.
-  const request = encode({
-    amount: offer.amount,
-    currency: offer.asset,
-    methodDetails: { chainId: Number(chainId), credentialTypes: ["authorization"], decimals: 6 },
-    recipient: offer.payTo
-  })
+  const method = methodOf(network)
+  const request = encode(wanted)
   const expires = DateTime.formatIso(DateTime.makeUnsafe(issuedAt + quoteLife))
   const opaque = encode({ quote })
-  const bound = [realm, "evm", "charge", request, expires, "", opaque].join("|")
+  const bound = [realm, method, "charge", request, expires, "", opaque].join("|")
   const seal = createHmac("sha256", key).update(bound).digest("base64url")
   const id = `${seal}.${salt}`
-  return { challenge: { id, realm, method: "evm", intent: "charge", request, expires, opaque }, offer }
+  return { challenge: { id, realm, method, intent: "charge", request, expires, opaque }, offer }
 }
 
 /** The value of `WWW-Authenticate`. */
@@ -87,7 +111,9 @@ export const readCredential = (
   if (!timingSafeEqual(Buffer.from(id), Buffer.from(asked.id))) return "invalid_challenge"
   const { id: _, ...rest } = asked
   if (!Object.entries(rest).every(([name, value]) => echoed[name] === value)) return "invalid_challenge"
-  const { from, nonce, signature, to, type, validAfter, validBefore, value } = payload
+  const { from, nonce, signature, to, transaction, type, validAfter, validBefore, value } = payload
+  // One that its payer has sent already (`signature`) is none whose fee we pay.
+  if (asked.method === "solana") return type === "transaction" ? { transaction } : "invalid_payload"
   if (type !== "authorization" || typeof nonce !== "string") return "invalid_payload"
   if (nonce.toLowerCase() !== keccakText(asked.id + asked.realm)) return "challenge_nonce_mismatch"
   if (validBefore !== String(Math.floor(Date.parse(asked.expires) / 1000))) return "challenge_expiry_mismatch"
@@ -107,15 +133,17 @@ export const receiptHeader = (receipt: {
   readonly at: DateTime.Utc
   readonly network: Network
   readonly challenge?: string | undefined
-}): string =>
-  encode({
-    method: "evm",
+}): string => {
+  const chainId = chainIdOf(receipt.network)
+  return encode({
+    method: methodOf(receipt.network),
     challengeId: receipt.challenge,
     reference: receipt.reference,
     status: "success",
     timestamp: DateTime.formatIso(receipt.at),
-    chainId: Number(chainIdOf(receipt.network))
+    ...(chainId === undefined ? {} : { chainId: Number(chainId) })
   })
+}
 
 const problems: Readonly<Record<string, readonly [type: string, title: string]>> = {
   payment_required: ["payment-required", "Payment Required"],

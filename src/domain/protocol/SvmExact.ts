@@ -1,4 +1,4 @@
-// x402 scheme `exact` on Solana, versions 2 and 1: a transaction that the payer has signed and we pay the fee of.
+// x402 scheme `exact` on Solana, versions 2 and 1, and MPP's `solana`: a transaction that the payer has signed and we pay the fee of.
 import { createHash } from "node:crypto"
 import { dateOf } from "../Instant.ts"
 import { encodeBase58 } from "../Network.ts"
@@ -11,6 +11,8 @@ export interface SvmContext {
   readonly now: number
   /** Our keys that pay fees. */
   readonly feePayers: ReadonlyArray<string>
+  /** Whether the price of computing may stand before its limit: MPP says nothing of their order, and its first client writes them so. */
+  readonly priceFirst?: boolean
 }
 
 /** What was signed. The nonce is the hash of the message, so that signing it again is no other payment. */
@@ -82,7 +84,7 @@ export const verifySvmExact = (payload: unknown, offer: Offer, context: SvmConte
   const { keys, message } = transaction
   const reason =
     signatureReason(transaction, feePayer) ??
-    layoutReason(transaction) ??
+    layoutReason(transaction, context) ??
     transferReason(transaction, offer) ??
     memoReason(transaction, offer) ??
     outcomeReason(transaction, offer)
@@ -171,17 +173,22 @@ const operand = (
 
 const littleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`)
 
-const layoutReason = (transaction: SolanaTransaction): SvmReason | undefined => {
+const layoutReason = (
+  transaction: SolanaTransaction,
+  { priceFirst = false }: Pick<SvmContext, "priceFirst">
+): SvmReason | undefined => {
   const { instructions, lookups } = transaction
   // Without the chain nobody knows what the tables hold.
   if (lookups > 0) return "invalid_exact_svm_smart_wallet_alt_resolution_not_available"
   if (instructions.length < 3 || instructions.length > maxInstructions) {
     return "invalid_exact_svm_payload_transaction_instructions_length"
   }
-  const units = operand(transaction, instructions[0], 2, 4)
+  const turned = priceFirst && operand(transaction, instructions[0], 3, 8) !== undefined
+  const [limitAt, priceAt] = turned ? [1, 0] : [0, 1]
+  const units = operand(transaction, instructions[limitAt], 2, 4)
   if (units === undefined) return "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction"
   if (units > maxUnits) return "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high"
-  const price = operand(transaction, instructions[1], 3, 8)
+  const price = operand(transaction, instructions[priceAt], 3, 8)
   if (price === undefined) return "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction"
   return price > maxUnitPrice
     ? "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high"

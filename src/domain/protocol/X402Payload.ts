@@ -48,7 +48,8 @@ const malformed = (reason: MalformedReason, by: Malformed["by"] = "x402"): Malfo
   by
 })
 const standardBase64 = /^[A-Za-z0-9+/]*={0,2}$/
-const credential = /^payment +([A-Za-z0-9_-]+)$/i
+/** MPP writes no padding, and its method `solana` wants it accepted. */
+const credential = /^payment +([A-Za-z0-9_-]+)={0,2}$/i
 const identifier = /^[A-Za-z0-9_-]{16,128}$/
 
 /** A JSON object in a header; undefined for anything else. */

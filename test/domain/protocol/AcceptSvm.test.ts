@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Endpoint } from "#domain/Endpoint.ts"
+import { challengeOf } from "#domain/protocol/Mpp.ts"
 import { sealQuote } from "#domain/protocol/SealedQuote.ts"
 import { svmMemo } from "#domain/protocol/SvmExact.ts"
 import { offersOf, type Settlers } from "#domain/protocol/X402Offers.ts"
@@ -16,7 +17,7 @@ const endpoint: Endpoint = {
   paymentAddress: recorded.offer.payTo,
   assetAddress: null,
   schemes: ["exact"],
-  mpp: false
+  mpp: true
 }
 const settlers = { facilitator: undefined, feePayer, signers: [] }
 const on = { endpoint, settlers }
@@ -184,5 +185,70 @@ describe("a payment on Solana", () => {
       paidV1(recorded.transaction, { settlers: { facilitator: undefined, feePayer: undefined, signers: [] } })
     )
     assert.strictEqual(reason, "invalid_exact_svm_payload_missing_fee_payer")
+  })
+})
+
+describe("a payment on Solana by MPP", () => {
+  const challengeFor = (salt = "AAAAAAAAAAA", issuedAt = Payers.now) => {
+    const asked = { endpoint, price: Payers.price, settlers }
+    return challengeOf(Payers.key, asked, { quote: Payers.quote, salt, issuedAt })?.challenge ?? assert.fail("none")
+  }
+  const paidFor = (
+    payload: object,
+    { answered = challengeFor(), ...more }: Parameters<typeof Payers.outcome>[1] & { answered?: object } = {}
+  ) => {
+    const token = Buffer.from(JSON.stringify({ challenge: answered, payload })).toString("base64url")
+    return Payers.outcome({ authorization: `Payment ${token}` }, { ...on, ...more })
+  }
+  const shown = (transaction: string) => ({ type: "transaction", transaction })
+  const parts = partsOf(transactionOf(memo))
+
+  it("is the transaction that x402 has signed, and is settled as that", () => {
+    const authorization = Payers.authorized(paidFor(shown(transactionOf(memo))))
+    const { recentBlockhash: _, ...extra } = offer.extra
+    assert.deepInclude(authorization, { protocol: "mpp", method: "svm", payer: payer.address, quote: Payers.quote })
+    assert.deepStrictEqual(authorization.requirements, { ...offer, extra })
+    assert.strictEqual(authorization.nonce, Payers.authorized(paid(transactionOf(memo))).nonce)
+  })
+
+  it("may have the price of computing before its limit, which x402 does not take", () => {
+    const [limit, unitPrice, ...rest] = parts.instructions
+    const turned = signed({ ...parts, instructions: [unitPrice!, limit!, ...rest] }, payer)
+    assert.strictEqual(Payers.reasonOf(paidFor(shown(turned))), "Accepted")
+    const reason = "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction"
+    assert.strictEqual(Payers.reasonOf(paid(turned)), reason)
+    const twice = signed({ ...parts, instructions: [unitPrice!, unitPrice!, ...rest] }, payer)
+    assert.strictEqual(Payers.reasonOf(paidFor(shown(twice))), reason)
+  })
+
+  it("without a memo answers the challenge that it echoes; with that of another it answers none", () => {
+    const bare = signed({ ...parts, instructions: parts.instructions.slice(0, 3) }, payer)
+    assert.notProperty(Payers.authorized(paidFor(shown(bare))).requirements.extra, "memo")
+    const others = paidFor(shown(transactionOf(memo)), { answered: challengeFor("BBBBBBBBBBB") })
+    assert.strictEqual(Payers.reasonOf(others), "invalid_exact_svm_payload_memo_mismatch")
+  })
+
+  it("that its payer has sent already is none whose fee we pay", () => {
+    const sent = { type: "signature", signature: "5UfDuX7hXbPjGUpTmt9PHRLsNGJe4dEny" }
+    assert.strictEqual(Payers.reasonOf(paidFor(sent)), "invalid_payload")
+    assert.strictEqual(Payers.reasonOf(paidFor({ type: "transaction" })), "invalid_exact_svm_payload_transaction")
+  })
+
+  it("is bound to the endpoint, the method and the time of its quote", () => {
+    const payload = shown(transactionOf(memo))
+    const elsewhere = { ...endpoint, id: Payers.otherId }
+    assert.strictEqual(Payers.reasonOf(paidFor(payload, { endpoint: elsewhere })), "quote_for_another_endpoint")
+    assert.strictEqual(Payers.reasonOf(paidFor(payload, { method: "POST" })), "quote_for_another_method")
+    assert.strictEqual(Payers.reasonOf(paidFor(payload, { now: Payers.now + 300_001 })), "quote_expired")
+  })
+
+  it("says what it was when another key pays fees by now, as it may have been used before", () => {
+    const next = { facilitator: undefined, feePayer: keysOf("next").address, signers: [] }
+    const acceptance = paidFor(shown(transactionOf(memo)), { settlers: next })
+    if (acceptance._tag === "Accepted" || !("outdated" in acceptance)) return assert.fail(acceptance._tag)
+    assert.strictEqual(acceptance.reason, "invalid_challenge")
+    assert.strictEqual(acceptance.outdated?.payer, payer.address)
+    const both = { ...next, signers: [next.feePayer, feePayer] }
+    assert.strictEqual(Payers.reasonOf(paidFor(shown(transactionOf(memo)), { settlers: both })), "Accepted")
   })
 })

@@ -69,7 +69,8 @@ describe("a 402", () => {
       const extra = { feePayer, memo: `${quote} ${salt}`, quote, recentBlockhash: "hash" }
       assert.deepStrictEqual(decoded(header).accepts[0].extra, extra)
       assert.strictEqual(JSON.parse(body).accepts[0].extra.memo, `${quote} ${salt}`)
-      assert.isUndefined(challenge)
+      const request = /, request="([^"]+)"/.exec(challenge ?? "")?.[1] ?? ""
+      assert.strictEqual(JSON.parse(Buffer.from(request, "base64url").toString()).externalId, `${quote} ${salt}`)
     }
   })
 

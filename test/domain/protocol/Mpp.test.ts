@@ -69,13 +69,25 @@ describe("a challenge", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("is none for a chain without EIP-712, or without the exact scheme", () => {
-    const asked = { price, settlers }
-    const occasion = { quote, salt: "A", issuedAt: now }
-    const solana = { ...endpoint, network: "solana-devnet" as const }
-    assert.isUndefined(challengeOf(key, { ...asked, endpoint: solana }, occasion))
+  it("on Solana asks for a transfer whose fee we pay, with a memo of its own, and needs somebody who pays the fee", () => {
+    const solana = { ...endpoint, network: "solana-devnet", assetAddress: null } as const
+    const asked = challengeFor(quote, "AAAAAAAAAAA", solana)
+    assert.match(writeChallenge(asked), /, method="solana", intent="charge", /)
+    assert.strictEqual(
+      Buffer.from(asked.request, "base64url").toString(),
+      `{"amount":"10000","currency":"4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU","externalId":"${quote} AAAAAAAAAAA",` +
+        `"methodDetails":{"decimals":6,"feePayer":true,"feePayerKey":"${settlers.feePayer}","network":"devnet",` +
+        `"tokenProgram":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"},"recipient":"${endpoint.paymentAddress}"}`
+    )
+    const main = challengeFor(quote, "AAAAAAAAAAA", { ...solana, network: "solana-mainnet" })
+    assert.notInclude(Buffer.from(main.request, "base64url").toString(), "network")
+    const nobody = { endpoint: solana, price, settlers: { ...settlers, feePayer: undefined } }
+    assert.isUndefined(challengeOf(key, nobody, { quote, salt: "A", issuedAt: now }))
+  })
+
+  it("is none without the exact scheme", () => {
     const metered = { ...endpoint, schemes: ["upto"] as const }
-    assert.isUndefined(challengeOf(key, { ...asked, endpoint: metered }, occasion))
+    assert.isUndefined(challengeOf(key, { endpoint: metered, price, settlers }, { quote, salt: "A", issuedAt: now }))
   })
 })
 
@@ -177,31 +189,21 @@ describe("a credential", () => {
   })
 })
 
-it("MPP is spoken by endpoints on Base that have a fixed price, unless their sellers do not want it", () => {
-  const wanted = { mpp: true, network: "base-sepolia", schemes: ["exact", "upto"] } as const
+it("MPP is spoken by endpoints that have a fixed price, unless their sellers do not want it", () => {
+  const wanted = { mpp: true, schemes: ["exact", "upto"] } as const
   assert.isTrue(speaksMpp(wanted))
-  assert.isTrue(speaksMpp({ ...wanted, network: "base-mainnet" }))
   assert.isFalse(speaksMpp({ ...wanted, mpp: false }))
-  assert.isFalse(speaksMpp({ ...wanted, network: "solana-devnet" }))
   assert.isFalse(speaksMpp({ ...wanted, schemes: ["upto"] }))
 })
 
 describe("what MPP is told", () => {
   it("of a success is a receipt", () => {
-    const header = receiptHeader({
-      reference: "pay_1",
-      at: DateTime.makeUnsafe(now),
-      network: "base-sepolia",
-      challenge: "id"
-    })
-    assert.deepStrictEqual(JSON.parse(Buffer.from(header, "base64url").toString()), {
-      method: "evm",
-      reference: "pay_1",
-      status: "success",
-      timestamp: new Date(now).toISOString(),
-      chainId: 84532,
-      challengeId: "id"
-    })
+    const about = { reference: "pay_1", at: DateTime.makeUnsafe(now), challenge: "id" }
+    const told = { reference: "pay_1", status: "success", timestamp: new Date(now).toISOString(), challengeId: "id" }
+    const receiptOn = (network: "base-sepolia" | "solana-devnet") =>
+      JSON.parse(Buffer.from(receiptHeader({ ...about, network }), "base64url").toString())
+    assert.deepStrictEqual(receiptOn("base-sepolia"), { ...told, method: "evm", chainId: 84532 })
+    assert.deepStrictEqual(receiptOn("solana-devnet"), { ...told, method: "solana" })
   })
 
   it("of a refusal is a problem of its own kind", () => {

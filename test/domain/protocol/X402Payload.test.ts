@@ -17,6 +17,9 @@ describe("the payment of a request", () => {
     assert.strictEqual(reason(v1(payload)), "X402V1")
     assert.strictEqual(reason({ authorization: `Payment ${base64url(credential)}` }), "Mpp")
     assert.strictEqual(reason({ "payment-authorization": `payment ${base64url(credential)}` }), "Mpp")
+    const padded = Buffer.from(JSON.stringify(credential)).toString("base64").replaceAll("+", "-").replaceAll("/", "_")
+    assert.match(padded, /=$/)
+    assert.strictEqual(reason({ authorization: `Payment ${padded}` }), "Mpp")
   })
 
   it("is none where there is no such header", () => {
