@@ -115,7 +115,12 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call with
         JSON.stringify({ x402Version: 2, accepted: { scheme: "exact", network: "eip155:84532" }, payload: {} })
       ).toString("base64")
       const longest = { "x-request-id": "r".repeat(128) }
-      const asked = [{}, { accept: "text/html" }, { "payment-signature": payment }]
+      const asked = [
+        {},
+        { accept: "text/html" },
+        { "payment-signature": payment },
+        { authorization: "Bearer theirs", "payment-signature": payment }
+      ]
       for (const headers of asked) {
         const answer = yield* send(shop.path, { method: "POST", headers: { ...headers, ...longest } })
         assert.strictEqual(answer.status, 402)

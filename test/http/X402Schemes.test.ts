@@ -80,8 +80,12 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credential of MPP", (it) => {
   /** Answers the challenge of `path`. */
-  const credentialFor = Effect.fnUntraced(function* (account: Parameters<typeof authorize>[0], path: string) {
-    const { headers } = yield* send(path)
+  const credentialFor = Effect.fnUntraced(function* (
+    account: Parameters<typeof authorize>[0],
+    path: string,
+    asking: Record<string, string> = {}
+  ) {
+    const { headers } = yield* send(path, { headers: asking })
     const challenge = Object.fromEntries(
       [...String(headers["www-authenticate"]).matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [
         name,
@@ -122,6 +126,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credentia
       assert.strictEqual(shop.backend.seen.length, 1)
       assert.strictEqual(sibling.backend.seen.length, 0)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
+    })
+  )
+
+  it.effect("comes beside a key that the origin wants, in the field that the challenge names then", () =>
+    Effect.gen(function* () {
+      const shop = yield* baseSeller((request, response) => response.end(request.headers.authorization))
+      const { account } = yield* signer(funds)
+      const key = { authorization: "Bearer origin-key" }
+      const fieldFor = (headers: Record<string, string>) =>
+        Effect.map(
+          send(shop.path, { headers }),
+          (asked) => /, header="([^"]+)"/.exec(String(asked.headers["www-authenticate"]))?.[1]
+        )
+      assert.isUndefined(yield* fieldFor({}))
+      assert.isUndefined(yield* fieldFor({ authorization: "Payment x" }))
+      const field = String(yield* fieldFor(key)).toLowerCase()
+      const credential = yield* credentialFor(account, shop.path, key)
+      const paid = yield* send(shop.path, { headers: { ...key, [field]: credential } })
+      assert.deepStrictEqual([paid.status, paid.body], [200, key.authorization])
+      assert.isString(paid.headers["payment-receipt"])
     })
   )
 

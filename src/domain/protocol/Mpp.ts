@@ -8,7 +8,7 @@ import type { Offer } from "./Authorization.ts"
 import { keccakText } from "./Eip712.ts"
 import { quoteLife } from "./SealedQuote.ts"
 import { programs } from "./SolanaKeys.ts"
-import { asFields, type Fields, type MppCredential, readJson } from "./X402Payload.ts"
+import { asFields, type Fields, isMppCredential, type MppCredential, readJson } from "./X402Payload.ts"
 import { type Asked, offersOf } from "./X402Offers.ts"
 
 export type Method = "evm" | "solana"
@@ -85,6 +85,15 @@ export const writeChallenge = (challenge: Challenge): string =>
   `Payment ${Object.entries(challenge)
     .map(([name, value]) => `${name}="${value}"`)
     .join(", ")}`
+
+/**
+ * The challenge to a caller whose `Authorization` is this. One of another kind, such as a key of the origin's, is to stay: the credential
+ * is asked for in a field of its own then. Clients that do not know of it (mppx before 0.9) go on writing it over the other one.
+ */
+export const challengeBeside = (authorization: string | undefined, challenge: string): string =>
+  authorization === undefined || isMppCredential(authorization)
+    ? challenge
+    : `${challenge}, header="Payment-Authorization"`
 
 /** The quote and the salt inside a challenge that a client echoes; undefined when there are none. */
 export const occasionIn = (challenge: Fields): { readonly quote: string; readonly salt: string } | undefined => {

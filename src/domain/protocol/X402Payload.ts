@@ -70,13 +70,16 @@ export const asFields = (value: unknown): Fields | undefined => (isFields(value)
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** Whether a value of `Authorization` is MPP's. */
+export const isMppCredential = (value: string): boolean => /^payment(?: |$)/i.test(value)
+
 /** The payment that a request shows, of whatever protocol; undefined when it shows none. */
 export const readPayment = (
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 ): Presented | Malformed | undefined => {
   const x402 = [headers["payment-signature"], headers["x-payment"]].filter((value) => value !== undefined)
   const mpp = [headers.authorization, headers["payment-authorization"]].filter(
-    (value) => value !== undefined && /^payment(?: |$)/i.test(String(value))
+    (value) => value !== undefined && isMppCredential(String(value))
   )
   const [value, ...more] = [...x402, ...mpp]
   if (value === undefined) return undefined

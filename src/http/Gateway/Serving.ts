@@ -7,7 +7,7 @@ import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { formatDecimal } from "#domain/Money.ts"
 import { fingerprintFrom, type ProofRefusal } from "#domain/Payment.ts"
 import type { Demanded } from "#domain/protocol/Demand.ts"
-import { speaksMpp } from "#domain/protocol/Mpp.ts"
+import { challengeBeside, speaksMpp } from "#domain/protocol/Mpp.ts"
 import { failureHeaders } from "#domain/protocol/Receipt.ts"
 import { type Presented, readPayment } from "#domain/protocol/X402Payload.ts"
 import { Deployment } from "#services/Deployment.ts"
@@ -38,7 +38,9 @@ const askForMoney = (
 ) => {
   const shown = page ?? body
   const headers = [...kind, ...Headers.ofQuote, ...always, "PAYMENT-REQUIRED", header]
-  if (challenge !== undefined) headers.push("WWW-Authenticate", challenge)
+  if (challenge !== undefined) {
+    headers.push("WWW-Authenticate", challengeBeside(request.headers.authorization, challenge))
+  }
   headers.push("Content-Length", String(Buffer.byteLength(shown)))
   response.writeHead(402, headers)
   response.end(request.method === "HEAD" ? undefined : shown)
