@@ -31,6 +31,7 @@ const scripts = [
   ...(wantsV1() ? ["x402-v1/fetch.mjs"] : []),
   "x402/svm.mjs",
   "x402-web3/clients.mjs",
+  "mpp-solana/clients.mjs",
   "x402/mppx.mjs",
   "x402/attacks.ts",
   "x402/facilitator.ts",
