@@ -1,7 +1,7 @@
 // The 402 for all: version 2 of x402 in a header, version 1 and the native flow in the body, MPP in another header.
 import { formatDecimal } from "../Money.ts"
 import type { TokenKey } from "../PaymentToken.ts"
-import { challengeOf, methodOf, problemOf, speaksMpp, writeChallenge } from "./Mpp.ts"
+import { challengesOf, methodOf, problemOf, speaksMpp, writeChallenge } from "./Mpp.ts"
 import { signInExtension, signInFor } from "./Siwx.ts"
 import { svmMemo } from "./SvmExact.ts"
 import { bazaar, paymentIdentifier } from "./X402Extensions.ts"
@@ -104,11 +104,9 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     return next.value
   }
   /** The challenge of each salt. On Solana its request says the salt, too; elsewhere only its id does, and the rest is written once. */
-  const challengesOf = (moment: Moment): ((salt: string) => string | undefined) => {
-    const written = (salt: string) => {
-      const asking = offersMpp ? challengeOf(key, asked, { ...moment, salt })?.challenge : undefined
-      return asking && writeChallenge(asking)
-    }
+  const challengeTexts = (moment: Moment): ((salt: string) => string | undefined) => {
+    const asking = offersMpp ? challengesOf(key, asked, moment) : undefined
+    const written = (salt: string) => asking && writeChallenge(asking(salt))
     if (methodOf(endpoint.network) === "solana") return written
     const around = written(placeholder)?.split(`.${placeholder}"`)
     return (salt) => around?.join(`.${salt}"`)
@@ -129,7 +127,7 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     if (last?.name === name) return last.answer(moment)
     const salted = JSON.stringify(svmMemo(moment.quote, placeholder))
     const before = parts(`${body(moment).slice(0, -1)},"payment_request_id":"`, salted)
-    const challengeFor = challengesOf(moment)
+    const challengeFor = challengeTexts(moment)
     const room = maxHeaders(error) - (challengeFor(moment.salt)?.length ?? 0)
     const header = parts(required(moment, room), salted)
     const fixed = header.length === 1 ? encode(header.join("")) : undefined

@@ -8,6 +8,7 @@ import type { Offer } from "./Authorization.ts"
 import { keccakText } from "./Eip712.ts"
 import { quoteLife } from "./SealedQuote.ts"
 import { programs } from "./SolanaKeys.ts"
+import { svmMemo } from "./SvmExact.ts"
 import { asFields, type Fields, isMppCredential, type MppCredential, readJson } from "./X402Payload.ts"
 import { type Asked, offersOf } from "./X402Offers.ts"
 
@@ -31,7 +32,8 @@ export interface Challenge {
 export const speaksMpp = (endpoint: Pick<Asked["endpoint"], "mpp" | "schemes">): boolean =>
   endpoint.mpp && endpoint.schemes.includes("exact")
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
+const inBase64 = (text: string): string => Buffer.from(text).toString("base64url")
+const encode = (value: object): string => inBase64(JSON.stringify(value))
 
 const decimals = 6
 
@@ -56,28 +58,53 @@ const requestOf = (network: Network, { amount, asset, extra, payTo }: Offer): Fi
 }
 
 /**
- * The challenge for an `exact` offer at a sealed quote; undefined where the endpoint makes no such offer. The payer's nonce is made of
- * the id, and on Solana the memo says the salt, so the salt is what tells one payment of a payer from the next.
+ * The challenges for an `exact` offer at a sealed quote, each by its salt; undefined where the endpoint makes no such offer. The payer's
+ * nonce is made of the id, and on Solana the memo says the salt, so the salt is what tells one payment of a payer from the next. All else
+ * is made once: a 402 has a salt of its own.
  */
+export const challengesOf = (
+  key: TokenKey,
+  asked: Asked,
+  { issuedAt, quote }: { readonly quote: string; readonly issuedAt: number }
+): ((salt: string) => Challenge) | undefined => {
+  const { gatewayUrl, network } = asked.endpoint
+  const offer = exactOf(asked, { quote, salt: "" })
+  const wanted = offer && requestOf(network, offer)
+  if (wanted === undefined) return undefined
+  const realm = new URL(gatewayUrl).host
+  const method = methodOf(network)
+  const unsalted = JSON.stringify(wanted)
+  const request = inBase64(unsalted)
+  const beforeSalt = `"externalId":"${svmMemo(quote, "")}`
+  const [head = "", tail] = unsalted.split(beforeSalt)
+  const requestFor = (salt: string) => (tail === undefined ? request : inBase64(head + beforeSalt + salt + tail))
+  const expires = DateTime.formatIso(DateTime.makeUnsafe(issuedAt + quoteLife))
+  const opaque = encode({ quote })
+  const bound = [realm, method, "charge", request, expires, "", opaque].join("|")
+  const seal = createHmac("sha256", key).update(bound).digest("base64url")
+  return (salt) => ({
+    id: `${seal}.${salt}`,
+    realm,
+    method,
+    intent: "charge",
+    request: requestFor(salt),
+    expires,
+    opaque
+  })
+}
+
+const exactOf = (asked: Asked, occasion: { readonly quote: string; readonly salt: string }): Offer | undefined =>
+  offersOf(asked, occasion).find(({ scheme }) => scheme === "exact")
+
+/** One of them, and the offer that it is for. */
 export const challengeOf = (
   key: TokenKey,
   asked: Asked,
   occasion: { readonly quote: string; readonly salt: string; readonly issuedAt: number }
 ): { readonly challenge: Challenge; readonly offer: Offer } | undefined => {
-  const { gatewayUrl, network } = asked.endpoint
-  const { issuedAt, quote, salt } = occasion
-  const offer = offersOf(asked, { quote, salt }).find(({ scheme }) => scheme === "exact")
-  const wanted = offer === undefined ? undefined : requestOf(network, offer)
-  if (offer === undefined || wanted === undefined) return undefined
-  const realm = new URL(gatewayUrl).host
-  const method = methodOf(network)
-  const request = encode(wanted)
-  const expires = DateTime.formatIso(DateTime.makeUnsafe(issuedAt + quoteLife))
-  const opaque = encode({ quote })
-  const bound = [realm, method, "charge", request, expires, "", opaque].join("|")
-  const seal = createHmac("sha256", key).update(bound).digest("base64url")
-  const id = `${seal}.${salt}`
-  return { challenge: { id, realm, method, intent: "charge", request, expires, opaque }, offer }
+  const challenge = challengesOf(key, asked, occasion)?.(occasion.salt)
+  const offer = exactOf(asked, occasion)
+  return challenge && offer && { challenge, offer }
 }
 
 /** The value of `WWW-Authenticate`. */
