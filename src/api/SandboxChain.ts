@@ -15,7 +15,8 @@ const solanaRpc = HttpApiEndpoint.post("solanaRpc", "/solana-rpc", {
     description:
       "JSON-RPC 2.0 for clients that pay on Solana: give this address as their RPC URL, and they need no network but this. " +
       "`getAccountInfo` (of the mints of USDC and EURC; an address that no key can have is an open account of tokens with enough in it, " +
-      "whoever's it is, because the ledger says what is in a wallet; any other account is null), `getLatestBlockhash`, " +
+      "whoever's it is, because the ledger says what is in a wallet; any other account is null), " +
+      "`getTokenAccountBalance` (of the same accounts of tokens), `getLatestBlockhash`, " +
       "`simulateTransaction` (in base64: how much computing a payment takes), `getVersion` and `getHealth`; any other method is error " +
       "-32601. One request, or a batch of up to 32. Sandbox only, 404 live.",
     body: { jsonrpc: "2.0", id: 1, method: "getHealth", params: [] },

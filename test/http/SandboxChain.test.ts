@@ -51,15 +51,21 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox
         const mint = assetOf("solana-devnet", "USDC").address
         const { feePayer: owner } = yield* SandboxChain
         const account = encodeBase58(associatedTokenAccount(owner, mint, programs.token) ?? new Uint8Array())
-        const [raw, parsed, keys] = (yield* ask([
+        const [raw, parsed, keys, balance, noBalance, noAddress] = (yield* ask([
           request(1, "getAccountInfo", [account, { encoding: "base64" }]),
           request(2, "getAccountInfo", [account, { encoding: "jsonParsed" }]),
-          request(3, "getAccountInfo", [owner, { encoding: "base64" }])
+          request(3, "getAccountInfo", [owner, { encoding: "base64" }]),
+          request(4, "getTokenAccountBalance", [account, { commitment: "confirmed" }]),
+          request(5, "getTokenAccountBalance", [owner]),
+          request(6, "getTokenAccountBalance", ["nobody"])
         ])).json
         assert.strictEqual(raw.result.value.owner, encodeBase58(programs.token))
         const bytes = Buffer.from(raw.result.value.data[0], "base64")
         assert.deepStrictEqual([bytes.length, encodeBase58(bytes.subarray(0, 32)), bytes[108]], [165, mint, 1])
-        const { amount } = parsed.result.value.data.parsed.info.tokenAmount
+        const { tokenAmount } = parsed.result.value.data.parsed.info
+        const { amount } = tokenAmount
+        assert.deepStrictEqual(balance.result.value, tokenAmount)
+        assert.deepStrictEqual([noBalance.error.code, noAddress.error.code], [-32602, -32602])
         assert.strictEqual(String(bytes.readBigUInt64LE(64)), amount)
         assert.isAbove(Number(amount), 0)
         assert.isNull(keys.result.value)

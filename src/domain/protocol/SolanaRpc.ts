@@ -66,6 +66,14 @@ export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcCha
         data
       })
     }
+    case "getTokenAccountBalance": {
+      const [address] = params
+      const bytes = typeof address === "string" ? addressBytes(address) : undefined
+      if (bytes === undefined) return error(-32602, "Invalid param: Invalid")
+      return tokenAccount(bytes, chain) === undefined
+        ? error(-32602, "Invalid param: could not find account")
+        : at(tokenAmount)
+    }
     case "getLatestBlockhash":
       return at({ blockhash: chain.blockhash, lastValidBlockHeight: chain.slot + blockhashLife })
     case "simulateTransaction": {
@@ -118,6 +126,14 @@ const mintAccount: RpcAccount = {
 
 const nobody = new Uint8Array(32)
 
+/** What is in every account of tokens. */
+const tokenAmount = {
+  amount: String(supply),
+  decimals: 6,
+  uiAmount: Number(supply / 1_000_000n),
+  uiAmountString: String(supply / 1_000_000n)
+}
+
 /**
  * The account of tokens at an address that no key can have, because clients look for those of the payer and of the seller before
  * they sign. Whose it is cannot be told from the address, so each of them is open and has enough: what is in a wallet the ledger
@@ -139,12 +155,7 @@ const tokenAccount = (address: Uint8Array, { mints: [mint = ""] }: RpcChain): Rp
         mint,
         owner: encodeBase58(nobody),
         state: "initialized",
-        tokenAmount: {
-          amount: String(supply),
-          decimals: 6,
-          uiAmount: Number(supply / 1_000_000n),
-          uiAmountString: String(supply / 1_000_000n)
-        }
+        tokenAmount
       }
     }
   }
