@@ -111,12 +111,12 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     const around = written(placeholder)?.split(`.${placeholder}"`)
     return (salt) => around?.join(`.${salt}"`)
   }
-  const body = (occasion: Occasion): string =>
+  const body = ({ quote }: Occasion): string =>
     JSON.stringify({
       x402Version: 1,
       error,
       code: "PAYMENT_REQUIRED",
-      accepts: v1Requirements(asked, { ...occasion, salt: placeholder }),
+      accepts: v1Requirements(asked, { quote, salt: placeholder }),
       ...native,
       ...(offersMpp ? problem : {})
     })

@@ -98,8 +98,11 @@ export const offersOf = ({ endpoint, price, settlers }: Asked, occasion?: Occasi
   })
 }
 
-/** The entries of `accepts` in a version 1 body. Clients of that version know `exact` only, and throw on what they do not know. */
-export const v1Requirements = (asked: Asked, occasion?: Occasion): ReadonlyArray<object> =>
+/**
+ * The entries of `accepts` in a version 1 body. Clients of that version know `exact` only, and throw on what they do not know. They are
+ * not told a blockhash: those that would take it write no memo (@faremeter/payment-solana 0.10), and two payments alike in both are one.
+ */
+export const v1Requirements = (asked: Asked, occasion?: Omit<Occasion, "recentBlockhash">): ReadonlyArray<object> =>
   offersOf(asked, occasion)
     .filter(({ scheme }) => scheme === "exact")
     .map(({ amount, asset, extra, payTo, scheme }) => ({
