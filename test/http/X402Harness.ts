@@ -14,6 +14,15 @@ export const decoded = (header: string | ReadonlyArray<string> | undefined) =>
 
 export const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64")
 
+/** The challenge of MPP in an answer, by the names of its parameters. */
+export const challengeIn = ({ headers }: Answer): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...String(headers["www-authenticate"]).matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      value
+    ])
+  )
+
 /** A tenant with an endpoint on Base Sepolia in front of an origin. */
 export const baseSeller = Effect.fnUntraced(function* (listener: RequestListener, endpoint: Partial<NewEndpoint> = {}) {
   const { key, principal } = yield* tenant

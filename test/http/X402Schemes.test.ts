@@ -7,7 +7,7 @@ import { Wallets } from "#services/Wallets.ts"
 import { signInText } from "#domain/protocol/Siwx.ts"
 import { payer as permitPayer, signPermit } from "../domain/protocol/Payers.ts"
 import { balance, send, server, tenant } from "./GatewayHarness.ts"
-import { authorize, baseSeller, callWith, decoded, encoded, signer, signFor } from "./X402Harness.ts"
+import { authorize, baseSeller, callWith, challengeIn, decoded, encoded, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
@@ -85,13 +85,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credentia
     path: string,
     asking: Record<string, string> = {}
   ) {
-    const { headers } = yield* send(path, { headers: asking })
-    const challenge = Object.fromEntries(
-      [...String(headers["www-authenticate"]).matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-        name,
-        value
-      ])
-    )
+    const challenge = challengeIn(yield* send(path, { headers: asking }))
     const request = fromBase64url(String(challenge["request"]))
     const { authorization, signature } = yield* authorize(
       account,
