@@ -9,7 +9,7 @@ import { assets } from "mppx/evm/client"
 import { evmPayer } from "./Evm.ts"
 import { suite, watched } from "./Suite.ts"
 import { versionOf } from "./versionOf.ts"
-import { attempt, openOrigin, sell, server } from "./World.ts"
+import { attempt, expect, openOrigin, sell, server } from "./World.ts"
 
 const { account, payer } = await evmPayer()
 const methods = [evm({ account, networks: [84532], currencies: [assets.baseSepolia.USDC] })]
@@ -41,6 +41,17 @@ for (const [protocol, rest] of Object.entries(protocols)) {
     ...rest
   })
 }
+
+const paying = { client: "mppx", version: versionOf("mppx"), protocol: "MPP evm/charge" }
+await attempt(paying, "beside a key that the origin wants", async () => {
+  const origin = await openOrigin((hit, response) => response.end(hit.headers.authorization))
+  const { url } = await sell(origin, "base-sepolia")
+  const headers = { authorization: "Bearer origin-key" }
+  const response = await Mppx.create({ methods, polyfill: false }).fetch(url, { headers })
+  expect("status", response.status, 200)
+  expect("key at the origin", await response.text(), headers.authorization)
+  origin.close()
+})
 
 // Its own validator, over what the server says it sells and over an endpoint of ours. It has no account to pay from, and warns of a realm
 // with a port.
