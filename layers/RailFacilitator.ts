@@ -139,14 +139,14 @@ export const judge = (settlement: Settlement, status: number, body: unknown): Ou
   const unknown: Outcome = { _tag: "Pending", transaction: settlement.transaction }
   const answer = Option.getOrUndefined(decodeSettled(body))
   if (answer === undefined) return unknown
-  const about = answer.payer == null ? authorization.payer : parseAddress(network, answer.payer)
+  const about = (answer.payer ?? "") === "" ? authorization.payer : payerIn(network, answer.payer)
   // Some speak of networks as version 1 does, which has names of its own for those where money is real.
   const where = answer.network == null || [caip2[network], v1Networks[network], network].includes(answer.network)
   // An answer about something else is no answer.
   if (about !== authorization.payer || !where) return unknown
   const transaction = transactionIn(network, answer.transaction)
   if (answer.success) {
-    const amountFits = answer.amount == null || answer.amount === String(settlement.amount)
+    const amountFits = answer.amount == null || String(answer.amount) === String(settlement.amount)
     if (status < 300 && transaction !== undefined && amountFits) return { _tag: "Settled", transaction }
     return { _tag: "Pending", transaction: transaction ?? settlement.transaction }
   }
@@ -159,9 +159,16 @@ export const judge = (settlement: Settlement, status: number, body: unknown): Ou
 const reasonIn = (text: string | null | undefined): string | undefined =>
   text != null && /^\w{1,120}$/.test(text) ? text : undefined
 
+/** Who copies an address may write its letters in another case than its checksum has, and it is the same on Base. */
+const payerIn = (network: Network, text: string | null | undefined): string | undefined =>
+  text == null ? undefined : parseAddress(network, network.startsWith("solana-") ? text : text.toLowerCase())
+
 const transactionIn = (network: Network, text: string | null | undefined): string | undefined => {
-  const form = network.startsWith("solana-") ? /^[1-9A-HJ-NP-Za-km-z]{64,88}$/ : /^0x[0-9a-fA-F]{64}$/
-  return text != null && form.test(text) ? text : undefined
+  if (text == null) return undefined
+  if (network.startsWith("solana-")) return /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text) ? text : undefined
+  // Python writes a hash without 0x, and so does the facilitator of x402 in that language.
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text) ?? []
+  return digits && `0x${digits}`
 }
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
@@ -175,7 +182,7 @@ const decodeSettled = Schema.decodeUnknownOption(
     transaction: maybe(Schema.String),
     network: maybe(Schema.String),
     payer: maybe(Schema.String),
-    amount: maybe(Schema.String),
+    amount: maybe(Schema.Union([Schema.String, Schema.Finite])),
     errorReason: maybe(Schema.String)
   })
 )

@@ -27,6 +27,21 @@ describe("a facilitator's success", () => {
     assert.deepStrictEqual(judge(settlement({ transaction }), 200, { ...settled, transaction: "" }), pending)
   })
 
+  it("counts however its facilitator writes addresses, numbers and hashes", () => {
+    const payer = `0x${"ab".repeat(20)}`
+    const paid = settlement({ authorization: authorization({ payer }) })
+    const said = (changed: object) => judge(paid, 200, { ...settled, payer, ...changed })
+    for (const spelling of [`0x${"AB".repeat(20)}`, `0x${"Ab".repeat(20)}`, "", null]) {
+      assert.deepStrictEqual(said({ payer: spelling }), { _tag: "Settled", transaction })
+    }
+    assert.deepStrictEqual(said({ payer: `0x${"cd".repeat(20)}` }), unknown)
+    const bare = transaction.slice(2)
+    assert.deepStrictEqual(said({ transaction: bare }), { _tag: "Settled", transaction })
+    assert.deepStrictEqual(said({ transaction: bare, success: false }), pending)
+    assert.deepStrictEqual(said({ amount: 10_000 }), { _tag: "Settled", transaction })
+    assert.deepStrictEqual(said({ amount: 9_999 }), pending)
+  })
+
   it("on Solana names a signature, and no other text", () => {
     const onSolana = settlement({ authorization: authorization({ network: "solana-devnet" }) })
     const answer = { success: true, network: "solana-devnet" }
