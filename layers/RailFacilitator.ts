@@ -51,9 +51,9 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
     })
 
   const supported = Effect.gen(function* () {
-    const { body } = yield* ask({ method: "GET", url: at("supported"), headers, timeout: quick })
+    const { body, status } = yield* ask({ method: "GET", url: at("supported"), headers, timeout: quick })
     const answer = decodeSupported(body)
-    if (Option.isNone(answer)) return yield* rubbish("supported")
+    if (Option.isNone(answer)) return yield* rubbish("supported", status)
     const { kinds, signers } = answer.value
     return kinds.flatMap((kind) => kindOf(kind, signers ?? {}))
   })
@@ -62,26 +62,30 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
   const verify = Effect.fn("RailFacilitator.verify")(function* (authorization: Authorization) {
     const { body, status } = yield* post("verify", authorization, authorization.amount, quick)
     const answer = Option.getOrUndefined(decodeVerified(body))
-    if (answer === undefined || status >= 500) return yield* rubbish("verify")
+    if (answer === undefined || status >= 500) return yield* rubbish("verify", status)
     if (!answer.isValid) {
-      return yield* new AuthorizationRefused({ reason: reasonIn(answer.invalidReason) ?? "unexpected_verify_error" })
+      const reason = reasonIn(answer.invalidReason)
+      if (reason === undefined) {
+        yield* Effect.logWarning("A facilitator refused in words of its own", saidIn(answer.invalidReason))
+      }
+      return yield* new AuthorizationRefused({ reason: reason ?? "unexpected_verify_error" })
     }
-    if (status >= 300) return yield* rubbish("verify")
+    if (status >= 300) return yield* rubbish("verify", status)
   })
 
   const settle = Effect.fn("RailFacilitator.settle")(function* (settlement: Settlement, end: number) {
     const { amount, authorization } = settlement
     const asked = (timeout: Duration.Duration) => post("settle", authorization, amount, timeout)
     // Who asked for patience may have acted before, or have passed on what one behind him said who had.
-    const first = yield* Effect.map(asked(patient), ({ body, repeated, status }) =>
-      judge({ ...settlement, askedBefore: settlement.askedBefore || repeated }, status, body)
+    const first = yield* Effect.flatMap(asked(patient), (answer) =>
+      concluded({ ...settlement, askedBefore: settlement.askedBefore || answer.repeated }, answer)
     )
     // As every client of a facilitator does: what it sent a moment ago may be in a block now.
     if (first._tag !== "Pending" || first.transaction === undefined) return first
     const left = Duration.millis(Math.max(0, end - monotonic(clock)))
     const again = { ...settlement, transaction: first.transaction, askedBefore: true }
     return yield* asked(left).pipe(
-      Effect.map(({ body, status }) => judge(again, status, body)),
+      Effect.flatMap((answer) => concluded(again, answer)),
       // The transaction is known all the same.
       Effect.catchTag("RAIL_UNAVAILABLE", () => Effect.succeed(first)),
       // Whoever has too many callers may ask for patience longer than that.
@@ -129,6 +133,14 @@ export const make = Effect.fnUntraced(function* ({ authorization: credential, ur
 
 export const layer = (options: FacilitatorOptions) => Layer.effect(Rail, make(options))
 
+/** What is certain after this answer. Where nothing is, whoever runs the server is told why: it may be his to change. */
+const concluded = (settlement: Settlement, { body, status }: JsonHttp.JsonAnswer) => {
+  const outcome = judge(settlement, status, body)
+  if (outcome._tag !== "Pending" || outcome.transaction !== undefined) return Effect.succeed(outcome)
+  const said = { status, ...saidIn(Option.getOrUndefined(decodeSettled(body))?.errorReason) }
+  return Effect.as(Effect.logWarning("A facilitator's answer to /settle decides nothing", said), outcome)
+}
+
 /**
  * What an answer to `/settle` says for certain. A refusal counts only when nothing can have been sent: the facilitator names no
  * transaction, refused for something it checks before it sends, and was not asked before.
@@ -155,6 +167,9 @@ export const judge = (settlement: Settlement, status: number, body: unknown): Ou
   const nothingSent = status < 500 && !askedBefore && (answer.transaction ?? "") === ""
   return reason !== undefined && nothingSent && refusals.has(reason) ? { _tag: "Refused", reason } : unknown
 }
+
+/** For the log, which anything may stand in. */
+const saidIn = (text: string | null | undefined) => ({ reason: text?.slice(0, 120) })
 
 const reasonIn = (text: string | null | undefined): string | undefined =>
   text != null && /^\w{1,120}$/.test(text) ? text : undefined
@@ -220,4 +235,5 @@ const signersOn = (network: Network, signers: Signers): ReadonlyArray<string> =>
     .flatMap((text) => (typeof text === "string" ? (parseAddress(network, text) ?? []) : []))
 }
 
-const rubbish = (path: string) => new RailUnavailable({ reason: `the facilitator's answer to /${path} makes no sense` })
+const rubbish = (path: string, status: number) =>
+  new RailUnavailable({ reason: `the facilitator's answer to /${path} (${status}) makes no sense` })

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import { judge } from "#layers/RailFacilitator.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
-import { settlement } from "./RailFacilitatorHarness.ts"
+import { facilitator, settlement } from "./RailFacilitatorHarness.ts"
 
 const transaction = `0x${"ab".repeat(32)}`
 const settled = { success: true, transaction, network: "eip155:84532", payer: authorization().payer }
@@ -107,4 +108,42 @@ describe("a facilitator's refusal", () => {
       assert.deepStrictEqual(judge(settlement(), 200, refusal(reason)), unknown)
     })
   }
+})
+
+describe("whoever runs the server", () => {
+  const logged = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+    const lines: Array<string> = []
+    yield* Effect.provide(work, Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+    return lines.join("\n")
+  })
+
+  it.effect("is told why a facilitator's answer decided nothing", () =>
+    Effect.gen(function* () {
+      for (const [answer, clue] of [
+        [{ status: 401, body: { error: "unauthorized" } }, /"status":401/],
+        [{ status: 502, body: "<html>Bad Gateway</html>" }, /"status":502/],
+        [{ body: { success: false, errorReason: "Out of gas!", transaction: "" } }, /"reason":"Out of gas!"/]
+      ] as const) {
+        const { rail } = yield* facilitator([answer])
+        assert.match(yield* logged(rail.settle(settlement())), clue)
+      }
+      const { rail } = yield* facilitator([{ body: settled }])
+      assert.strictEqual(yield* logged(rail.settle(settlement())), "")
+    })
+  )
+
+  it.effect("is told what a facilitator says that refuses in other words than those of x402", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* facilitator([{ body: { isValid: false, invalidReason: "Key has expired." } }])
+      assert.match(yield* logged(Effect.flip(rail.verify(authorization()))), /"reason":"Key has expired\."/)
+    })
+  )
+
+  it.effect("is told with which status a facilitator answered something else", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* facilitator([{ status: 401, body: { error: "unauthorized" } }])
+      const { reason } = yield* Effect.flip(rail.verify(authorization()))
+      assert.include(reason, "401")
+    })
+  )
 })
