@@ -83,14 +83,10 @@ export class Facilitator extends Context.Service<
         return "_tag" in authorization ? authorization : { asked, authorization }
       })
 
-      /** A payment that would not be taken now, if it was before and that is so: what became of it is told whatever changed since. */
-      const before = Effect.fnUntraced(function* (
-        facilitation: Facilitation,
-        refusal: Declined,
-        isSo: (facilitated: Facilitated) => Effect.Effect<boolean>
-      ) {
+      /** A payment that would not be taken now, if that was begun before: what became of it is told whatever changed since. */
+      const before = Effect.fnUntraced(function* (facilitation: Facilitation, refusal: Declined) {
         const found = facilitatedBefore(facilitation, environment, recover)
-        return "_tag" in found || !(yield* isSo(found)) ? refusal : found
+        return "_tag" in found || !(yield* settling.isBegun(found.authorization)) ? refusal : found
       })
 
       const meet = Effect.fnUntraced(function* (asked: Asked, { payer }: Authorization, caller: Principal | undefined) {
@@ -102,14 +98,15 @@ export class Facilitator extends Context.Service<
         caller?: Principal
       ): Effect.fn.Return<VerifyResponse> {
         const now = yield* read(facilitation, authorize)
-        const isOwed = ({ asked, authorization }: Facilitated) => settling.isOwed(asked, authorization)
-        const found = "_tag" in now ? yield* before(facilitation, now, isOwed) : now
+        const found = "_tag" in now ? yield* before(facilitation, now) : now
         if ("_tag" in found) return invalid(found)
         const { asked, authorization } = found
         const { payer } = authorization
         const parties = yield* meet(asked, authorization, caller)
         if ("_tag" in parties) return invalid(parties, payer)
-        const refusal = found === now ? yield* settling.refusal(asked, authorization, parties) : undefined
+        const refusal = yield* "_tag" in now
+          ? settling.unlessAwaited(asked, authorization, now)
+          : settling.refusal(asked, authorization, parties)
         return refusal === undefined ? { isValid: true, payer } : invalid(refusal, payer)
       })
 
@@ -120,8 +117,7 @@ export class Facilitator extends Context.Service<
         const until = monotonic(clock) + Duration.toMillis(wait)
         const network = networkOf(facilitation)
         const now = yield* read(facilitation, authorizeTaking)
-        const isBegun = ({ authorization }: Facilitated) => settling.isBegun(authorization)
-        const found = "_tag" in now ? yield* before(facilitation, now, isBegun) : now
+        const found = "_tag" in now ? yield* before(facilitation, now) : now
         if ("_tag" in found) return unsettled(found, network)
         const { asked, authorization } = found
         const { payer } = authorization

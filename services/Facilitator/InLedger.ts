@@ -68,6 +68,6 @@ export const make = Effect.gen(function* () {
     take,
     isBegun,
     // Who asks is told at once.
-    isOwed: () => Effect.succeed(false)
+    unlessAwaited: (_, __, refused) => Effect.succeed(refused)
   } satisfies Settling
 })

@@ -9,6 +9,10 @@ import { monotonic } from "../RealTime.ts"
 import type { Parties, Settling, Taken, Unsettled } from "./Parties.ts"
 import type { Told } from "./Told.ts"
 
+const stillPending = declined(
+  "settlement_pending",
+  "nobody knows yet whether the money moved: ask again with the same payment"
+)
 const noRail = "this server has no rail for its networks"
 /** How often one word is taken to the chain. */
 const mostAttempts = 20
@@ -43,14 +47,22 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
   })
 
   /**
-   * Whether a price was taken, and later than its seller waited: then he has served nobody for it, and asked again he is told. Of a
-   * maximum he might take another part the second time, which would be refused after he has served.
+   * Why a price is refused, if it still is when it was asked for before. Taken later than its seller waited, he has served nobody for it,
+   * and asked again he is told; until that is known, who is told that it was used would pay twice. Of a maximum he might take another
+   * part the second time, which would be refused after he has served.
    */
-  const isOwed = Effect.fnUntraced(function* ({ amount }: Asked, authorization: Authorization) {
-    if (chain === undefined || authorization.scheme !== "exact") return false
+  const unlessAwaited = Effect.fnUntraced(function* (
+    { amount }: Asked,
+    authorization: Authorization,
+    refusal: Declined
+  ): Effect.fn.Return<Declined | undefined> {
+    if (chain === undefined || authorization.scheme !== "exact") return refusal
     const { known } = yield* unrefused(chain, authorization)
-    if (known?.state !== "confirmed" || !moves(known, { amount, authorization })) return false
-    return !(yield* wasTold(reservationOf(authorization), known.created_at))
+    if (known === undefined || !moves(known, { amount, authorization })) return refusal
+    const outcome = outcomeOf(known)
+    if (outcome._tag === "Pending") return stillPending
+    if (outcome._tag === "Refused") return refusal
+    return (yield* wasTold(reservationOf(authorization), known.created_at)) ? refusal : undefined
   })
 
   const isBegun = Effect.fnUntraced(function* (authorization: Authorization) {
@@ -65,8 +77,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     return yield* rail.verify(authorization).pipe(
       Effect.as(undefined),
       Effect.catchTags({
-        AUTHORIZATION_REFUSED: ({ reason }) =>
-          Effect.map(isOwed(asked, authorization), (owed) => (owed ? undefined : declined(reason))),
+        AUTHORIZATION_REFUSED: ({ reason }) => unlessAwaited(asked, authorization, declined(reason)),
         RAIL_UNAVAILABLE: ({ reason }) => Effect.succeed(declined("unexpected_verify_error", reason))
       })
     )
@@ -105,7 +116,7 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
       case "Refused":
         return declined(outcome.reason)
       case "Pending":
-        return { ...declined("settlement_pending"), transaction: outcome.transaction }
+        return { ...stillPending, transaction: outcome.transaction }
       case "Settled": {
         const { created_at: since } = Option.getOrThrow(yield* chain.get(id))
         return { transaction: outcome.transaction, since }
@@ -113,5 +124,5 @@ export const make = Effect.fnUntraced(function* ({ wasTold }: Pick<Told, "wasTol
     }
   })
 
-  return { kinds, refusal, take, isBegun, isOwed } satisfies Settling
+  return { kinds, refusal, take, isBegun, unlessAwaited } satisfies Settling
 })

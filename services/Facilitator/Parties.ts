@@ -30,8 +30,8 @@ export interface Settling {
   take(asked: Asked, authorization: Authorization, parties: Parties, until: number): Effect.Effect<Taken | Unsettled>
   /** Whether money was asked for by this word, and moved or may yet. */
   isBegun(authorization: Authorization): Effect.Effect<boolean>
-  /** Whether this was taken, and nobody was told: then nobody was served for it. */
-  isOwed(asked: Asked, authorization: Authorization): Effect.Effect<boolean>
+  /** The refusal, unless this was begun, and nobody was told of an outcome: then nobody was served for it. */
+  unlessAwaited(asked: Asked, authorization: Authorization, refusal: Declined): Effect.Effect<Declined | undefined>
 }
 
 const Party = Schema.Struct({

@@ -51,7 +51,8 @@ const verify = HttpApiEndpoint.post("verify", "/verify", { payload: Facilitation
         "`/v1/x402/facilitator`. Checks signature, amount, receiver, asset, network, validity and the payer's money, and uses nothing " +
         "up. The answer is 200 whatever it says; `invalidReason` is spelled as x402 spells it. On a live server `payTo` must be the address " +
         "of a wallet of the caller's tenant, as for settling, and a price whose settlement was known only after everybody was told `settlement_pending` " +
-        "verifies until it is said to be settled, also after its time: its payer may call again. Takes payloads of versions 2 and 1 (`x402Version` may be left to the payload): " +
+        "verifies until it is said to be settled, also after its time: its payer may call again, and is told `settlement_pending` until it " +
+        "is known. Takes payloads of versions 2 and 1 (`x402Version` may be left to the payload): " +
         `\`exact\` on Base (EIP-3009 and Permit2) and Solana, \`upto\` on Base. ${whoMayCall}with the scope \`x402:read\`.`,
       body: facilitation,
       answer: { isValid: true, payer }

@@ -104,6 +104,18 @@ layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("a pa
     })
   )
 
+  it.effect("is not said to be used, nor too late, before it is known what became of it", () =>
+    Effect.gen(function* () {
+      const { caller, facilitator, payment } = yield* pending
+      const reason = Effect.map(facilitator.verify(payment, caller), ({ invalidReason }) => invalidReason)
+      yield* does("refuse")
+      assert.strictEqual(yield* reason, "settlement_pending")
+      yield* later(600_000)
+      assert.strictEqual(yield* reason, "settlement_pending")
+      assert.notStrictEqual((yield* facilitator.verify(payment, undefined)).invalidReason, "settlement_pending")
+    })
+  )
+
   it.effect("is served once when it was taken after its seller had gone, also after its time", () =>
     Effect.gen(function* () {
       const [sold, never] = [yield* pending, yield* sale]
