@@ -73,7 +73,11 @@ export const make = Effect.fnUntraced(function* (options: {
     if (authorization.validUntil.getTime() < DateTime.toEpochMillis(answered)) return endsTooSoon[authorization.method]
     return yield* verify(authorization).pipe(
       Effect.as(undefined),
-      Effect.catchTag("AUTHORIZATION_REFUSED", ({ reason }) => Effect.succeed(reason))
+      Effect.catchTag("AUTHORIZATION_REFUSED", ({ reason }) => Effect.succeed(reason)),
+      // A rail with a wrong key answers nobody, and only those who wanted to pay would see it.
+      Effect.tapErrorTag("RAIL_UNAVAILABLE", ({ reason }) =>
+        Effect.logWarning("The settlement rail gave no answer", { reason })
+      )
     )
   })
 
