@@ -137,7 +137,7 @@ export const layer = (options: FacilitatorOptions) => Layer.effect(Rail, make(op
 const concluded = (settlement: Settlement, { body, status }: JsonHttp.JsonAnswer) => {
   const outcome = judge(settlement, status, body)
   if (outcome._tag !== "Pending" || outcome.transaction !== undefined) return Effect.succeed(outcome)
-  const said = { status, ...saidIn(Option.getOrUndefined(decodeSettled(body))?.errorReason) }
+  const said = { id: settlement.id, status, ...saidIn(Option.getOrUndefined(decodeSettled(body))?.errorReason) }
   return Effect.as(Effect.logWarning("A facilitator's answer to /settle decides nothing", said), outcome)
 }
 

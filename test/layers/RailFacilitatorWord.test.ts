@@ -125,7 +125,10 @@ describe("whoever runs the server", () => {
         [{ body: { success: false, errorReason: "Out of gas!", transaction: "" } }, /"reason":"Out of gas!"/]
       ] as const) {
         const { rail } = yield* facilitator([answer])
-        assert.match(yield* logged(rail.settle(settlement())), clue)
+        const wanted = settlement()
+        const said = yield* logged(rail.settle(wanted))
+        assert.match(said, clue)
+        assert.include(said, wanted.id)
       }
       const { rail } = yield* facilitator([{ body: settled }])
       assert.strictEqual(yield* logged(rail.settle(settlement())), "")
