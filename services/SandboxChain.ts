@@ -2,7 +2,8 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHmac } from "node:crypto"
 import { Currency } from "#domain/Money.ts"
-import { assetOf, encodeBase58 } from "#domain/Network.ts"
+import { assetOf, chainIdOf, encodeBase58 } from "#domain/Network.ts"
+import { answerEvmRpc } from "#domain/protocol/EvmRpc.ts"
 import { keyPair } from "#domain/protocol/SolanaKeys.ts"
 import { answerRpc, type RpcAnswer, type RpcRequest } from "#domain/protocol/SolanaRpc.ts"
 import { NotFound } from "#domain/Refusal.ts"
@@ -10,8 +11,9 @@ import { Deployment } from "./Deployment.ts"
 import { Secrets } from "./Secrets.ts"
 
 const slotMillis = 400
+const blockMillis = 2000
 
-/** What a client sees of Solana where the ledger is the chain. */
+/** What a client sees of the chains where the ledger is the chain. */
 export class SandboxChain extends Context.Service<
   SandboxChain,
   {
@@ -19,8 +21,10 @@ export class SandboxChain extends Context.Service<
     readonly feePayer: string
     /** A blockhash for offers, the same in every process and for everybody within a minute. `now` in milliseconds. */
     recentBlockhash(now: number): string
-    /** What a node answers to a request or a batch of them; there is no node outside the sandbox. */
+    /** What a node of Solana answers to a request or a batch of them; there is no node outside the sandbox. */
     ask(asked: RpcRequest | ReadonlyArray<RpcRequest>): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
+    /** The same of Base. */
+    askEvm(asked: RpcRequest | ReadonlyArray<RpcRequest>): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
   }
 >()("turnpike/services/SandboxChain") {
   static readonly layer = Layer.effect(
@@ -28,6 +32,8 @@ export class SandboxChain extends Context.Service<
     Effect.gen(function* () {
       const { environment } = yield* Deployment
       const secret = yield* (yield* Secrets).secret("sandbox chain")
+      const chainId = chainIdOf("base-sepolia") ?? 0n
+      const tokens = Currency.literals.map((symbol) => ({ ...assetOf("base-sepolia", symbol), symbol }))
       const mints = Currency.literals.map((currency) => assetOf("solana-devnet", currency).address)
 
       return SandboxChain.of({
@@ -44,6 +50,12 @@ export class SandboxChain extends Context.Service<
           // A new one each time: two payments that are alike in everything else are then two transactions.
           const blockhash = () => encodeBase58(SecureRandom.randomBytesUnsafe(32))
           const answer = (request: RpcRequest) => answerRpc(request, { slot, blockhash: blockhash(), mints })
+          return "method" in asked ? answer(asked) : asked.map(answer)
+        }),
+        askEvm: Effect.fn("SandboxChain.askEvm")(function* (asked) {
+          if (environment !== "sandbox") return yield* new NotFound({ resource: "chain", id: "evm-rpc" })
+          const block = Math.floor((yield* Clock.currentTimeMillis) / blockMillis)
+          const answer = (request: RpcRequest) => answerEvmRpc(request, { chainId, block, tokens })
           return "method" in asked ? answer(asked) : asked.map(answer)
         })
       })

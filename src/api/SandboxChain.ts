@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { EvmRpcAnswer, EvmRpcRequest } from "#domain/protocol/EvmRpc.ts"
 import { RpcAnswer, rpcLimits, RpcRequest } from "#domain/protocol/SolanaRpc.ts"
 import { documented } from "./Documented.ts"
 import { Visitors } from "./Visitors.ts"
@@ -24,8 +25,25 @@ const solanaRpc = HttpApiEndpoint.post("solanaRpc", "/solana-rpc", {
   })
 )
 
+const evmRpc = HttpApiEndpoint.post("evmRpc", "/evm-rpc", {
+  payload: Schema.Union([EvmRpcRequest, Schema.Array(EvmRpcRequest).check(...batch)]),
+  success: Schema.Union([EvmRpcAnswer, Schema.Array(EvmRpcAnswer)])
+}).annotateMerge(
+  documented({
+    summary: "Ask the sandbox's node of Base",
+    description:
+      "JSON-RPC 2.0 for clients that look for the payer's money on Base before they pay: the real Base Sepolia knows nothing of wallets " +
+      "here, so give them this address as their RPC URL. `eth_call` of the tokens USDC and EURC (`balanceOf` and `allowance`, enough for " +
+      "everybody, because the ledger says what is in a wallet; `decimals`, `symbol`, `name`, `version`; anywhere else is no contract), " +
+      "`eth_chainId`, `net_version` and `eth_blockNumber`; any other method is error -32601. One request, or a batch of up to 32. " +
+      "Sandbox only, 404 live.",
+    body: { jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] },
+    answer: { jsonrpc: "2.0", id: 1, result: "0x14a34" }
+  })
+)
+
 export class SandboxChainApi extends HttpApiGroup.make("sandbox")
-  .add(solanaRpc)
+  .add(solanaRpc, evmRpc)
   .middleware(Visitors)
   .prefix("/v1/sandbox")
   .annotateMerge(

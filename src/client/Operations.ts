@@ -60,6 +60,6 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   discovery:
     " GET resources/v1/x402/discovery manifest/.well-known/x402 well_known/.well-known/x402.json openapi/v1/x402/discovery/openapi.json",
   facilitator: "x402/facilitator POST verify/ settle/ GET supported/ resources/discovery/",
-  sandbox: "sandbox/solana-rpc POST solanaRpc",
+  sandbox: "POST solanaRpc/solana-rpc evmRpc/evm-rpc",
   system: "/health GET live/ ready/"
 }

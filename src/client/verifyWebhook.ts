@@ -32,7 +32,7 @@ export const verifyWebhook = async (options: VerifyWebhookOptions): Promise<Webh
   const secrets = secretsIn(options.secret)
   const time = Math.floor(Number(options.now ?? now()) / 1000)
   // Compared with what is no number, every age would pass or none.
-  if (!(toleranceSeconds >= 0)) throw new TypeError("toleranceSeconds must be a number of seconds")
+  if (!(toleranceSeconds >= 0)) throw new TypeError("toleranceSeconds must be 0 or more")
   if (!Number.isFinite(time)) throw new TypeError("now must be a time")
   const candidates = candidatesIn(options.headers ?? headersOf(options.body))
   const body = await bytesOf(options.body)

@@ -8,6 +8,9 @@ export const layer = HttpApiBuilder.group(
   "sandbox",
   Effect.fnUntraced(function* (handlers) {
     const chain = yield* SandboxChain
-    return handlers.handleAll({ solanaRpc: ({ payload }) => chain.ask(payload) })
+    return handlers.handleAll({
+      solanaRpc: ({ payload }) => chain.ask(payload),
+      evmRpc: ({ payload }) => chain.askEvm(payload)
+    })
   })
 )

@@ -26,7 +26,7 @@ const elsewhere = (environment: "sandbox" | "live") =>
     return yield* Effect.provideContext(SandboxChain, context)
   })
 
-layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox's Solana node", (it) => {
+layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox's nodes", (it) => {
   it.effect("shows a mint to anybody who asks as the client does", () =>
     Effect.gen(function* () {
       const mint = assetOf("solana-devnet", "EURC").address
@@ -130,11 +130,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox
     })
   )
 
+  it.effect("tells who looks for money on Base that it is there, request by request or all at once", () =>
+    Effect.gen(function* () {
+      const to = assetOf("base-sepolia", "EURC").address
+      const balance = request(1, "eth_call", [{ to, data: `0x70a08231${"0".repeat(64)}` }, "latest"])
+      const asking = (body: object) => send("/v1/sandbox/evm-rpc", { method: "POST", body })
+      const { json, status } = yield* asking(balance)
+      assert.strictEqual(status, 200)
+      assert.isAbove(Number(json.result), 0)
+      const batch = (yield* asking([balance, request(2, "eth_chainId")])).json
+      assert.deepStrictEqual(batch, [json, { jsonrpc: "2.0", id: 2, result: "0x14a34" }])
+    })
+  )
+
   it.effect("is not there on a live server", () =>
     Effect.gen(function* () {
       const live = yield* elsewhere("live")
-      const refusal = yield* Effect.flip(live.ask({ jsonrpc: "2.0", id: 1, method: "getHealth" }))
-      assert.strictEqual(refusal._tag, "NOT_FOUND")
+      for (const ask of [live.ask, live.askEvm]) {
+        const refusal = yield* Effect.flip(ask({ jsonrpc: "2.0", id: 1, method: "getHealth" }))
+        assert.strictEqual(refusal._tag, "NOT_FOUND")
+      }
     })
   )
 })

@@ -266,5 +266,20 @@ export const gateway: Terms = {
     error: "Why there is no `result`; absent with it",
     "error.code": "-32601: there is no such method here; -32602: its parameters are wrong",
     "error.message": "The same in words"
+  },
+  EvmRpcRequest: {
+    jsonrpc: "The version of JSON-RPC",
+    id: "What the answer is to carry as its `id`",
+    method: "`eth_call`, `eth_chainId`, `net_version` or `eth_blockNumber`; any other is answered with error -32601",
+    params: "What the method takes, in its order; none when left out"
+  },
+  EvmRpcAnswer: {
+    jsonrpc: "The version of JSON-RPC",
+    id: "The `id` of the request",
+    result: "What a node of Base answers to the method; absent with `error`",
+    error: "Why there is no `result`; absent with it",
+    "error.code":
+      "-32601: there is no such method here; -32602: its parameters are wrong; 3: the contract has no such function",
+    "error.message": "The same in words"
   }
 }

@@ -12,22 +12,28 @@ export const rpcLimits = { batch: 32, params: 8 }
 const RpcParam = Schema.Json.annotate({ description: "What the method takes" })
 const RpcId = Schema.Union([Schema.String.check(Schema.isMaxCodePoints(100)), Schema.Int])
 
-export const RpcRequest = Schema.Struct({
-  jsonrpc: Schema.Literal("2.0"),
-  id: RpcId,
-  method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100)),
-  params: Schema.optionalKey(Schema.Array(RpcParam).check(Schema.isMaxLength(rpcLimits.params)))
-}).annotate({ identifier: "SolanaRpcRequest" })
-export type RpcRequest = typeof RpcRequest.Type
-
-export const RpcAnswer = Schema.Union([
-  Schema.Struct({ jsonrpc: Schema.Literal("2.0"), id: RpcId, result: Schema.Json }),
+/** A request to a node, under the name that it has in the description of the API. */
+export const rpcRequest = (identifier: string) =>
   Schema.Struct({
     jsonrpc: Schema.Literal("2.0"),
     id: RpcId,
-    error: Schema.Struct({ code: Schema.Int, message: Schema.String })
-  })
-]).annotate({ identifier: "SolanaRpcAnswer" })
+    method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100)),
+    params: Schema.optionalKey(Schema.Array(RpcParam).check(Schema.isMaxLength(rpcLimits.params)))
+  }).annotate({ identifier })
+export const RpcRequest = rpcRequest("SolanaRpcRequest")
+export type RpcRequest = typeof RpcRequest.Type
+
+/** What a node answers, likewise. */
+export const rpcAnswer = (identifier: string) =>
+  Schema.Union([
+    Schema.Struct({ jsonrpc: Schema.Literal("2.0"), id: RpcId, result: Schema.Json }),
+    Schema.Struct({
+      jsonrpc: Schema.Literal("2.0"),
+      id: RpcId,
+      error: Schema.Struct({ code: Schema.Int, message: Schema.String })
+    })
+  ]).annotate({ identifier })
+export const RpcAnswer = rpcAnswer("SolanaRpcAnswer")
 export type RpcAnswer = typeof RpcAnswer.Type
 
 /** What a node knows at this moment. */

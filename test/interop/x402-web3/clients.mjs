@@ -11,12 +11,14 @@ const common = { protocol: "x402 v2 exact", header: "payment-signature", echoesQ
 const named = (client) => ({ ...common, client, version: versionOf(client, import.meta.dirname) })
 const receipt = (response) => getPaymentReceipt(response).transaction
 
+// It looks for the payer's money on the chain before it signs.
 const evmPrivateKey = generatePrivateKey()
+const evmRpcUrls = { "eip155:84532": `${server.baseUrl}/v1/sandbox/evm-rpc` }
 await suite({
   ...named("@dexterai/x402"),
   network: "base-sepolia",
   payer: await funded("base-sepolia", privateKeyToAccount(evmPrivateKey).address),
-  pay: (url, init, watch) => wrapFetch(watched(watch), { evmPrivateKey })(url, init),
+  pay: (url, init, watch) => wrapFetch(watched(watch), { evmPrivateKey, rpcUrls: evmRpcUrls })(url, init),
   receipt
 })
 
