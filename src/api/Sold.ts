@@ -11,8 +11,8 @@ export const paymentOffer = {
     code: { ...text, enum: ["PAYMENT_REQUIRED"], description: "What kind of answer this is, for programs" },
     accepts: {
       type: "array",
-      minItems: 1,
-      description: "The ways to pay by x402 version 1, of which one is enough",
+      description:
+        "The ways to pay by x402 version 1, of which one is enough; none where only `upto` is taken, which it does not know",
       items: {
         type: "object",
         properties: {

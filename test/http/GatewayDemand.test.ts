@@ -1,10 +1,22 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { toTypeId } from "#domain/Ids.ts"
+import { contradictions } from "./Description.ts"
 import { buyer, paidCall, send, server } from "./GatewayHarness.ts"
 import { baseSeller, decoded } from "./X402Harness.ts"
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call without payment", (it) => {
+  it.effect("a 402 is what the description of the API says, also where version 1 has no way to pay", () =>
+    Effect.gen(function* () {
+      for (const scheme of ["exact", "upto"] as const) {
+        const { path } = yield* baseSeller((_, response) => response.end(), { schemes: [scheme] })
+        const { json } = yield* send(path)
+        assert.strictEqual(json.accepts.length, scheme === "exact" ? 1 : 0)
+        assert.deepStrictEqual(contradictions({ $ref: "#/components/schemas/PaymentOffer" }, json), [], scheme)
+      }
+    })
+  )
+
   it.effect("a 402 speaks to native, x402 v2, x402 v1 and MPP clients at once", () =>
     Effect.gen(function* () {
       const shop = yield* baseSeller((_, response) => response.end(), {
