@@ -77,7 +77,9 @@ export const isMppCredential = (value: string): boolean => /^payment(?: |$)/i.te
 export const readPayment = (
   headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 ): Presented | Malformed | undefined => {
-  const x402 = [headers["payment-signature"], headers["x-payment"]].filter((value) => value !== undefined)
+  // Clients that do not look for the version of the 402 send one text under both names; which version it is of it says itself.
+  const named = new Set([headers["payment-signature"], headers["x-payment"]])
+  const x402 = [...named].filter((value) => value !== undefined)
   const mpp = [headers.authorization, headers["payment-authorization"]].filter(
     (value) => value !== undefined && isMppCredential(String(value))
   )

@@ -38,6 +38,13 @@ describe("the payment of a request", () => {
     }
   })
 
+  it("is one where the same stands under both names of x402", () => {
+    const texts = { X402V1: v1(payload)["x-payment"], X402V2: v2(payload)["payment-signature"] }
+    for (const [version, text] of Object.entries(texts)) {
+      assert.strictEqual(reason({ "x-payment": text, "payment-signature": text }), version)
+    }
+  })
+
   it("is one: more are refused", () => {
     const authorization = `Payment ${base64url(credential)}`
     assert.strictEqual(reason({ ...v1(payload), ...v2(payload) }), "multiple_payments")
