@@ -82,8 +82,8 @@ const refusal = {
 const offer = { "application/json": { schema: { $ref: "#/components/schemas/PaymentOffer" } } }
 
 /**
- * Everything below an endpoint's address is a call of it; two methods stand for all that it may serve. With `x-payment-info`: an agent that
- * looks up the address of an endpoint here takes an operation without it for free, and pays.
+ * Everything below an endpoint's address is a call of it; two methods stand for all that it may serve. Without `x-payment-info`: programs
+ * call what has it to see the price, and no endpoint is everywhere.
  */
 const gatewayCall = (method: "get" | "post") => ({
   tags: ["Payments for calls"],
@@ -97,7 +97,6 @@ const gatewayCall = (method: "get" | "post") => ({
     "`Authorization: Payment` (MPP). What may be called: `GET /v1/x402/discovery`, or `GET /v1/x402/discovery/openapi.json` with prices. " +
     "No credential is needed.",
   security: [],
-  "x-payment-info": paymentInfo,
   parameters: [
     {
       name: "endpointId",

@@ -234,13 +234,15 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
           }))
         )
         const asks = operations.filter(({ responses }) => responses["402"]?.content["application/json"] !== undefined)
-        const called = asks.filter(({ name }) => name.includes("/x402/{endpointId}"))
+        const [called, sold] = ["/x402/{endpointId}", "/v1/"].map((path) =>
+          asks.filter(({ name }) => name.includes(path))
+        )
         assert.deepStrictEqual(
-          called.map(({ name }) => name),
+          called?.map(({ name }) => name),
           ["get /x402/{endpointId}", "post /x402/{endpointId}"]
         )
         const paid = operations.filter((operation) => operation["x-payment-info"] !== undefined)
-        assert.deepStrictEqual(paid, asks)
+        assert.deepStrictEqual(paid, sold)
         assert.include(
           paid.map(({ name }) => name),
           "post /v1/scanner/scan"
