@@ -5,7 +5,8 @@ import { Currency } from "#domain/Money.ts"
 import { assetOf, chainIdOf, encodeBase58 } from "#domain/Network.ts"
 import { answerEvmRpc } from "#domain/protocol/EvmRpc.ts"
 import { keyPair } from "#domain/protocol/SolanaKeys.ts"
-import { answerRpc, type RpcAnswer, type RpcRequest } from "#domain/protocol/SolanaRpc.ts"
+import type { RpcAnswer, RpcRequest } from "#domain/protocol/NodeRpc.ts"
+import { answerSolanaRpc } from "#domain/protocol/SolanaRpc.ts"
 import { NotFound } from "#domain/Refusal.ts"
 import { Deployment } from "./Deployment.ts"
 import { Secrets } from "./Secrets.ts"
@@ -22,7 +23,9 @@ export class SandboxChain extends Context.Service<
     /** A blockhash for offers, the same in every process and for everybody within a minute. `now` in milliseconds. */
     recentBlockhash(now: number): string
     /** What a node of Solana answers to a request or a batch of them; there is no node outside the sandbox. */
-    ask(asked: RpcRequest | ReadonlyArray<RpcRequest>): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
+    askSolana(
+      asked: RpcRequest | ReadonlyArray<RpcRequest>
+    ): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
     /** The same of Base. */
     askEvm(asked: RpcRequest | ReadonlyArray<RpcRequest>): Effect.Effect<RpcAnswer | ReadonlyArray<RpcAnswer>, NotFound>
   }
@@ -44,12 +47,12 @@ export class SandboxChain extends Context.Service<
               .update(`blockhash ${Math.floor(now / 60_000)}`)
               .digest()
           ),
-        ask: Effect.fn("SandboxChain.ask")(function* (asked) {
+        askSolana: Effect.fn("SandboxChain.askSolana")(function* (asked) {
           if (environment !== "sandbox") return yield* new NotFound({ resource: "chain", id: "solana-rpc" })
           const slot = Math.floor((yield* Clock.currentTimeMillis) / slotMillis)
           // A new one each time: two payments that are alike in everything else are then two transactions.
           const blockhash = () => encodeBase58(SecureRandom.randomBytesUnsafe(32))
-          const answer = (request: RpcRequest) => answerRpc(request, { slot, blockhash: blockhash(), mints })
+          const answer = (request: RpcRequest) => answerSolanaRpc(request, { slot, blockhash: blockhash(), mints })
           return "method" in asked ? answer(asked) : asked.map(answer)
         }),
         askEvm: Effect.fn("SandboxChain.askEvm")(function* (asked) {

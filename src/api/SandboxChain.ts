@@ -1,15 +1,16 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { EvmRpcAnswer, EvmRpcRequest } from "#domain/protocol/EvmRpc.ts"
-import { RpcAnswer, rpcLimits, RpcRequest } from "#domain/protocol/SolanaRpc.ts"
+import { rpcLimits } from "#domain/protocol/NodeRpc.ts"
+import { SolanaRpcAnswer, SolanaRpcRequest } from "#domain/protocol/SolanaRpc.ts"
 import { documented } from "./Documented.ts"
 import { Visitors } from "./Visitors.ts"
 
 const batch = [Schema.isMinLength(1), Schema.isMaxLength(rpcLimits.batch)] as const
 
 const solanaRpc = HttpApiEndpoint.post("solanaRpc", "/solana-rpc", {
-  payload: Schema.Union([RpcRequest, Schema.Array(RpcRequest).check(...batch)]),
-  success: Schema.Union([RpcAnswer, Schema.Array(RpcAnswer)])
+  payload: Schema.Union([SolanaRpcRequest, Schema.Array(SolanaRpcRequest).check(...batch)]),
+  success: Schema.Union([SolanaRpcAnswer, Schema.Array(SolanaRpcAnswer)])
 }).annotateMerge(
   documented({
     summary: "Ask the sandbox's Solana node",

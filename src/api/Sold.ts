@@ -83,7 +83,8 @@ const offer = { "application/json": { schema: { $ref: "#/components/schemas/Paym
 
 /**
  * Everything below an endpoint's address is a call of it; two methods stand for all that it may serve. Without `x-payment-info`: programs
- * call what has it to see the price, and no endpoint is everywhere.
+ * call what has it to see the price, and where they find no endpoint the whole server is broken to them (mppx validate). Others take what
+ * has none for free until they call it (agentcash).
  */
 const gatewayCall = (method: "get" | "post") => ({
   tags: ["Payments for calls"],

@@ -9,7 +9,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const chain = yield* SandboxChain
     return handlers.handleAll({
-      solanaRpc: ({ payload }) => chain.ask(payload),
+      solanaRpc: ({ payload }) => chain.askSolana(payload),
       evmRpc: ({ payload }) => chain.askEvm(payload)
     })
   })

@@ -146,7 +146,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the sandbox
   it.effect("is not there on a live server", () =>
     Effect.gen(function* () {
       const live = yield* elsewhere("live")
-      for (const ask of [live.ask, live.askEvm]) {
+      for (const ask of [live.askSolana, live.askEvm]) {
         const refusal = yield* Effect.flip(ask({ jsonrpc: "2.0", id: 1, method: "getHealth" }))
         assert.strictEqual(refusal._tag, "NOT_FOUND")
       }

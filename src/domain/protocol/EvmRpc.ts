@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 of nodes of Base, as much of it as clients ask before they sign a payment.
-import { type RpcAnswer, rpcAnswer, type RpcRequest, rpcRequest } from "./SolanaRpc.ts"
+import { type RpcAnswer, rpcAnswer, type RpcRequest, rpcRequest } from "./NodeRpc.ts"
 
 export const EvmRpcRequest = rpcRequest("EvmRpcRequest")
 export const EvmRpcAnswer = rpcAnswer("EvmRpcAnswer")

@@ -1,40 +1,13 @@
 // JSON-RPC 2.0 of Solana nodes, as much of it as a client needs to sign a payment.
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { isOnCurve } from "../Edwards25519.ts"
 import { encodeBase58 } from "../Network.ts"
+import { type RpcAnswer, rpcAnswer, type RpcRequest, rpcRequest } from "./NodeRpc.ts"
 import { addressBytes, programs, sameBytes } from "./SolanaKeys.ts"
 import { decodeTransaction, type SolanaTransaction } from "./SolanaTransaction.ts"
 
-/** How many requests come in one batch, and how many parameters in one request. */
-export const rpcLimits = { batch: 32, params: 8 }
-
-/** Described, because generators of clients cannot write a list whose schema does not say what is in it. */
-const RpcParam = Schema.Json.annotate({ description: "What the method takes" })
-const RpcId = Schema.Union([Schema.String.check(Schema.isMaxCodePoints(100)), Schema.Int])
-
-/** A request to a node, under the name that it has in the description of the API. */
-export const rpcRequest = (identifier: string) =>
-  Schema.Struct({
-    jsonrpc: Schema.Literal("2.0"),
-    id: RpcId,
-    method: Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100)),
-    params: Schema.optionalKey(Schema.Array(RpcParam).check(Schema.isMaxLength(rpcLimits.params)))
-  }).annotate({ identifier })
-export const RpcRequest = rpcRequest("SolanaRpcRequest")
-export type RpcRequest = typeof RpcRequest.Type
-
-/** What a node answers, likewise. */
-export const rpcAnswer = (identifier: string) =>
-  Schema.Union([
-    Schema.Struct({ jsonrpc: Schema.Literal("2.0"), id: RpcId, result: Schema.Json }),
-    Schema.Struct({
-      jsonrpc: Schema.Literal("2.0"),
-      id: RpcId,
-      error: Schema.Struct({ code: Schema.Int, message: Schema.String })
-    })
-  ]).annotate({ identifier })
-export const RpcAnswer = rpcAnswer("SolanaRpcAnswer")
-export type RpcAnswer = typeof RpcAnswer.Type
+export const SolanaRpcRequest = rpcRequest("SolanaRpcRequest")
+export const SolanaRpcAnswer = rpcAnswer("SolanaRpcAnswer")
 
 /** What a node knows at this moment. */
 export interface RpcChain {
@@ -49,7 +22,7 @@ const blockhashLife = 150
 const nodeVersion = "2.2.0"
 
 /** The answer of a node that knows this and no more. */
-export const answerRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcChain): RpcAnswer => {
+export const answerSolanaRpc = ({ id, method, params = [] }: RpcRequest, chain: RpcChain): RpcAnswer => {
   const result = (value: Schema.Json): RpcAnswer => ({ jsonrpc: "2.0", id, result: value })
   const at = (value: Schema.Json) => result({ context: { apiVersion: nodeVersion, slot: chain.slot }, value })
   const error = (code: number, message: string): RpcAnswer => ({ jsonrpc: "2.0", id, error: { code, message } })

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Schema } from "effect"
 import { assetOf, encodeBase58 } from "#domain/Network.ts"
-import { answerRpc } from "#domain/protocol/SolanaRpc.ts"
+import { answerSolanaRpc } from "#domain/protocol/SolanaRpc.ts"
 import { recordings } from "./SvmRecordings.ts"
 import { keysOf, messageOf, type Parts, partsOf, wire } from "./SvmTransactions.ts"
 
 const mint = assetOf("solana-devnet", "USDC").address
 const chain = { slot: 7, blockhash: keysOf("hash").address, mints: [mint] }
 const ask = (method: string, ...params: ReadonlyArray<Schema.Json>) => {
-  const answer = answerRpc({ jsonrpc: "2.0", id: "a", method, params }, chain)
+  const answer = answerSolanaRpc({ jsonrpc: "2.0", id: "a", method, params }, chain)
   assert.strictEqual(answer.jsonrpc, "2.0")
   assert.strictEqual(answer.id, "a")
   return "result" in answer ? Object(answer.result) : Object(answer.error)

@@ -3,7 +3,7 @@ import { getBase64Encoder, getTransactionDecoder } from "@solana/kit"
 import { FailedTransactionMetadata, LiteSVM } from "litesvm"
 import { encodeBase58 } from "../../../src/domain/Network.ts"
 import { addressBytes, associatedTokenAccount, programs } from "../../../src/domain/protocol/SolanaKeys.ts"
-import { answerRpc } from "../../../src/domain/protocol/SolanaRpc.ts"
+import { answerSolanaRpc } from "../../../src/domain/protocol/SolanaRpc.ts"
 import { decodeTransaction } from "../../../src/domain/protocol/SolanaTransaction.ts"
 
 const token = encodeBase58(programs.token)
@@ -16,7 +16,7 @@ const failure = (result) => (result instanceof FailedTransactionMetadata ? resul
 export const openChain = (mint) => {
   const svm = new LiteSVM()
   const rpc = (request) =>
-    answerRpc(request, { slot: Number(svm.getClock().slot), blockhash: svm.latestBlockhash(), mints: [mint] })
+    answerSolanaRpc(request, { slot: Number(svm.getClock().slot), blockhash: svm.latestBlockhash(), mints: [mint] })
   const { value } = rpc({
     jsonrpc: "2.0",
     id: 1,

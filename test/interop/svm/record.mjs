@@ -7,7 +7,7 @@ import { findAssociatedTokenPda, TOKEN_2022_PROGRAM_ADDRESS } from "@solana-prog
 import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import { assetOf, caip2 } from "../../../src/domain/Network.ts"
-import { answerRpc } from "../../../src/domain/protocol/SolanaRpc.ts"
+import { answerSolanaRpc } from "../../../src/domain/protocol/SolanaRpc.ts"
 import { keysOf, seedOf } from "../../domain/protocol/SvmTransactions.ts"
 
 const usdc = assetOf("solana-devnet", "USDC").address
@@ -15,7 +15,7 @@ const eurc = assetOf("solana-devnet", "EURC").address
 const blockhash = keysOf("any hash").address
 const rpc = createServer(async (request, response) => {
   const body = JSON.parse((await request.toArray()).join(""))
-  response.end(JSON.stringify(answerRpc(body, { slot: 1, blockhash, mints: [usdc, eurc] })))
+  response.end(JSON.stringify(answerSolanaRpc(body, { slot: 1, blockhash, mints: [usdc, eurc] })))
 })
 await new Promise((resolve) => rpc.listen(0, "127.0.0.1", resolve))
 const rpcUrl = `http://127.0.0.1:${rpc.address().port}`
