@@ -108,8 +108,8 @@ export const prepareDemand = (asked: Asked, options: DemandOptions): Demand => {
     const asking = offersMpp ? challengesOf(key, asked, moment) : undefined
     const written = (salt: string) => asking && writeChallenge(asking(salt))
     if (methodOf(endpoint.network) === "solana") return written
-    const around = written(placeholder)?.split(`.${placeholder}"`)
-    return (salt) => around?.join(`.${salt}"`)
+    const shared = written(placeholder)?.split(`.${placeholder}"`)
+    return (salt) => shared?.join(`.${salt}"`)
   }
   const body = ({ quote }: Occasion): string =>
     JSON.stringify({
