@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Platform from "#layers/Platform.ts"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
 import { Facilitator } from "#services/Facilitator.ts"
-import { chained, does, live, moved, sale, saleWith } from "./FacilitatorLiveHarness.ts"
+import { chained, does, later, live, moved, sale, saleWith } from "./FacilitatorLiveHarness.ts"
 
 layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("the facilitator of a live server", (it) => {
   it.effect("moves the money on the chain, once however often it is asked", () =>
@@ -41,6 +41,7 @@ layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("the 
       assert.deepStrictEqual([waiting.success, waiting.errorReason], [false, "settlement_pending"])
       assert.match(waiting.transaction, /^0x[0-9a-f]{64}$/)
       yield* does("settle")
+      yield* later(60_000)
       const settled = yield* Effect.repeat(facilitator.settle(payment, caller), { until: ({ success }) => success })
       assert.strictEqual(settled.transaction, waiting.transaction)
 
@@ -119,10 +120,14 @@ layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("the 
     Effect.gen(function* () {
       yield* does("pending")
       const { caller, facilitator, payment, wallet } = yield* sale
-      assert.strictEqual((yield* facilitator.settle(payment, caller)).errorReason, "settlement_pending")
+      const waiting = yield* Effect.repeat(facilitator.settle(payment, caller), {
+        until: ({ transaction }) => transaction !== ""
+      })
+      assert.strictEqual(waiting.errorReason, "settlement_pending")
       yield* does("refuse")
       assert.isFalse((yield* facilitator.verify(payment, caller)).isValid, "nobody knows yet")
       yield* does("settle")
+      yield* later(60_000)
       const { reconcileDue } = yield* ChainSettlements
       const sql = yield* SqlClient.SqlClient
       const confirmed = sql`SELECT 1 FROM chain_settlements c JOIN wallets w ON w.address = c."authorization" ->> 'payTo'
@@ -160,6 +165,7 @@ layer(chained(live), { timeout: "60 seconds", excludeTestServices: true })("the 
       assert.isFalse((yield* deceived.facilitator.verify(deceived.payment, deceived.caller)).isValid)
       assert.deepStrictEqual(yield* told(deceived), used)
       yield* does("settle")
+      yield* later(60_000)
       yield* Effect.repeat(told(paid), {
         until: ([success]) => success === true,
         schedule: Schedule.spaced("10 millis")

@@ -43,19 +43,23 @@ export const patient = Layer.mergeAll(
     Clock.Clock,
     Effect.map(Clock.Clock, (clock): Clock.Clock => {
       const begun = clock.currentTimeMillisUnsafe()
-      return Object.assign(Object.create(clock), {
-        currentTimeMillisUnsafe: () => now + clock.currentTimeMillisUnsafe() - begun + time.passed
-      })
+      const currentTimeMillisUnsafe = () => now + clock.currentTimeMillisUnsafe() - begun + time.passed
+      // A clock's effects know the clock they were made for.
+      const currentTimeMillis = Effect.sync(currentTimeMillisUnsafe)
+      return Object.assign(Object.create(clock), { currentTimeMillisUnsafe, currentTimeMillis })
     })
   )
 )
 const short = Duration.millis(500)
-/** One that waits for less than until a chain is asked again: who waits has gone by then, and a test asks when it wants to. */
+/**
+ * One that asks a chain again after a minute, for which nobody waits: a test asks when it wants to. However slow the machine is, what the
+ * chain is to say next must not reach who still waits for what it said before.
+ */
 export const live = Layer.mergeAll(
   patient,
   Layer.effect(
     ChainPolicy,
-    Effect.map(ChainPolicy, (usual) => ({ ...usual, wait: short }))
+    Effect.map(ChainPolicy, (usual) => ({ ...usual, wait: short, firstRetry: usual.longestRetry }))
   ),
   Layer.succeed(SettlingWait, short)
 )
