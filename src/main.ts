@@ -4,6 +4,7 @@ import * as Arguments from "#layers/Arguments.ts"
 import * as Banner from "#layers/Banner.ts"
 import * as Bus from "#layers/Bus.ts"
 import * as CredentialsFile from "#layers/CredentialsFile.ts"
+import * as Custody from "#layers/Custody.ts"
 import * as DatabaseClock from "#layers/DatabaseClock.ts"
 import * as Fees from "#layers/Fees.ts"
 import * as Heap from "#layers/Heap.ts"
@@ -27,6 +28,7 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provide(Platform.layer),
   Layer.provide(Rail.layer),
   Layer.provide(Fees.layer),
+  Layer.provide(Custody.layer),
   Layer.provideMerge(Outbound.layer),
   Layer.provide(Bus.layer),
   Layer.provide(DatabaseClock.layer),

@@ -20,5 +20,6 @@ export const NewWallet = Schema.Struct({
   address: Schema.String,
   name: Schema.NullOr(Schema.String),
   metadata: Schema.fromJsonString(Metadata),
+  frozen_reason: Schema.NullOr(Schema.String),
   at: Schema.Date
 })

@@ -174,13 +174,15 @@ const freeze = HttpApiEndpoint.post("freeze", "/wallets/:id/freeze", {
 const unfreeze = HttpApiEndpoint.post("unfreeze", "/wallets/:id/unfreeze", {
   params,
   success: Wallet,
-  error: problem(NotFound)
+  error: problems(NotFound, Forbidden)
 })
   .annotate(Requires, { resource: "wallets", action: "write" })
   .annotateMerge(
     documented({
       summary: "Unfreeze a wallet",
-      description: "The wallet spends again. Unfreezing an active wallet answers 200 and changes nothing.",
+      description:
+        "The wallet spends again. Unfreezing an active wallet answers 200 and changes nothing. Live, a wallet whose money its owner " +
+        "spends on the chain stays frozen (403 `FORBIDDEN`), as it was made.",
       answer: wallet
     })
   )

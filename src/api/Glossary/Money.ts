@@ -36,7 +36,8 @@ const wallets: Terms = {
     balance_pending:
       "Held for payments and settlements under way: captured for the receiver when they succeed, available again otherwise",
     status: "`frozen`: receives, but does not spend. `closed` is not in use",
-    frozen_reason: "What was said when it was frozen; null unless it is",
+    frozen_reason:
+      "What was said when it was frozen, or made: live, the money that a chain brought to its address is spent by the key of the address; null unless it is",
     frozen_at: "Since when it is frozen; null unless it is. Freezing it again does not change it",
     metadata: shared.metadataShown,
     updated_at:
