@@ -33,23 +33,28 @@ const payment = [
 /** Some frameworks take the method that these name for the request's own. */
 const methodOverrides = ["x-http-method-override", "x-http-method", "x-method-override"] as const
 
-/** And some the address that these name: neither is what was paid for. */
-const addressOverrides = ["x-original-uri", "x-original-url", "x-rewrite-url"]
+/**
+ * And some the address that these name: neither is what was paid for. Servers of Python take what `SCRIPT_NAME` says off the path, and
+ * Rack has a file mapped to another address of the server before it.
+ */
+const addressOverrides = [
+  ...["path-info", "script-name", "x-script-name", "x-original-uri", "x-original-url", "x-rewrite-url"],
+  ...["x-accel-mapping", "x-sendfile-type"]
+]
 
 /** Who called, as proxies say it whom an origin may believe: it is we who call. */
 const callerAddresses = [
-  "cf-connecting-ip",
-  "fastly-client-ip",
-  "true-client-ip",
-  "x-client-ip",
-  "x-cluster-client-ip",
-  "x-host",
-  "x-original-forwarded-for",
-  "x-original-host",
-  "x-real-ip"
+  ...["cf-connecting-ip", "cf-connecting-ipv6", "cf-pseudo-ipv4", "client-ip", "cloudfront-viewer-address"],
+  ...["do-connecting-ip", "fastly-client-ip", "fly-client-ip", "true-client-ip", "x-appengine-user-ip"],
+  ...["x-azure-clientip", "x-azure-socketip", "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address"],
+  ...["x-host", "x-http-host-override", "x-nf-client-connection-ip", "x-original-forwarded-for", "x-original-host"],
+  ...["x-originating-ip", "x-real-ip", "x-remote-addr", "x-remote-ip", "x-vercel-forwarded-for"]
 ]
 
-/** Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. */
+/**
+ * Framing and `Host` are decided for each connection anew; the rest would let a caller speak for us. CGI makes `HTTP_PROXY` of `Proxy`,
+ * by which whatever runs there would make its own calls.
+ */
 const notForOrigin = new Set([
   ...hopByHop,
   ...payment,
@@ -59,7 +64,8 @@ const notForOrigin = new Set([
   "content-length",
   "expect",
   "forwarded",
-  "host"
+  "host",
+  "proxy"
 ])
 
 /** Those that are named here would change how a browser, or with the last two a cache, treats our whole host, not this one answer. */

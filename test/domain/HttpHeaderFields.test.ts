@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { headerValues, isEventStream, withHeaders } from "#domain/HttpHeaders.ts"
+import { headersForOrigin, headerValues, isEventStream, withHeaders } from "#domain/HttpHeaders.ts"
 
 describe("an event stream", () => {
   it("is what its type says", () => {
@@ -31,5 +31,33 @@ describe("the values of a field", () => {
 describe("adding header fields", () => {
   it("replaces fields of the same name", () => {
     assert.deepStrictEqual(withHeaders(["A", "1", "b", "2", "a", "3"], ["a", "new"]), ["b", "2", "a", "new"])
+  })
+})
+
+describe("fields by which a caller would speak for its proxy", () => {
+  /** What an origin sees of fields with these names. */
+  const seen = (...names: ReadonlyArray<string>) =>
+    headersForOrigin(
+      names.flatMap((name) => [name, "v"]),
+      []
+    ).filter((field, index) => index % 2 === 0 && field !== "Via")
+
+  it("say nothing to an origin of another path than the one that was paid for", () => {
+    const names = ["SCRIPT_NAME", "Script-Name", "X-Script-Name", "PATH_INFO", "X-Sendfile-Type", "X-Accel-Mapping"]
+    assert.deepStrictEqual(seen(...names, "X-Path"), ["X-Path"])
+  })
+
+  it("say nothing of whom they were called by, whichever proxy has the name", () => {
+    const names = [
+      ...["Client-IP", "Client_IP", "Fly-Client-IP", "DO-Connecting-IP", "CF-Connecting-IPv6", "CF-Pseudo-IPv4"],
+      ...["CloudFront-Viewer-Address", "X-Appengine-User-IP", "X-Azure-ClientIP", "X-Azure-SocketIP"],
+      ...["X-Envoy-External-Address", "X-HTTP-Host-Override", "X-NF-Client-Connection-IP", "X-Originating-IP"],
+      ...["X-Remote-Addr", "X-Remote-IP", "X-Vercel-Forwarded-For"]
+    ]
+    assert.deepStrictEqual(seen(...names, "X-IP"), ["X-IP"])
+  })
+
+  it("name no proxy for calls of the origin's own", () => {
+    assert.deepStrictEqual(seen("Proxy", "X-Proxy"), ["X-Proxy"])
   })
 })
