@@ -37,6 +37,8 @@ export const make = Effect.fnUntraced(function* <A>(
   const known = new Map<string, Entry<A>>()
   const unknown = new Map<string, number>()
   const loading = new Map<string, Deferred.Deferred<A | null>>()
+  /** What is being read, with those who wait for it. */
+  let reading: ReadonlyMap<string, Deferred.Deferred<A | null> | undefined> = new Map()
   const wanted = yield* Queue.bounded<string>(directoryPolicy.waiting)
   let forgotten = 0
 
@@ -83,8 +85,13 @@ export const make = Effect.fnUntraced(function* <A>(
       return Deferred.await(deferred)
     })
 
+  /** Who asks from now on does not wait with those who asked before: what they are told may be of before a change. */
+  const partFrom = (id: string) => {
+    if (reading.has(id) && loading.get(id) === reading.get(id)) loading.delete(id)
+  }
   const forget = (id: string | undefined) => {
     forgotten++
+    for (const one of id === undefined ? reading.keys() : [id]) partFrom(one)
     if (id === undefined) {
       known.clear()
       unknown.clear()
@@ -94,10 +101,9 @@ export const make = Effect.fnUntraced(function* <A>(
     }
   }
 
-  const answer = (ids: ReadonlyArray<string>, exit: Exit.Exit<ReadonlyMap<string, A>>, now: number, keep: boolean) => {
-    for (const id of ids) {
-      const deferred = loading.get(id)
-      loading.delete(id)
+  const answer = (waiting: typeof reading, exit: Exit.Exit<ReadonlyMap<string, A>>, now: number, keep: boolean) => {
+    for (const [id, deferred] of waiting) {
+      if (loading.get(id) === deferred) loading.delete(id)
       if (Exit.isFailure(exit)) {
         if (deferred !== undefined) Deferred.doneUnsafe(deferred, Exit.failCause(exit.cause))
         continue
@@ -110,25 +116,22 @@ export const make = Effect.fnUntraced(function* <A>(
 
   yield* Queue.takeAll(wanted).pipe(
     Effect.flatMap((taken) => {
-      const ids = [...new Set(taken)]
+      const asked = new Map(taken.map((id) => [id, loading.get(id)]))
       const before = forgotten
-      // An answer read before a change was announced may miss it: it is given, but not remembered.
-      return Effect.exit(read(ids)).pipe(
-        Effect.map((exit) => answer(ids, exit, monotonic(clock), before === forgotten))
+      reading = asked
+      // An answer read before a change was announced may miss it: it is given to who asked before, and not remembered.
+      return Effect.exit(read([...asked.keys()])).pipe(
+        Effect.map((exit) => answer(asked, exit, monotonic(clock), before === forgotten))
       )
     }),
     Effect.forever,
     Effect.forkScoped
   )
   yield* Effect.addFinalizer(() =>
-    Effect.sync(() =>
-      answer(
-        [...loading.keys()],
-        Exit.failCause(Cause.die(ServiceUnavailable.because("the server has stopped"))),
-        0,
-        false
-      )
-    )
+    Effect.sync(() => {
+      const stopped = Exit.failCause(Cause.die(ServiceUnavailable.because("the server has stopped")))
+      for (const waiting of [reading, new Map(loading)]) answer(waiting, stopped, 0, false)
+    })
   )
   return { peek, load, forget, forgotten: () => forgotten }
 })

@@ -275,4 +275,20 @@ layer(Test.layer, { timeout: "60 seconds" })("a directory", (it) => {
       assert.isUndefined(directory.peek("a"))
     })
   )
+
+  it.effect("tells who asks after a change was announced no answer of before it", () =>
+    Effect.gen(function* () {
+      const { answers, directory } = yield* make
+      const gate = yield* Deferred.make<void>()
+      answers(Effect.as(Deferred.await(gate), new Map([["a", 1]])))
+      const before = yield* Effect.forkChild(directory.load("a"))
+      yield* settled
+      directory.forget("a")
+      answers(Effect.succeed(new Map([["a", 2]])))
+      const after = yield* Effect.forkChild(directory.load("a"))
+      yield* settled
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual([yield* Fiber.join(before), yield* Fiber.join(after)], [1, 2])
+    })
+  )
 })
