@@ -83,6 +83,7 @@ const notForCaller = new Set([
   "service-worker-allowed",
   "set-cookie2",
   "strict-transport-security",
+  "use-as-dictionary",
   "edge-control",
   "surrogate-control"
 ])

@@ -191,7 +191,7 @@ describe("what a caller sees of an origin's headers", () => {
 
   it("leaves out what one seller would say to browsers for all of them", () => {
     const names = ["Accept-CH", "NEL", "Origin-Agent-Cluster", "Public-Key-Pins", "Report-To", "Reporting-Endpoints"]
-    const fields = [...names, "Service-Worker-Allowed"].map((name) => [name, "v"])
+    const fields = [...names, "Service-Worker-Allowed", "Use-As-Dictionary"].map((name) => [name, "v"])
     assert.deepStrictEqual(
       fields.filter((field) => headersForCaller(field).length > 0),
       []
