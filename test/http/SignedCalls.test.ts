@@ -2,8 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { signInText } from "#domain/protocol/Siwx.ts"
+import { Wallets } from "#services/Wallets.ts"
+import { payer as permitPayer, signPermit } from "../domain/protocol/Payers.ts"
 import { callsWith } from "./Callers.ts"
-import { balance, pay, server, tenant, wallet } from "./GatewayHarness.ts"
+import { balance, pay, send, server, tenant, wallet } from "./GatewayHarness.ts"
 import { authorize, baseSeller, callWith, decoded, encoded, reasonOf, signer, signFor } from "./X402Harness.ts"
 
 const funds = 1_000_000n
@@ -94,6 +96,29 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
       assert.deepStrictEqual([native.status, native.json.code], [422, "PAYMENT_REQUEST_INVALID"])
       assert.strictEqual(shop.backend.seen.length, 1)
       assert.strictEqual((yield* callWith(shop.path, own.header)).headers["x-payment-amount"], "0.001")
+    })
+  )
+
+  it.effect("by version 1 is at its payer's price, whoever else it names", () =>
+    Effect.gen(function* () {
+      const volumeDiscounts = [{ threshold: 1, priceMultiplier: 0 }]
+      const shop = yield* baseSeller((_, response) => response.end("sold"), { volumeDiscounts })
+      const regular = yield* signer(funds)
+      const { accepted, header, payload } = yield* signFor(regular.account, shop.path)
+      assert.strictEqual((yield* callWith(shop.path, header)).status, 200)
+      const stranger = yield* tenant
+      const wallets = yield* Wallets
+      const network = "base-sepolia"
+      const { id } = yield* wallets.create(stranger.principal, { network, address: permitPayer.address })
+      yield* wallets.fund(stranger.principal, id, { amount: funds, currency: "USDC" })
+      const deadline = BigInt(Math.floor(Date.now() / 1000) + 300)
+      const permit = yield* Effect.promise(() => signPermit("exact", { amount: 0n, to: accepted.payTo, deadline }))
+      const shown = { ...permit, authorization: payload.authorization }
+      const answer = yield* send(shop.path, {
+        headers: { "x-payment": encoded({ x402Version: 1, scheme: "exact", network, payload: shown }) }
+      })
+      assert.deepStrictEqual([answer.status, answer.json?.error], [402, "permit2_amount_mismatch"])
+      assert.strictEqual(shop.backend.seen.length, 1)
     })
   )
 

@@ -6,7 +6,7 @@ import type { Recover } from "./Eip712.ts"
 import { challengeOf, type CredentialRefusal, occasionIn, readCredential } from "./Mpp.ts"
 import { judgeQuote, type QuoteRefusal, readQuote, type SealedQuote } from "./SealedQuote.ts"
 import { feePayerOf, hasMemo, memoOf, quoteOfMemo, type SvmReason, verifySvmExact } from "./SvmExact.ts"
-import { type EvmReason, verifyEvm } from "./X402Evm.ts"
+import { type EvmReason, signedPart, verifyEvm } from "./X402Evm.ts"
 import { matchOffer, type OfferRefusal, offersOf, type Settlers, v1Networks } from "./X402Offers.ts"
 import { asFields, type Fields, type MppCredential, type Presented, type X402V1, type X402V2 } from "./X402Payload.ts"
 
@@ -90,15 +90,18 @@ const namedIn = (presented: Presented, settlers: Settlers, isKnown: (address: st
   }
 }
 
-/** Who says that it pays, not proven yet; undefined where that is not said. What it would be asked for may be looked up. */
+/**
+ * Who says that it pays, not proven yet; undefined where that is not said. What it would be asked for may be looked up: whoever is
+ * proven to pay in the end is nobody else.
+ */
 export const claimedPayer = ({ payload }: Presented): string | undefined => {
-  const { from } = asFields(payload.authorization) ?? asFields(payload.permit2Authorization) ?? payload
+  const { from } = signedPart(payload) ?? payload
   return typeof from === "string" && /^0x[0-9a-f]{40}$/i.test(from) ? from.toLowerCase() : undefined
 }
 
 const signedPrice = (payload: Fields): bigint | undefined => {
-  const signed =
-    asFields(payload.authorization)?.value ?? asFields(asFields(payload.permit2Authorization)?.permitted)?.amount
+  const { permitted, value } = signedPart(payload) ?? {}
+  const signed = asFields(permitted)?.amount ?? value
   return typeof signed === "string" && /^\d{1,19}$/.test(signed) ? BigInt(signed) : undefined
 }
 

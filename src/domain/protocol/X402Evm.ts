@@ -71,6 +71,10 @@ const uint = (value: unknown): bigint | undefined => {
 const endAt = (seconds: bigint): Date => dateOf(Number(seconds < latest ? seconds : latest) * 1000)
 const canonical = (text: unknown): string => String(text).toLowerCase()
 
+/** What is taken for signed of a payload, which may name a payer in more places than one: of both kinds the permit. */
+export const signedPart = (payload: Fields): Fields | undefined =>
+  asFields(payload.permit2Authorization) ?? asFields(payload.authorization)
+
 /** Whether the payer signed for this offer. The offer is ours: what it says is not questioned here. */
 export const verifyEvm = (payload: Fields, offer: Offer, context: EvmContext): EvmAccepted | EvmRefused => {
   const { signature } = payload

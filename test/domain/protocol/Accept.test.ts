@@ -273,7 +273,10 @@ describe("the payer that a payment names", () => {
   it("is known before anything is checked, so that its price can be looked up", async () => {
     const address = payer.address.toLowerCase()
     assert.strictEqual(claimed(v1(await signTransfer())), address)
-    assert.strictEqual(claimed(v1(await signPermit("exact"))), address)
+    const permit = await signPermit("exact")
+    assert.strictEqual(claimed(v1(permit)), address)
+    const other = { from: `0x${"1".repeat(40)}` }
+    assert.strictEqual(claimed(v1({ ...permit, authorization: other, ...other })), address, "the one who signed")
     assert.isUndefined(claimed(v1({ transaction: "AQID" })))
     for (const from of ["me", `${address}0`, `0${address}`, [address], 1, null]) {
       assert.isUndefined(claimed(v1({ authorization: { from } })), JSON.stringify(from))
