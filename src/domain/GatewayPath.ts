@@ -57,6 +57,13 @@ const meansOnce = (path: string): boolean => {
   }
 }
 
+/** Methods that a query names as forms do, whose own is POST: servers with a method override take one of them for the request's. */
+export const methodsInQuery = (target: string): ReadonlyArray<string> => {
+  const mark = target.indexOf("?")
+  const named = mark < 0 ? [] : new URLSearchParams(target.slice(mark)).getAll("_method")
+  return named.map((method) => method.trim().toUpperCase())
+}
+
 /** The path at the origin for what followed the endpoint's id, or undefined when the endpoint does not cover it. */
 export const originPath = (pattern: string, rest: string): string | undefined => {
   if (!pattern.endsWith("/*")) return rest === "" ? pattern : undefined

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { MethodNotAllowed } from "#api/Refusals.ts"
 import { allowed, serves } from "#domain/Endpoint.ts"
+import { methodsInQuery } from "#domain/GatewayPath.ts"
 import { refusedOverride } from "#domain/HttpHeaders.ts"
 import { Gateway } from "#services/Gateway.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
@@ -42,7 +43,11 @@ const route = Effect.gen(function* () {
         return prepare(decision.allow)
       case "Call": {
         const { method: served } = decision.snapshot.endpoint
-        const wanted = refusedOverride(request.headers, (method) => serves(served, method))
+        // What else a query says under this name is the origin's to read.
+        const isOther = (named: string) => serves("ANY", named) && !serves(served, named)
+        const wanted =
+          refusedOverride(headers, (method) => serves(served, method)) ??
+          (method === "POST" ? methodsInQuery(url).find(isOther) : undefined)
         if (wanted === undefined) return serve(decision, request, response, exchange)
         return exchange.refuse(new MethodNotAllowed({ method: wanted, allow: allowed(served).split(", ") }))
       }

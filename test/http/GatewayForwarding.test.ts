@@ -23,8 +23,15 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a request o
           assert.strictEqual(refused.headers.allow, "POST, OPTIONS")
         }
       }
+      for (const query of ["_method=DELETE", "a=b&%5Fmethod=delete", "_method=POST&_method=put"]) {
+        const refused = yield* send(`${shop.path}?${query}`, { method: "POST", headers: proof })
+        assert.deepStrictEqual([refused.status, refused.json.code], [405, "METHOD_NOT_ALLOWED"], query)
+      }
       assert.strictEqual(shop.backend.seen.length, 0)
       assert.deepStrictEqual(yield* balance(agent.purse), { posted: funds, held: 10_000n })
+      for (const query of ["_method=POST", "_method=sms", "method=DELETE"]) {
+        assert.strictEqual((yield* paidCall(agent, `${shop.path}?${query}`, { method: "POST" })).status, 200, query)
+      }
     })
   )
 
