@@ -113,9 +113,9 @@ export class Doctor extends Context.Service<
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
-/** What Postgres says of a value that is not what it has to be, or of what is not there; undefined when something else is wrong. */
+/** What Postgres says of a value that is not what it has to be, of a page or a file that is damaged, or of what is not there. */
 const unreadable = ({ reason: { cause } }: SqlError) =>
-  Predicate.hasProperty(cause, "code") && /^(22|42(P01|703|883))/.test(String(cause.code))
+  Predicate.hasProperty(cause, "code") && /^(22|42(P01|703|883)|58|XX)/.test(String(cause.code))
     ? String(Predicate.hasProperty(cause, "message") ? cause.message : cause.code)
     : undefined
 

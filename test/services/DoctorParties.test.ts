@@ -50,6 +50,7 @@ const once = "the indexes that let nothing be there twice are in place"
 const found = "the indexes by which rows are found are in place"
 const ruled = "what a row may not be (CHECK), or refer to in vain (FOREIGN KEY), is refused"
 const awake = "no trigger of a table is switched off"
+const batched = "a batch's totals are those of its items, each of which has its own place"
 const comes = "every time is one that comes: what is due at the end of all times is never done"
 
 const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
@@ -131,7 +132,8 @@ const damages: ReadonlyArray<readonly [promise: string, statement: string]> = [
   [awake, "ALTER TABLE events DISABLE TRIGGER append_only"],
   [comes, "UPDATE holds SET expires_at = 'infinity'"],
   [comes, "UPDATE scheduled_transfers SET due_at = 'infinity'"],
-  [comes, "DROP TABLE agent_challenges"]
+  [comes, "DROP TABLE agent_challenges"],
+  [batched, "UPDATE pg_class SET relfilenode = 1 WHERE oid = 'batches'::regclass"]
 ]
 
 const examined = Effect.gen(function* () {
