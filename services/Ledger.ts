@@ -185,7 +185,8 @@ export class Ledger extends Context.Service<
       }).pipe(Effect.withSpan("Ledger.expireDue"))
 
       // The oldest first, which an index has in its order: any of them would be looked for among all that are over, by each step.
-      // Judged twice: before 18.1 and its like, Postgres deletes a row by its place although it was written anew meanwhile.
+      // One that is used again at this moment is left alone: whoever uses it has the head of the log, and may want others that go
+      // here as well. Were it waited for, the two would wait for each other, and all money with them.
       const dropKeys = SqlSchema.findOne({
         Request: Schema.Date,
         Result: Schema.Struct({ dropped: Schema.Int }),
@@ -193,7 +194,8 @@ export class Ledger extends Context.Service<
           sql`WITH old AS (
               DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
                 SELECT ctid FROM idempotency_keys WHERE expires_at < ${now} ORDER BY expires_at LIMIT 5000
-              )) AND expires_at < ${now} RETURNING 1
+                FOR UPDATE SKIP LOCKED
+              )) RETURNING 1
             ) SELECT count(*)::int AS dropped FROM old`
       })
       const forgetKeys = Effect.flatMap(DateTime.nowAsDate, dropKeys).pipe(
