@@ -37,14 +37,22 @@ const unshared = (body: RequestInit["body"]) => {
   return copy
 }
 
-/** Where a request comes from, which `fetch` forgets over any option, and what ends it: Node does not abort a copy that nobody holds. */
-const kept = ({ referrer, referrerPolicy, signal }: Request): RequestInit => ({ referrer, referrerPolicy, signal })
+/** Where a request comes from, which `fetch` forgets over any option. */
+const kept = ({ referrer, referrerPolicy }: Request): RequestInit => ({ referrer, referrerPolicy })
 
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit): Attempts => {
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(given.headers ?? original?.headers)
-  // Of the caller's headers some can be read only once, such as the entries of a map.
-  const init = { ...(original && kept(original)), ...given, ...(given.headers && { headers }) }
+  // Null leaves that of the request, undefined says nothing.
+  const { signal = original?.signal } = given
+  const init = {
+    ...(original && kept(original)),
+    ...given,
+    // Some can be read only once, such as the entries of a map.
+    ...(given.headers && { headers }),
+    // Also that of the request: Node does not abort a copy that nobody holds.
+    ...(signal && { signal })
+  }
   init.body &&= unshared(init.body)
   // The request whose body is sent.
   const source = init.body == null ? original : undefined
@@ -52,8 +60,6 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
   const address = original ?? String(input)
   // Every attempt reads a copy: of a request, the first to be read would be the last.
   const copy = () => source?.clone() ?? address
-  // Null leaves that of the request.
-  const { signal = original?.signal } = init
   const plain = new Request(original?.url ?? address, { method: init.method ?? original?.method ?? "GET" })
   return {
     method: plain.method,

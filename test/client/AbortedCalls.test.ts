@@ -24,6 +24,16 @@ describe("an aborted call", () => {
     return fetch
   }
   const hanging = new Promise<never>(() => undefined)
+  /** Aborts when what nobody holds has been collected. */
+  const abandoned = async (controller: AbortController) => {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc")
+    for (let round = 0; round < 5; round++) {
+      collect()
+      await new Promise((done) => setTimeout(done, 10))
+    }
+    controller.abort(reason)
+  }
 
   it("ends before it began", async () => {
     const bank = await bankThat()
@@ -186,24 +196,27 @@ describe("an aborted call", () => {
   })
 
   it("ends by the signal of its request, though nothing holds the copies that were sent", async () => {
-    setFlagsFromString("--expose-gc")
-    const collect = runInNewContext("gc")
     const bank = await bankThat()
     const controller = new AbortController()
-    const leave = async () => {
-      for (let round = 0; round < 5; round++) {
-        collect()
-        await new Promise((done) => setTimeout(done, 10))
-      }
-      controller.abort(reason)
-    }
     const shop = await stranger(({ headers }, response) => {
       if (headers["x-payment-proof"] === undefined) return json(response, 402, challenge(bank.url))
       response.write("first")
-      return leave()
+      return abandoned(controller)
     })
     const request = new Request(shop.url, { method: "POST", body: "a question", signal: controller.signal })
     const answer = await agentOf(bank)(request)
+    assert.strictEqual(await answer.text().catch((error) => error), request.signal.reason)
+  })
+
+  it("ends by the signal of its request beside an option that says nothing", async () => {
+    const bank = await bankThat()
+    const controller = new AbortController()
+    const shop = await stranger((_, response) => {
+      response.write("first")
+      return abandoned(controller)
+    })
+    const request = new Request(shop.url, { signal: controller.signal })
+    const answer = await agentOf(bank)(request, Object.fromEntries([["signal", undefined]]))
     assert.strictEqual(await answer.text().catch((error) => error), request.signal.reason)
   })
 
