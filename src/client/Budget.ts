@@ -7,7 +7,7 @@ import { today } from "./Time.ts"
  * many may get `true` as fit. Give several processes one store, and they share one daily cap.
  */
 export interface SpendingStore {
-  /** Adds `micros` to what was spent, unless the sum would be above `limit`; says whether it did. */
+  /** Adds `micros`, which are never above `limit` alone, to what was spent, unless the sum would be; says whether it did. */
   reserve(key: string, micros: bigint, limit: bigint): boolean | PromiseLike<boolean>
   /** Takes `micros` off again: they were not charged. */
   giveBack(key: string, micros: bigint): void | PromiseLike<void>
@@ -68,7 +68,9 @@ export const reserve = async (caps: Caps, micros: bigint, currency: string): Pro
   }
   if (micros > caps.perCall) throw above("ABOVE_MAX_PER_CALL", "maxPerCall", caps.perCall)
   const key = spendingKey(currency)
-  if (!(await caps.store.reserve(key, micros, caps.perDay))) throw above("ABOVE_MAX_PER_DAY", "maxPerDay", caps.perDay)
+  // A store may look at the limit only where there is a sum before it, as the one statement in SQL of the guide does.
+  if (micros > caps.perDay || !(await caps.store.reserve(key, micros, caps.perDay)))
+    throw above("ABOVE_MAX_PER_DAY", "maxPerDay", caps.perDay)
   let open = true
   return {
     settle: async (charged) => {
