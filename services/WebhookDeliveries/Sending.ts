@@ -31,7 +31,7 @@ export interface Ended {
 
 const readEvents = Pipeline.statement(
   [OID.int8Array],
-  "SELECT seq, id, tenant_id, type, data::text, created_at FROM events WHERE log = 1 AND seq = ANY($1)"
+  "SELECT id, tenant_id, type, data::text, created_at FROM events WHERE log = 1 AND seq = ANY($1)"
 )
 
 /** How many bytes of bodies are remembered: an event for many subscriptions is read and put into words once. */
@@ -68,25 +68,24 @@ export const make = Effect.fnUntraced(function* (
   const bodies = new Bodies(remembered)
 
   const read = Effect.fnUntraced(function* (seqs: ReadonlyArray<bigint>) {
-    const found = new Map<bigint, Buffer>()
+    const found = new Map<string, Buffer>()
     const [rows = []] = yield* fly([{ statement: readEvents, values: [seqs] }])
     for (const row of rows) {
-      const seq = Pipeline.bigint(row[0])
       const event = {
-        id: Pipeline.text(row[1]),
-        tenant_id: Pipeline.text(row[2]),
-        type: Pipeline.text(row[3]),
-        data: Pipeline.text(row[4]),
-        at: Pipeline.date(row[5])
+        id: Pipeline.text(row[0]),
+        tenant_id: Pipeline.text(row[1]),
+        type: Pipeline.text(row[2]),
+        data: Pipeline.text(row[3]),
+        at: Pipeline.date(row[4])
       }
-      found.set(seq, bodies.remember(seq, bodyOf(event, environment)))
+      found.set(event.id, bodies.remember(event.id, bodyOf(event, environment)))
     }
     return found
   })
 
-  const bodyOfAttempt = (attempt: Attempt, found: ReadonlyMap<bigint, Buffer>): Buffer | undefined => {
+  const bodyOfAttempt = (attempt: Attempt, found: ReadonlyMap<string, Buffer>): Buffer | undefined => {
     const { event_at, event_data, event_id, event_seq, event_type, tenant_id } = attempt
-    if (event_seq !== null) return bodies.get(event_seq) ?? found.get(event_seq)
+    if (event_seq !== null) return bodies.get(event_id) ?? found.get(event_id)
     if (event_data === null || event_at === null) return undefined
     const event = { id: event_id, type: event_type, at: event_at, data: event_data, tenant_id }
     return Buffer.from(bodyOf(event, environment))
@@ -126,9 +125,9 @@ export const make = Effect.fnUntraced(function* (
   /** Begins all of these calls; each end is told, and each that is not begun. */
   return Effect.fnUntraced(function* (attempts: ReadonlyArray<Attempt>) {
     const missing = new Set<bigint>()
-    for (const { event_seq } of attempts)
-      if (event_seq !== null && bodies.get(event_seq) === undefined) missing.add(event_seq)
-    const found = missing.size === 0 ? new Map<bigint, Buffer>() : yield* read([...missing])
+    for (const { event_id, event_seq } of attempts)
+      if (event_seq !== null && bodies.get(event_id) === undefined) missing.add(event_seq)
+    const found = missing.size === 0 ? new Map<string, Buffer>() : yield* read([...missing])
     for (const attempt of attempts) {
       const body = bodyOfAttempt(attempt, found)
       // This process was asleep: whoever cleans up after it may be at it. Nobody is called; the attempt is made again.
@@ -136,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
         onSkip(attempt)
         continue
       }
-      // The log keeps everything, so this cannot be; if it is, nobody was called and nobody is to blame.
+      // The log keeps everything, so this cannot be, unless the database is back at an earlier state: nobody was called.
       if (body === undefined) onEnd(ended(attempt, monotonic(clock), nothing))
       else send(attempt, body)
     }
