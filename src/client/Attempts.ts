@@ -37,16 +37,14 @@ const unshared = (body: RequestInit["body"]) => {
   return copy
 }
 
-/** Where a request comes from, which `fetch` forgets over any option. */
-const kept = ({ referrer, referrerPolicy }: Request): RequestInit => ({ referrer, referrerPolicy })
-
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit): Attempts => {
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(given.headers ?? original?.headers)
   // Null leaves that of the request, undefined says nothing.
   const { signal = original?.signal } = given
   const init = {
-    ...(original && kept(original)),
+    // Where a request comes from `fetch` forgets over any option.
+    ...(original && { referrer: original.referrer, referrerPolicy: original.referrerPolicy }),
     ...given,
     // Some can be read only once, such as the entries of a map.
     ...(given.headers && { headers }),
