@@ -61,6 +61,16 @@ export const isUnasked = (error: Error): boolean =>
 export const brokeOff = (error: Error): boolean =>
   error instanceof errors.ResponseContentLengthMismatchError || codeOf(error) === "HPE_INVALID_EOF_STATE"
 
+const certificate =
+  /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$/
+
+/** Whether that is what Node says of a certificate that it does not trust, or of TLS that failed. */
+export const isOfTls = (code: string): boolean => certificate.test(code)
+
+/** Whether a name could not be looked up: whoever asks name servers has the codes of connections as well. */
+export const isOfName = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && /^(query|getaddrinfo)/.test(String(error.syscall))
+
 const endings = new Set(["UND_ERR_SOCKET", "ORIGIN_RESET", "EPIPE"])
 
 /** Whether a connection ended that had brought something before: origins close one that is idle just as the next request leaves. */

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
 import { headerText } from "./Collector.ts"
-import { isUnasked, outsideUndici, reasonOf } from "./Failure.ts"
+import { isOfName, isOfTls, isUnasked, outsideUndici, reasonOf } from "./Failure.ts"
 import { keep } from "./Pieces.ts"
 
 /** One message. `timeoutMillis` covers everything from lookup to the last byte. */
@@ -124,27 +124,13 @@ class Posting implements Dispatcher.DispatchHandler {
 }
 
 const failures: ReadonlyMap<string, PostFailure> = new Map([
-  ["ENOTFOUND", "dns"],
-  ["ENODATA", "dns"],
-  ["ESERVFAIL", "dns"],
-  ["EREFUSED", "dns"],
-  ["ETIMEOUT", "dns"],
-  ["EAI_AGAIN", "dns"],
   ["ECONNREFUSED", "refused"],
   ["ECONNRESET", "reset"],
   ["ORIGIN_RESET", "reset"],
   ["EPIPE", "reset"],
   ["UND_ERR_SOCKET", "reset"],
   ["UND_ERR_CONNECT_TIMEOUT", "timeout"],
-  ["ETIMEDOUT", "timeout"],
-  ["EPROTO", "tls"],
-  ["CERT_HAS_EXPIRED", "tls"],
-  ["CERT_NOT_YET_VALID", "tls"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "tls"],
-  ["UNABLE_TO_GET_ISSUER_CERT", "tls"],
-  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "tls"],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tls"]
+  ["ETIMEDOUT", "timeout"]
 ])
 
 const failureOf = (error: Error): PostFailure => {
@@ -152,9 +138,10 @@ const failureOf = (error: Error): PostFailure => {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   const code = first instanceof Error && "code" in first && typeof first.code === "string" ? first.code : ""
   if (isUnasked(error)) return "bad_response"
+  if (isOfName(first)) return "dns"
   const known = failures.get(code)
   if (known !== undefined) return known
-  if (code.startsWith("ERR_TLS") || code.startsWith("ERR_SSL")) return "tls"
+  if (isOfTls(code)) return "tls"
   const reason = reasonOf(error)
   if (reason === "ForbiddenAddress") return "forbidden_address"
   return reason === "BadResponse" ? "bad_response" : reason === "Timeout" ? "timeout" : "unreachable"

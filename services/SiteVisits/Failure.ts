@@ -1,7 +1,7 @@
 import { errors } from "undici"
 import { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import { ScannerUnavailable } from "#domain/ScannerRefusal.ts"
-import { reasonOf } from "../PublicHttp/Failure.ts"
+import { isOfName, isOfTls, reasonOf } from "../PublicHttp/Failure.ts"
 import { ForbiddenTarget } from "../PublicHttp/GuardedConnector.ts"
 import type { NoAnswer } from "./Visit.ts"
 
@@ -37,8 +37,6 @@ export const refusalOf = (domain: string, outcome: NoAnswer): DomainNotAllowed |
 /** The name does not exist, or has no address: name servers said so. */
 const noSuchName = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"])
 
-const certificate = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$|^INVALID_PURPOSE$/
-
 const words: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "the connection was refused"],
   ["ECONNRESET", "the connection was reset"],
@@ -53,8 +51,7 @@ export const failureOf = (error: Error): Failure => {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   if (first instanceof ForbiddenTarget) return { reason: "forbidden_address", detail: first.reason }
   const code = first instanceof Error && "code" in first && typeof first.code === "string" ? first.code : ""
-  const call = first instanceof Error && "syscall" in first && typeof first.syscall === "string" ? first.syscall : ""
-  if (call.startsWith("query") || call === "getaddrinfo") {
+  if (isOfName(first)) {
     return noSuchName.has(code)
       ? { reason: "name_not_found", detail: "the name has no address" }
       : { reason: "unreachable", detail: `${lookupFailed}: ${code}` }
@@ -62,7 +59,7 @@ export const failureOf = (error: Error): Failure => {
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
     return { reason: "timeout", detail: "no connection was made in time" }
   }
-  if (certificate.test(code)) return { reason: "tls", detail: code }
+  if (isOfTls(code)) return { reason: "tls", detail: code }
   if (first instanceof errors.HTTPParserError) return { reason: "bad_response", detail: "the answer is not HTTP" }
   return byReason(reasonOf(error), code)
 }

@@ -11,9 +11,10 @@ export const DeliveryStatus = Schema.Literals(["pending", "delivered", "failed"]
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
 /**
- * Why an attempt failed: an answer that is not 2xx; no whole answer in time; a name without an address; a connection refused, not
- * made or cut; TLS that cannot be trusted; an address that must not be called; an answer that is not HTTP. `lost`: whoever made the
- * attempt did not live to say what came of it. `stopped`: the subscription was paused or disabled before it was made.
+ * Why an attempt failed: an answer that is not 2xx; no whole answer in time; a name without an address, or that nobody could be asked
+ * about; a connection refused, not made or cut; TLS that cannot be trusted; an address that must not be called; an answer that is not
+ * HTTP. `lost`: whoever made the attempt did not live to say what came of it. `stopped`: the subscription was paused or disabled before
+ * it was made.
  */
 export const DeliveryFailure = Schema.Literals([
   "status",

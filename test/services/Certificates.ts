@@ -19,6 +19,7 @@ const isAuthority = sequence(
   der(0x04, sequence(der(0x01, Buffer.from([255]))))
 )
 const forHost = (host: string) => sequence(oid("551d11"), der(0x04, sequence(text(0x82, host))))
+const forClients = sequence(oid("551d25"), der(0x04, sequence(oid("2b06010505070302"))))
 
 interface Signer {
   readonly name: string
@@ -29,7 +30,7 @@ const certificate = (
   subject: { readonly name: string; readonly key: KeyObject },
   { key, name }: Signer,
   { from, until }: { readonly from: Date; readonly until: Date },
-  extension: Buffer
+  ...extensions: ReadonlyArray<Buffer>
 ): string => {
   const spki = subject.key.export({ type: "spki", format: "der" })
   const serial = createHash("sha256").update(subject.name).update(spki).digest().subarray(0, 8)
@@ -42,7 +43,7 @@ const certificate = (
     sequence(time(from), time(until)),
     commonName(subject.name),
     spki,
-    der(0xa3, sequence(extension))
+    der(0xa3, sequence(...extensions))
   )
   const signature = createSign("sha256").update(body).sign(key)
   const whole = sequence(body, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature))
@@ -63,11 +64,13 @@ export const authority = (now: number) => {
   const cert = certificate({ name: signer.name, key: own.publicKey }, signer, days(100, 100), isAuthority)
   return {
     cert,
-    certify: (host: string, before: number, after: number) => {
+    /** `isClient`: it proves who calls, and no server. */
+    certify: (host: string, before: number, after: number, isClient = false) => {
       const { privateKey, publicKey } = pair()
+      const use = isClient ? [forClients] : []
       return {
         key: privateKey.export({ type: "pkcs8", format: "pem" }),
-        cert: certificate({ name: host, key: publicKey }, signer, days(before, after), forHost(host))
+        cert: certificate({ name: host, key: publicKey }, signer, days(before, after), forHost(host), ...use)
       }
     }
   }

@@ -35,6 +35,13 @@ describe("a message to a name", () => {
     })
   })
 
+  it("is not sent where the name cannot be asked about: nobody refused it", async () => {
+    // Nobody listens at port 1.
+    const http = await publicHttp({ nameServers: ["127.0.0.1:1"] })
+    assert.strictEqual(await cameOf(http, "https://somebody.example"), "dns")
+    assert.strictEqual(await cameOf(http, `https://${"a".repeat(64)}.example`), "dns")
+  })
+
   it("is judged again for every connection: a name that changes its address leads nowhere new", async () => {
     const records: Record<string, ReadonlyArray<string>> = {}
     const port = await httpOrigin((_, response) => response.writeHead(200, { connection: "close" }).end())
@@ -56,8 +63,8 @@ describe("a message over TLS", () => {
   beforeAll(() => setDefaultCACertificates([...trusted, cert]))
   afterAll(() => setDefaultCACertificates(trusted))
 
-  const serves = async (host: string, before: number, after: number) => {
-    const server = createServer(certify(host, before, after), (_, response) => response.end("yes"))
+  const serves = async (...of: Parameters<typeof certify>) => {
+    const server = createServer(certify(...of), (_, response) => response.end("yes"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     return { port: (server.address() as AddressInfo).port, close: () => server.close() && server.closeAllConnections() }
   }
@@ -71,6 +78,13 @@ describe("a message over TLS", () => {
     const { close, port } = await serves(host, before, after)
     const http = await publicHttp({ allowLoopback: true })
     assert.strictEqual(await cameOf(http, `https://localhost:${port}`), outcome)
+    close()
+  })
+
+  it("with a certificate that proves no server", async () => {
+    const { close, port } = await serves("localhost", 1, 1, true)
+    const http = await publicHttp({ allowLoopback: true })
+    assert.strictEqual(await cameOf(http, `https://localhost:${port}`), "tls")
     close()
   })
 

@@ -68,7 +68,7 @@ export const platform: Terms = {
     "response.body": "The first 16 KiB of its body, as text",
     "response.truncated": "Whether the body was longer",
     failure:
-      "Why the attempt failed: `status` (an answer other than 2xx), `timeout` (no whole answer within 15 seconds), `dns` (the name has no address), `refused`, `unreachable` or `reset` (a connection refused, not made or cut), `tls` (its certificate cannot be trusted), `forbidden_address` (an address that must not be called), `bad_response` (no HTTP), `lost` (the process ended before it was known), `stopped` (the webhook was paused or disabled before); null otherwise",
+      "Why the attempt failed: `status` (an answer other than 2xx), `timeout` (no whole answer within 15 seconds), `dns` (the name has no address, or could not be looked up), `refused`, `unreachable` or `reset` (a connection refused, not made or cut), `tls` (its certificate cannot be trusted), `forbidden_address` (an address that must not be called), `bad_response` (no HTTP), `lost` (the process ended before it was known), `stopped` (the webhook was paused or disabled before); null otherwise",
     next_retry_at:
       "When the attempt after this one is due, or this one while it is a pending repetition; null when none is"
   },
