@@ -31,12 +31,11 @@ export class Ledger extends Context.Service<
     }
     /** What was answered under this key, if it is remembered: for callers who can no longer ask for the same. */
     recall(claim: IdempotencyClaim): Effect.Effect<Option.Option<unknown>, IdempotencyKeyReused>
-    /** Opens an empty account under this id, not frozen unless that is said; joins the caller's transaction. */
+    /** Opens an empty account under this id; joins the caller's transaction. */
     open(account: {
       readonly id: string
       readonly purpose: "wallet" | "scanner_credits" | "stream"
       readonly currency: LedgerCurrency
-      readonly frozen?: boolean
     }): Effect.Effect<void>
     /** A frozen account receives and its open holds may still be captured, but it spends nothing new. Joins the caller's transaction. */
     setFrozen(id: string, frozen: boolean): Effect.Effect<void, NotFound>
@@ -104,10 +103,10 @@ export class Ledger extends Context.Service<
         return Option.some(known.value.result)
       })
 
-      const open: Ledger["Service"]["open"] = ({ id, purpose, currency, frozen = false }) =>
+      const open: Ledger["Service"]["open"] = ({ id, purpose, currency }) =>
         Effect.orDie(
           Effect.asVoid(
-            sql`INSERT INTO ledger_accounts (id, purpose, currency, frozen) VALUES (${id}, ${purpose}, ${currency}, ${frozen})`
+            sql`INSERT INTO ledger_accounts (id, purpose, currency) VALUES (${id}, ${purpose}, ${currency})`
           )
         )
 
@@ -129,7 +128,8 @@ export class Ledger extends Context.Service<
         Request: Schema.String,
         Result: LedgerAccount,
         execute: (id) =>
-          sql`SELECT key, id, currency, posted, held, may_overdraw, frozen FROM ledger_accounts WHERE id = ${id}`
+          sql`SELECT key, id, currency, posted, held, may_overdraw, frozen, purpose = 'wallet' AS is_wallet
+            FROM ledger_accounts WHERE id = ${id}`
       })
       const account = (id: string) =>
         accountById(id).pipe(

@@ -24,7 +24,6 @@ import {
 } from "#domain/Wallet.ts"
 import { Ledger } from "./Ledger.ts"
 import { newId } from "./NewId.ts"
-import { Custody, frozenFromBirth } from "./Wallets/Custody.ts"
 import { NewWallet, TenantRef, WalletRef, WalletRow } from "./Wallets/Rows.ts"
 import * as Known from "./Wallets/Known.ts"
 import type { KnownWallet } from "./Wallets/Known.ts"
@@ -81,8 +80,8 @@ export class Wallets extends Context.Service<
     ): Effect.Effect<ReadonlyArray<StatementLine>, NotFound>
     /** A frozen wallet receives but does not spend. Freezing it again only replaces the reason. */
     freeze(caller: Principal, id: WalletId, reason: string): Effect.Effect<Wallet, NotFound>
-    /** Unfreezing an active wallet changes nothing. One whose money its owner spends on a chain stays frozen. */
-    unfreeze(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound | Forbidden>
+    /** Unfreezing an active wallet changes nothing. */
+    unfreeze(caller: Principal, id: WalletId): Effect.Effect<Wallet, NotFound>
   }
 >()("turnpike/services/Wallets") {
   static readonly layer = Layer.effect(
@@ -92,7 +91,6 @@ export class Wallets extends Context.Service<
       const ledger = yield* Ledger
       const statement = yield* Statement.make
       const lookUp = yield* Known.make
-      const custody = yield* Custody
 
       const wallets = sql`SELECT w.id, w.owner_type, w.owner_id, w.currency, w.network, w.address, w.name,
           a.posted - a.held AS balance_available, a.held AS balance_pending,
@@ -137,19 +135,16 @@ export class Wallets extends Context.Service<
         Result: Schema.Struct({ id: WalletRef }),
         execute: (row) =>
           sql`INSERT INTO wallets (id, tenant_id, owner_type, owner_id, currency, network, address, name, metadata,
-              frozen_reason, frozen_at, created_at, updated_at)
+              created_at, updated_at)
             SELECT ${row.id}::uuid, tenant_id, type, id, ${row.currency}, ${row.network}, ${row.address},
-              ${row.name}, ${row.metadata}::jsonb, ${row.frozen_reason}::text,
-              CASE WHEN ${row.frozen_reason}::text IS NOT NULL THEN ${row.at}::timestamptz END,
-              ${row.at}::timestamptz, ${row.at}::timestamptz
+              ${row.name}, ${row.metadata}::jsonb, ${row.at}::timestamptz, ${row.at}::timestamptz
             FROM (
               SELECT 'account' AS type, id, tenant_id FROM accounts WHERE id = ${row.owner_id}
               UNION ALL SELECT 'agent', id, tenant_id FROM agents WHERE id = ${row.owner_id} AND status <> 'deleted'
             ) owner WHERE type = ${row.owner_type} AND tenant_id = ${row.tenant_id} RETURNING id`
       })
       const insertOpened = Effect.fnUntraced(function* (caller: Principal, row: typeof NewWallet.Type) {
-        const { currency, frozen_reason, id } = row
-        yield* ledger.open({ id, purpose: "wallet", currency, frozen: frozen_reason !== null })
+        yield* ledger.open({ id: row.id, purpose: "wallet", currency: row.currency })
         const inserted = yield* insert(row)
         if (Option.isNone(inserted)) return yield* new NotFound({ resource: row.owner_type, id: ownerOnWire(row) })
         return yield* find(caller, row.id)
@@ -175,7 +170,6 @@ export class Wallets extends Context.Service<
           address,
           name,
           metadata,
-          frozen_reason: frozenFromBirth(caller.environment, custody),
           at: yield* DateTime.nowAsDate
         }).pipe(
           Effect.catchReason("SqlError", "UniqueViolation", () => new AddressTaken({ network, currency, address })),
@@ -264,12 +258,7 @@ export class Wallets extends Context.Service<
         Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
       )
       const freeze = Effect.fn("Wallets.freeze")(setFrozen)
-      const unfreeze = Effect.fn("Wallets.unfreeze")(function* (caller: Principal, id: WalletId) {
-        const reason = frozenFromBirth(caller.environment, custody)
-        if (reason === null) return yield* setFrozen(caller, id, null)
-        yield* find(caller, id)
-        return yield* new Forbidden({ reason })
-      })
+      const unfreeze = Effect.fn("Wallets.unfreeze")((caller: Principal, id: WalletId) => setFrozen(caller, id, null))
 
       return Wallets.of({
         ...Searching.make(sql, wallets),

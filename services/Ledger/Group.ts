@@ -6,6 +6,7 @@ import type { PostingRefused, Superseded } from "#domain/PostingRefused.ts"
 import * as Pipeline from "../Database/Pipeline.ts"
 import { passed } from "../RealTime.ts"
 import type { CompanionRow } from "./Companion.ts"
+import { Custody } from "./Custody.ts"
 import type { Known } from "./Known.ts"
 import { after, asTrace, flat, headOf, locking, reading, type Touched, touchedBy } from "./Reading.ts"
 import { writing } from "./Writing.ts"
@@ -63,10 +64,11 @@ export const misremembered = Metric.counter("turnpike_ledger_misremembered_total
   incremental: true
 })
 
-/** When a group is decided, and until when the keys used in it are remembered. */
-export const timing = Effect.map(DateTime.now, (now) => ({
+/** When a group is decided, until when the keys used in it are remembered, and whether it may spend what is in wallets. */
+export const terms = Effect.map(Effect.all([DateTime.now, Custody]), ([now, custody]) => ({
   at: DateTime.toDate(now),
-  keysExpireAt: DateTime.toDate(DateTime.add(now, { hours: 24 }))
+  keysExpireAt: DateTime.toDate(DateTime.add(now, { hours: 24 })),
+  custody
 }))
 
 /** The facts and rows of all that was done now. */
@@ -85,7 +87,7 @@ const extraOf = (group: ReadonlyArray<LedgerCommand>, answers: ReadonlyArray<Ans
   return { events, rows }
 }
 
-type Time = Effect.Success<typeof timing>
+type Terms = Effect.Success<typeof terms>
 
 /** A group decided from memory, and all that has to be written for it to be true, in one flight. */
 export interface Remembered {
@@ -101,7 +103,7 @@ export interface Remembered {
 export const remembering = (
   known: Known,
   group: ReadonlyArray<LedgerCommand>,
-  time: Time,
+  given: Terms,
   behind?: Decision
 ): Remembered | undefined => {
   const all = flat(group)
@@ -109,7 +111,7 @@ export const remembering = (
   if (all.some(({ fences }) => fences !== undefined)) return undefined
   const recalled = known.recall(touchedBy(all))
   if (recalled === undefined) return undefined
-  const book = { ...recalled, posted: [], keys: [], ...time }
+  const book = { ...recalled, posted: [], keys: [], ...given }
   const decision = decide(book, group)
   return decision.movements.length > 0 && decision.answers.every((answer, index) => isNew(answer, group[index]))
     ? {
@@ -134,8 +136,8 @@ export const postShared = Effect.fnUntraced(function* (
   const answers = yield* pipeline.fly([...locking, ...after(known.seq())], meanwhile)
   const { isShared, seq } = yield* following(known, answers)
   const group = commands()
-  const time = yield* timing
-  const remembered = trust ? remembering(known, group, time) : undefined
+  const given = yield* terms
+  const remembered = trust ? remembering(known, group, given) : undefined
   if (remembered !== undefined) {
     yield* Effect.catchTag(pipeline.fly([...remembered.steps, commit]), "StatementFailed", (cause) =>
       Effect.fail(new Misremembered({ cause }))
@@ -145,7 +147,7 @@ export const postShared = Effect.fnUntraced(function* (
   }
   const asked = reading(group)
   const found = asked.understand(yield* pipeline.fly(asked.steps))
-  const posted = yield* postRead(pipeline, known, group, { ...found, seq, ...time }, asked.touched)
+  const posted = yield* postRead(pipeline, known, group, { ...found, seq, ...given }, asked.touched)
   return { answers: posted, isShared, isRemembered: false }
 })
 
@@ -161,7 +163,7 @@ export const postGroup = Effect.fnUntraced(function* (
   const answers = yield* pipeline.fly([...first, ...asked.steps], meanwhile)
   const { isShared, seq } = yield* following(known, answers)
   // Not before: what others have the head for takes time, in which a quote may end.
-  const book = { ...asked.understand(answers.slice(first.length)), seq, ...(yield* timing) }
+  const book = { ...asked.understand(answers.slice(first.length)), seq, ...(yield* terms) }
   return {
     answers: yield* postRead(pipeline, known, group, book, asked.touched),
     isShared,

@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   /** Sends what is taken behind what is on its way, if memory does for it. */
-  const send = (wire: Pipeline.Wire, time: Effect.Success<typeof Group.timing>): boolean => {
+  const send = (wire: Pipeline.Wire, terms: Effect.Success<typeof Group.terms>): boolean => {
     const before = flying.at(-1)
     if (before?.isKnown === false) {
       known.wrote(before.decision)
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
       Group.remembering(
         known,
         posting.map(({ command }) => command),
-        time,
+        terms,
         before?.decision
       )
     )
@@ -248,7 +248,7 @@ export const make = Effect.fnUntraced(function* (
       }
       if (first === undefined) stuck = false
       posting = waiting.take([])
-      if (isRemembering() && send(wire, yield* Group.timing)) continue
+      if (isRemembering() && send(wire, yield* Group.terms)) continue
       if (flying.length > 0) {
         waiting.putBack(posting)
         posting = []

@@ -49,16 +49,26 @@ export const asTrace = ([debit, debit_posted, debit_held, credit, credit_posted,
 
 const accountsById = Pipeline.statement(
   [OID.uuidArray],
-  "SELECT key, id, currency, posted, held, may_overdraw, frozen FROM ledger_accounts WHERE id = ANY($1)"
+  "SELECT key, id, currency, posted, held, may_overdraw, frozen, purpose = 'wallet' FROM ledger_accounts WHERE id = ANY($1)"
 )
-const asAccount = ([key, id, currency, posted, held, may_overdraw, frozen]: Pipeline.Row): LedgerAccount => ({
+const asAccount = ([
+  key,
+  id,
+  currency,
+  posted,
+  held,
+  may_overdraw,
+  frozen,
+  is_wallet
+]: Pipeline.Row): LedgerAccount => ({
   key: Pipeline.bigint(key),
   id: Pipeline.text(id),
   currency: Pipeline.text(currency),
   posted: Pipeline.bigint(posted),
   held: Pipeline.bigint(held),
   may_overdraw: Pipeline.flag(may_overdraw),
-  frozen: Pipeline.flag(frozen)
+  frozen: Pipeline.flag(frozen),
+  is_wallet: Pipeline.flag(is_wallet)
 })
 
 const movementsByCommand = Pipeline.statement(
@@ -170,7 +180,7 @@ export interface Reading {
   /** What the answers to these steps say. */
   readonly understand: (
     answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>
-  ) => Omit<Book, "seq" | "at" | "keysExpireAt">
+  ) => Omit<Book, "seq" | "at" | "keysExpireAt" | "custody">
 }
 
 /** The commands of a group and the items of those that have some. */

@@ -20,6 +20,5 @@ export const NewWallet = Schema.Struct({
   address: Schema.String,
   name: Schema.NullOr(Schema.String),
   metadata: Schema.fromJsonString(Metadata),
-  frozen_reason: Schema.NullOr(Schema.String),
   at: Schema.Date
 })

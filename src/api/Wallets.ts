@@ -164,7 +164,8 @@ const freeze = HttpApiEndpoint.post("freeze", "/wallets/:id/freeze", {
     documented({
       summary: "Freeze a wallet",
       description:
-        "A frozen wallet receives but does not spend (403 `WALLET_FROZEN`); payments already held are still captured. Freezing a " +
+        "A frozen wallet receives but does not spend (403 `WALLET_FROZEN`); payments already held are still captured. Live, that holds " +
+        "for all wallets, unless the operator has the keys of their addresses: whoever has them spends there. Freezing a " +
         "frozen wallet answers 200, keeps `frozen_at` and replaces the reason.",
       body: { reason: "Key lost" },
       answer: { ...wallet, status: "frozen", frozen_reason: "Key lost", frozen_at: "2026-01-02T03:06:07.890Z" }
@@ -174,15 +175,13 @@ const freeze = HttpApiEndpoint.post("freeze", "/wallets/:id/freeze", {
 const unfreeze = HttpApiEndpoint.post("unfreeze", "/wallets/:id/unfreeze", {
   params,
   success: Wallet,
-  error: problems(NotFound, Forbidden)
+  error: problem(NotFound)
 })
   .annotate(Requires, { resource: "wallets", action: "write" })
   .annotateMerge(
     documented({
       summary: "Unfreeze a wallet",
-      description:
-        "The wallet spends again. Unfreezing an active wallet answers 200 and changes nothing. Live, a wallet whose money its owner " +
-        "spends on the chain stays frozen (403 `FORBIDDEN`), as it was made.",
+      description: "The wallet spends again. Unfreezing an active wallet answers 200 and changes nothing.",
       answer: wallet
     })
   )

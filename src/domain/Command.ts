@@ -107,6 +107,8 @@ export interface Book {
   readonly at: Date
   /** Until when keys used now are remembered. */
   readonly keysExpireAt: Date
+  /** Who spends the money that wallets have: we do, or with `self` whoever has the keys of their addresses. */
+  readonly custody: "operator" | "self"
 }
 
 /** The group's answers in order, and everything that has to be written for them to be true. */

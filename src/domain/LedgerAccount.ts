@@ -14,6 +14,7 @@ export interface LedgerAccount {
   readonly held: bigint
   readonly may_overdraw: boolean
   readonly frozen: boolean
+  readonly is_wallet: boolean
 }
 export const LedgerAccount = Schema.Struct({
   key: Schema.BigInt,
@@ -22,7 +23,8 @@ export const LedgerAccount = Schema.Struct({
   posted: Schema.BigInt,
   held: Schema.BigInt,
   may_overdraw: Schema.Boolean,
-  frozen: Schema.Boolean
+  frozen: Schema.Boolean,
+  is_wallet: Schema.Boolean
 })
 
 /** What may still be spent. */

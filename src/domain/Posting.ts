@@ -139,7 +139,8 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
         return new CurrencyMismatch({ expected: step.currency, actual: foreign.currency })
       }
       const spends = step.kind === "transfer" || step.kind === "hold"
-      if (spends && debit.frozen) return new WalletFrozen({ wallet_id: toTypeId("wal", debit.id) })
+      const isFrozen = debit.frozen || (debit.is_wallet && book.custody === "self")
+      if (spends && isFrozen) return new WalletFrozen({ wallet_id: toTypeId("wal", debit.id) })
       switch (step.kind) {
         case "fee":
         case "transfer": {

@@ -16,7 +16,10 @@ export class CurrencyMismatch extends Schema.TaggedError<CurrencyMismatch>()(
 export class WalletFrozen extends Schema.TaggedError<WalletFrozen>()(
   "WALLET_FROZEN",
   { wallet_id: Schema.String },
-  { httpApiStatus: 403, title: "The wallet is frozen: it receives but does not spend" }
+  {
+    httpApiStatus: 403,
+    title: "The wallet receives but does not spend: it is frozen, or whoever has its key spends its money"
+  }
 ) {}
 
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()(

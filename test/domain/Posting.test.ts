@@ -23,6 +23,14 @@ describe("a refusal", () => {
     assert.strictEqual(refusal([rich, poor], transfer(1, 0, 1n)), "INSUFFICIENT_BALANCE")
     assert.strictEqual(refusal([rich, account(1, { posted: maxMicros })], transfer(0, 1, 1n)), "AMOUNT_TOO_LARGE")
   })
+  it("comes out of no wallet whose key another has, and out of what is no wallet", () => {
+    const spent = (is_wallet: boolean) => {
+      const commands = [{ id: "c", steps: [transfer(0, 1, 1n)] }]
+      return run([account(0, { is_wallet }), account(1)], commands, { custody: "self" }).movements.length
+    }
+    assert.deepStrictEqual([spent(true), spent(false)], [0, 1])
+  })
+
   it("of a frozen wallet does not keep money from coming in", () => {
     assert.strictEqual(refusal([rich, account(1, { frozen: true })], transfer(0, 1, 1n)), "posted")
   })
@@ -225,9 +233,10 @@ describe("any sequence of commands", () => {
       let accounts = start
       let holds: ReadonlyArray<Hold> = []
       const alone = commands.map((command) => {
-        const one = decide({ accounts, holds, keys: [], tallies: [], posted: [], seq: 0n, at, keysExpireAt: later }, [
-          command
-        ])
+        const one = decide(
+          { accounts, holds, keys: [], tallies: [], posted: [], seq: 0n, at, keysExpireAt: later, custody: "operator" },
+          [command]
+        )
         accounts = accounts.map((before) => one.accounts.find(({ id }) => id === before.id) ?? before)
         holds = [...holds.filter((hold) => !one.holds.some(({ id }) => id === hold.id)), ...one.holds]
         return one.answers.map(Result.isSuccess)
@@ -248,7 +257,17 @@ describe("any sequence of commands", () => {
       return answer !== undefined && Result.isSuccess(answer)
     })
     const again = decide(
-      { accounts: start, holds: [], keys: [], tallies: [], posted: first.movements, seq: 0n, at, keysExpireAt: later },
+      {
+        accounts: start,
+        holds: [],
+        keys: [],
+        tallies: [],
+        posted: first.movements,
+        seq: 0n,
+        at,
+        keysExpireAt: later,
+        custody: "operator"
+      },
       done
     )
     assert.deepStrictEqual(again.movements, [])

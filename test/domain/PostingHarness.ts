@@ -14,6 +14,7 @@ export const account = (index: number, over: Partial<LedgerAccount> = {}): Ledge
   held: 0n,
   may_overdraw: false,
   frozen: false,
+  is_wallet: true,
   ...over
 })
 
@@ -25,10 +26,22 @@ export const run = (
     readonly keys?: ReadonlyArray<IdempotencyRecord>
     readonly tallies?: ReadonlyArray<Tally>
     readonly posted?: ReadonlyArray<Movement>
+    readonly custody?: "self"
   } = {}
 ) =>
   decide(
-    { accounts, holds: [], keys: [], tallies: [], posted: [], seq: 0n, at, keysExpireAt: later, ...known },
+    {
+      accounts,
+      holds: [],
+      keys: [],
+      tallies: [],
+      posted: [],
+      seq: 0n,
+      at,
+      keysExpireAt: later,
+      custody: "operator",
+      ...known
+    },
     commands
   )
 

@@ -8,7 +8,8 @@ const account = (key: number, posted = 0n) => ({
   posted,
   held: 0n,
   may_overdraw: false,
-  frozen: false
+  frozen: false,
+  is_wallet: true
 })
 
 describe("what the ledger remembers", () => {

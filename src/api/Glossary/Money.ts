@@ -32,12 +32,12 @@ const wallets: Terms = {
     network: "Where its `address` is; always the plain name, never the CAIP-2 one",
     address: "Where it is paid on its network; the owner's, or derived for a sandbox wallet. On Base in lower case",
     name: "What its owner calls it; null when it was given none",
-    balance_available: "What may be spent now, without `balance_pending`",
+    balance_available:
+      "What may be spent now, without `balance_pending`; live, what came to its address, where whoever has the key of that spends it",
     balance_pending:
       "Held for payments and settlements under way: captured for the receiver when they succeed, available again otherwise",
     status: "`frozen`: receives, but does not spend. `closed` is not in use",
-    frozen_reason:
-      "What was said when it was frozen, or made: live, the money that a chain brought to its address is spent by the key of the address; null unless it is",
+    frozen_reason: "What was said when it was frozen; null unless it is",
     frozen_at: "Since when it is frozen; null unless it is. Freezing it again does not change it",
     metadata: shared.metadataShown,
     updated_at:
