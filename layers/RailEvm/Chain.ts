@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Data, Effect, Schedule } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { RailUnavailable } from "#services/Rail.ts"
@@ -19,7 +19,7 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
   }
 }
 
-/** How far from each other blocks may be in one question for logs: what the strictest nodes answer. */
+/** In how many blocks logs are looked for by one question, where the node answers for as many. */
 const span = 2_000n
 /** How many such questions one look may take either way: where that is not enough, the first and the last of them are asked. */
 const mostSpans = 40
@@ -37,19 +37,23 @@ const isSame = (hash: string, other: string) => hash.toLowerCase() === other.toL
  */
 const recent = 64n
 
+/** The node has no answer for so many blocks. Some have one for five only, and each says so in words of its own. */
+class TooWide extends Data.TaggedError("TooWide") {}
+
 /** The spans between two blocks, and whether they leave none out. */
 export const spansOf = (
   from: bigint,
-  to: bigint
+  to: bigint,
+  width = span
 ): { spans: ReadonlyArray<readonly [bigint, bigint]>; whole: boolean } => {
-  const count = to < from ? 0 : Number((to - from) / span) + 1
+  const count = to < from ? 0 : Number((to - from) / width) + 1
   const whole = count <= mostSpans
   const indices = whole
     ? Array.from({ length: count }, (_, index) => index)
     : Array.from({ length: mostSpans }, (_, index) => (index < mostSpans / 2 ? index : count - mostSpans + index))
   const spans = indices.map((index) => {
-    const low = from + BigInt(index) * span
-    return [low, low + span - 1n < to ? low + span - 1n : to] as const
+    const low = from + BigInt(index) * width
+    return [low, low + width - 1n < to ? low + width - 1n : to] as const
   })
   return { spans, whole }
 }
@@ -61,10 +65,10 @@ export interface Start {
 }
 
 /** The spans from there on in which a use is looked for, the likeliest first, and whether they leave none out. */
-export const spansFrom = ({ from, likely }: Start, to: bigint): ReturnType<typeof spansOf> => {
+export const spansFrom = ({ from, likely }: Start, to: bigint, width = span): ReturnType<typeof spansOf> => {
   const before = likely < to ? likely : to
   const middle = before < from ? from : before
-  const [first, rest] = [spansOf(middle, to), spansOf(from, middle - 1n)]
+  const [first, rest] = [spansOf(middle, to, width), spansOf(from, middle - 1n, width)]
   return { spans: [...first.spans, ...rest.spans.toReversed()], whole: first.whole && rest.whole }
 }
 
@@ -169,7 +173,10 @@ export const make = (rpc: Rpc, confirmations: number) => {
   })
 
   const logsOf = (search: Search, from: bigint, to: bigint) =>
-    Effect.map(rpc.logs({ ...search, from, to }), (logs) => logs.filter(search.matches))
+    rpc.logs({ ...search, from, to }).pipe(
+      Effect.map((logs) => logs.filter(search.matches)),
+      Effect.catchTag("RpcError", (error) => Effect.fail(from < to ? new TooWide() : error))
+    )
   const hashesOf = (logs: ReadonlyArray<Log>) => [
     ...new Set(logs.flatMap(({ transactionHash }) => transactionHash ?? []))
   ]
@@ -184,8 +191,8 @@ export const make = (rpc: Rpc, confirmations: number) => {
    * The transaction between these blocks that used an authorisation or cancelled it, and which of both. Undefined when none is proven
    * to: a node that knows no such log, or not its receipt, may only lag behind.
    */
-  const useOf = Effect.fnUntraced(function* (move: Move, start: Start, to: bigint) {
-    const { spans, whole } = spansFrom(start, to)
+  const useIn = Effect.fnUntraced(function* (move: Move, start: Start, to: bigint, width: bigint) {
+    const { spans, whole } = spansFrom(start, to, width)
     let mayBeUsed = !whole
     for (const [low, high] of spans) {
       const oldestFirst = hashesOf(yield* logsOf(move.uses, low, high))
@@ -210,6 +217,14 @@ export const make = (rpc: Rpc, confirmations: number) => {
     }
     return undefined
   })
+  /** The same, asked in as narrow spans as the node answers for: then those that are looked at may leave more out. */
+  const useOf = (
+    move: Move,
+    start: Start,
+    to: bigint,
+    width = span
+  ): Effect.Effect<(Use & { readonly receipt: Receipt }) | undefined, RpcError | RailUnavailable> =>
+    Effect.catchTag(useIn(move, start, to, width), "TooWide", () => useOf(move, start, to, width / 2n))
 
   /** What became of a used authorisation, as far as these blocks prove it. */
   const afterUse = Effect.fnUntraced(function* (

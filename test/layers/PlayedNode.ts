@@ -62,6 +62,8 @@ export const make = (start: bigint) => {
     baseFee: 1_000_000n,
     knowsReceipts: true,
     knowsLogs: true,
+    /** For how many blocks it looks for logs at once. */
+    widest: 2_000n,
     /** Of how many blocks it knows the state; what was before only archives know. */
     states: 128n,
     gas: 10n ** 20n,
@@ -140,7 +142,9 @@ export const make = (start: bigint) => {
     receipt: (hash) => Effect.sync(() => (chain.knowsReceipts ? (receipts.get(hash) ?? null) : null)),
     transaction: (hash) => Effect.sync(() => transactions.get(hash) ?? null),
     logs: (filter) =>
-      Effect.sync(() => {
+      Effect.gen(function* () {
+        if (filter.to - filter.from >= chain.widest)
+          return yield* new RpcError({ code: -32_600, message: "block range is too wide", data: undefined })
         asked.push([filter.from, filter.to])
         const found = [...receipts.values()].filter(
           ({ blockNumber, status }) => status === 1n && blockNumber >= filter.from && blockNumber <= filter.to

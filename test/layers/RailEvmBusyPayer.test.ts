@@ -84,6 +84,28 @@ describe("a transaction that uses several authorisations of one payer", () => {
   )
 })
 
+describe("a node that looks for logs in few blocks at once", () => {
+  it.effect("is asked for fewer until it answers, and shows what was used soon after it was asked to be settled", () =>
+    Effect.gen(function* () {
+      const wanted = settlement({ since: new Date(2_000_000) })
+      const { authorization: one } = wanted
+      const move = (yield* Contracts.make)(wanted)
+      if (move === undefined) return yield* Effect.die("it is no call of a contract")
+      const node = PlayedNode.make(9_000n)
+      const chain = Chain.make(node.rpc, 2)
+      const said = chain.testimony(move, one, (head) => chain.startOf(wanted, move, head))
+      node.mine(transaction, { block: 1_030n, logs: [PlayedNode.use(one), PlayedNode.transferred(one)] })
+      node.chain.usedFrom = 1_030n
+      for (const widest of [500n, 10n, 5n]) {
+        node.chain.widest = widest
+        assert.deepStrictEqual(yield* said, { ...found, log: 1 }, `${widest} blocks at once`)
+      }
+      node.chain.widest = 0n
+      assert.strictEqual((yield* Effect.flip(said))._tag, "RpcError", "one that never answers is asked no more")
+    })
+  )
+})
+
 describe("the blocks in which a use is looked for", () => {
   it("are those from the likeliest on, then those before it, the nearest first, and none of them twice", () => {
     assert.deepStrictEqual(Chain.spansFrom({ from: 0n, likely: 3_000n }, 5_500n), {
