@@ -217,10 +217,11 @@ export const make = Effect.gen(function* () {
       },
       uses: { address: asset, topics: [transferTopic, padded(payer), padded(payTo)], matches: isTransfer },
       // Permit2 names no nonce when it moves money. What the proxy was called for is what the payer signed, and only the call as a whole
-      // is beyond doubt: whatever stands somewhere in a call of something else may stand there for show.
+      // is beyond doubt: whatever stands somewhere in a call of something else may stand there for show. What stands behind it nobody
+      // reads: facilitators write there on whose account they call (x402's `builder-code`).
       useIn: (transaction, { logs }) => {
         const isThisCall =
-          transaction.to?.toLowerCase() === to && transaction.input.toLowerCase() === data.toLowerCase()
+          transaction.to?.toLowerCase() === to && transaction.input.toLowerCase().startsWith(data.toLowerCase())
         const log = isThisCall ? logs.find(isTransfer) : undefined
         return log && { moved: true, log: log.logIndex }
       },

@@ -164,7 +164,8 @@ export const make = (devnet: Devnet, scene: Awaited<ReturnType<typeof Scene.make
         thief.wallet.sendTransaction({ to: target, data, gas, ...thief.fees, nonce: nonce++ })
       await client.dropTransaction({ hash })
       for (let index = 0; index < 51; index++) await send(addresses.token, nothing, 100_000n)
-      const first = await send(addresses.exactProxy, input, 400_000n)
+      // Behind the call stands on whose account it is made, as facilitators write it.
+      const first = await send(addresses.exactProxy, `${input}80218021`, 400_000n)
       await client.mine({ blocks: 3_000 })
       devnet.door.answers(({ method, params }) => {
         const { fromBlock, toBlock } = (params[0] ?? {}) as Record<string, string>
