@@ -21,6 +21,7 @@ import { SettlementPolicy } from "./Settlements/Policy.ts"
 import * as Records from "./Settlements/Records.ts"
 import { TransferRail } from "./TransferRail.ts"
 import { transferEvent } from "./Transfers/Records.ts"
+import { upkeep } from "./Upkeep.ts"
 
 /** What the rail said, or why it said nothing. */
 type Answer = { readonly outcome: Outcome } | { readonly outcome: undefined; readonly error: string }
@@ -42,6 +43,8 @@ export class Settlements extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits until something may be due, at most five seconds: another process may have died between writing and asking. */
     readonly untilDue: Effect.Effect<void>
+    /** Says so in the log when settlements have waited for longer than any process would let them. */
+    readonly tellNeglected: Effect.Effect<void>
     find(id: TransferId): Effect.Effect<Option.Option<Settlement>>
     /** Those that were left to the operator, oldest first and at most 200. */
     readonly unresolved: Effect.Effect<ReadonlyArray<Records.Unresolved>>
@@ -216,6 +219,13 @@ export class Settlements extends Context.Service<
         woken.closeUnsafe()
       })
 
+      const tellNeglected = Effect.gen(function* () {
+        const due_at = yield* records.firstDue
+        const taken = DateTime.subtractDuration(yield* DateTime.now, policy.lease)
+        if (due_at === null || due_at >= DateTime.toDate(taken)) return
+        yield* Effect.logError("ALERT: nobody asks about settlements: this server has no rail for them", { due_at })
+      })
+
       const conclude = Effect.fn("Settlements.conclude")(function* (id: TransferId, outcome: Completed | Rejected) {
         const before = yield* records.find(id)
         if (Option.isNone(before) || !underWay.includes(before.value.state)) return false
@@ -230,6 +240,7 @@ export class Settlements extends Context.Service<
         settleDue,
         wake: woken.open,
         untilDue,
+        tellNeglected,
         find: records.find,
         unresolved: records.unresolved,
         conclude,
@@ -241,8 +252,9 @@ export class Settlements extends Context.Service<
   /** Settles what is due, as soon as it is. One that hangs holds up no other: there is room for `atOnce` of them. */
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { isAvailable, takeDue, untilDue } = yield* Settlements
-      if (!isAvailable) return
+      const { isAvailable, takeDue, tellNeglected, untilDue } = yield* Settlements
+      // What was begun while there was one holds its payer's money until somebody asks, or the operator has a word.
+      if (!isAvailable) return yield* upkeep("Settlements could not be looked for", tellNeglected, "1 hour")
       yield* DueWork.drive({ failed: "Settlements could not be driven on", atOnce, batch, takeDue, untilDue })
     })
   )

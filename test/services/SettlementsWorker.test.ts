@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { toTypeId } from "#domain/Ids.ts"
 import { Settlements } from "#services/Settlements.ts"
+import { TransferRail } from "#services/TransferRail.ts"
 import { begun, broken, pair, rail, testLayer, transferOf } from "./SettlementsHarness.ts"
 
 layer(testLayer(), { timeout: "60 seconds" })("the settlement worker", (it) => {
@@ -43,6 +44,24 @@ layer(testLayer(), { timeout: "60 seconds" })("the settlement worker", (it) => {
       yield* TestClock.adjust("30 seconds")
       const next = yield* rail.asked
       assert.isFalse(first.some(({ order }) => order.reference === next.order.reference))
+    })
+  )
+})
+
+layer(testLayer(), { timeout: "60 seconds" })("a server that has lost its settlement rail", (it) => {
+  it.effect("says that nobody asks about what was begun with it, when nobody does", () =>
+    Effect.gen(function* () {
+      const said = yield* Deferred.make<string>()
+      const logger = Logger.map(Logger.formatJson, (line) => void Deferred.doneUnsafe(said, Effect.succeed(line)))
+      const logged = Effect.provide(Logger.layer([logger]))
+      yield* begun(yield* pair())
+      yield* logged((yield* Settlements).tellNeglected)
+      assert.isFalse(yield* Deferred.isDone(said), "another process may have it")
+      yield* TestClock.adjust("61 seconds")
+      const worker = Layer.build(Settlements.layerWorker.pipe(Layer.provide(Layer.fresh(Settlements.layer))))
+      type Rest = Context.Context<Effect.Services<typeof worker>>
+      yield* logged(Effect.updateContext(worker, (all: Rest): Rest => Context.omit(TransferRail)(all)))
+      assert.include(yield* Deferred.await(said), "ALERT: nobody asks about settlements")
     })
   )
 })
