@@ -1,7 +1,7 @@
 import { flow, Effect, Schema } from "effect"
 import { actorOf } from "#domain/CallerContext.ts"
 import type { IdempotencyClaim, Posted, Step } from "#domain/Command.ts"
-import type { Change } from "#domain/MoneyStream/Change.ts"
+import { type Change, startedAt } from "#domain/MoneyStream/Change.ts"
 import { MoneyStream, type StreamState } from "#domain/MoneyStream.ts"
 import type { TransferId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
@@ -10,6 +10,7 @@ import type { LedgerCommand } from "../Ledger/Group.ts"
 import { once } from "../Ledger/Once.ts"
 import { newUuid } from "../NewId.ts"
 import * as TransferRecords from "../Transfers/Records.ts"
+import { remembered } from "../Transfers.ts"
 import type { KnownWallet } from "../Wallets/Known.ts"
 import { alertEvent, insertStream, streamEvent, streamOnWire, updateStream } from "./Records.ts"
 
@@ -98,30 +99,39 @@ export const readKept = flow(
   Effect.orDie
 )
 
-/** The command that opens a stream with its first money. Where it may fail, too little money is an outcome and not a refusal. */
+/**
+ * The command that opens a stream with its first money, from which moment on it flows, however long that was waited for. Where it may
+ * fail, too little money is an outcome and not a refusal.
+ */
 export const opening = (
-  { alerts, stream }: Change,
-  now: Date,
+  planned: Change,
   deposit: Moving,
   claim: IdempotencyClaim | undefined,
   mayFail: boolean
 ): LedgerCommand & { readonly fences?: undefined } => {
-  const { tenant_id } = stream
-  const has = ({ refused }: Posted) => (refused === undefined ? stream : undefined)
+  const { tenant_id } = planned.stream
+  const begun = remembered(({ at, refused }) => (refused === undefined ? startedAt(planned, at) : undefined))
   return {
     id: deposit.id,
     steps: [deposit.step],
     idempotency: claim,
     ...(mayFail ? { concedes: TransferRecords.isInsufficient } : {}),
-    result: (posted) => (claim === undefined ? undefined : kept(has(posted), now, deposit.transfer(posted))),
-    rows: (posted) => [
-      TransferRecords.insertTransfer(tenant_id, deposit.transfer(posted)),
-      ...(has(posted) === undefined ? [] : [insertStream(stream)])
-    ],
-    events: (posted) => [
-      ...TransferRecords.endedEvents(tenant_id, deposit.transfer(posted)),
-      ...(has(posted) === undefined ? [] : [streamEvent("started", stream), ...alerts.map(alertEvent)])
-    ]
+    result: (posted) =>
+      claim === undefined ? undefined : kept(begun(posted)?.stream, posted.at, deposit.transfer(posted)),
+    rows: (posted) => {
+      const made = begun(posted)
+      return [
+        TransferRecords.insertTransfer(tenant_id, deposit.transfer(posted)),
+        ...(made === undefined ? [] : [insertStream(made.stream)])
+      ]
+    },
+    events: (posted) => {
+      const made = begun(posted)
+      return [
+        ...TransferRecords.endedEvents(tenant_id, deposit.transfer(posted)),
+        ...(made === undefined ? [] : [streamEvent("started", made.stream), ...made.alerts.map(alertEvent)])
+      ]
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { available } from "#domain/LedgerAccount.ts"
 import type { Metadata } from "#domain/Metadata.ts"
 import { type Currency, formatDecimal } from "#domain/Money.ts"
 import type { BufferTooLarge, MoneyStream } from "#domain/MoneyStream.ts"
-import { start } from "#domain/MoneyStream/Change.ts"
+import { start, startedAt } from "#domain/MoneyStream/Change.ts"
 import { shownAt } from "#domain/MoneyStream/Flow.ts"
 import {
   type AmountTooLarge,
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (
       start({ id, tenant_id: caller.tenant_id, deposit, transfer_id, ...given }, now)
     )
     yield* checkPayer(from.id, wanted)
-    return { change, from, id, now, to, transfer_id }
+    return { change, from, id, to, transfer_id }
   })
 
   const openOnce = Effect.fnUntraced(function* (
@@ -96,12 +96,12 @@ export const make = Effect.fnUntraced(function* (
       const since = claim === undefined ? Option.none() : yield* ledger.recall(claim)
       return yield* Option.isSome(since) ? answerKept(since.value) : Effect.fail(planned.failure)
     }
-    const { change, from, id, now, to, transfer_id } = planned.success
+    const { change, from, id, to, transfer_id } = planned.success
     const { deposit, mayFail, memo } = wanted
     yield* sql.withTransaction(ledger.open({ id, purpose: "stream", currency: wanted.currency })).pipe(Effect.orDie)
     const setting = { caller, from, to, memo }
     const money = moving("start", transfer_id, deposit, change.stream, setting)
-    const posted = yield* ledger.post(opening(change, now, money, claim, mayFail)).pipe(
+    const posted = yield* ledger.post(opening(change, money, claim, mayFail)).pipe(
       Effect.catchTags({
         NOT_FOUND: Effect.die,
         SAME_WALLET: Effect.die,
@@ -114,7 +114,9 @@ export const make = Effect.fnUntraced(function* (
       return { ...(yield* answerKept(posted.result)), replayed: posted.command_id !== transfer_id }
     }
     const transfer = money.transfer(posted)
-    return { stream: transfer.status === "failed" ? undefined : shownAt(change.stream, now), transfer, replayed: false }
+    if (transfer.status === "failed") return { stream: undefined, transfer, replayed: false }
+    const { stream } = startedAt(change, posted.at)
+    return { stream: shownAt(stream, posted.at), transfer, replayed: false }
   })
 
   const answerKept = Effect.fnUntraced(function* (result: unknown) {

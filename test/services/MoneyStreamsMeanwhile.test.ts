@@ -36,6 +36,21 @@ layer(platform, { timeout: "60 seconds" })("a stream whose change is late", (it)
   }
 })
 
+layer(platform, { timeout: "60 seconds" })("a stream whose opening is late", (it) => {
+  it.effect("flows from when its deposit was taken, and not before anybody could see it", () =>
+    Effect.gen(function* () {
+      const both = yield* parties(100_000_000n)
+      const { made } = yield* whileHeadIsHeld(open(both, flowing), TestClock.adjust("1 minute"))
+      const { stream, transfer } = made
+      const seen = yield* (yield* MoneyStreams).get(both.caller, stream.id)
+      assert.strictEqual(seen.recipient_balance, 0n)
+      assert.deepStrictEqual(seen, stream)
+      assert.deepStrictEqual(stream.created_at, transfer.created_at)
+      assert.deepStrictEqual(yield* faults, [])
+    })
+  )
+})
+
 layer(platform, { timeout: "60 seconds" })("a stream, while the ledger takes three seconds for everything,", (it) => {
   it.effect("is paused all the same, after a few attempts", () =>
     Effect.gen(function* () {

@@ -137,6 +137,12 @@ export const start = (
   return Result.succeed({ ...begun, taken: deposit, paid: 0n, returned: 0n })
 }
 
+/** The same new stream, flowing from another moment on. */
+export const startedAt = (started: Change, at: Date): Change => {
+  const stream = { ...started.stream, since: at, created_at: at, updated_at: at }
+  return { ...started, stream, alerts: started.alerts.map((alert) => ({ ...alert, stream })) }
+}
+
 /** More money to flow. A paused stream stays paused. */
 export const topUp = change("top_up", (stream, _, amount: bigint): Altered<AmountTooLarge> => {
   const deposited = stream.deposited + amount
