@@ -26,6 +26,7 @@ import { once as postedOnce } from "./Ledger/Once.ts"
 import { newId, newUuid } from "./NewId.ts"
 import * as Executing from "./Schedules/Executing.ts"
 import * as Records from "./Schedules/Records.ts"
+import { remembered } from "./Transfers.ts"
 import { upkeep } from "./Upkeep.ts"
 import { Wallets } from "./Wallets.ts"
 
@@ -209,21 +210,24 @@ export class Schedules extends Context.Service<
             return yield* Option.isSome(known) ? again(known.value) : Effect.fail(possible.failure)
           }
           const { advanced, schedule } = possible.success
+          // What is a pause's is what fell into it until it ended for everybody, and not until it was decided to end.
+          const done = remembered(({ at }) => Result.getOrElse(afterTrigger(schedule, trigger, at), () => advanced))
           const posted = yield* Effect.result(
             ledger.post({
-              ...(claim === undefined
-                ? postedOnce(caller.tenant_id, command_id)
-                : { idempotency: claim, result: () => scheduleOnWire(advanced.schedule) }),
               id: command_id,
               steps: [],
               fences: [{ scope: id, expected: schedule.version }],
-              rows: () => [Records.updateSchedule(advanced.schedule)],
-              events: () => Records.scheduleEvents(advanced)
+              idempotency: claim ?? postedOnce(caller.tenant_id, command_id).idempotency,
+              result: (posted) => scheduleOnWire(done(posted).schedule),
+              rows: (posted) => [Records.updateSchedule(done(posted).schedule)],
+              events: (posted) => Records.scheduleEvents(done(posted))
             })
           )
           if (Result.isSuccess(posted)) {
-            if (posted.success.command_id !== command_id) return yield* again(posted.success.result)
-            return { schedule: shown(advanced.schedule), replayed: false }
+            const { command_id: by, replayed, result } = posted.success
+            if (!replayed) return { schedule: shown(done(posted.success).schedule), replayed }
+            // Under its own id it was this very call, whose first answer was lost on the way from the database.
+            return { ...(yield* again(result)), replayed: by !== command_id }
           }
           if (posted.failure._tag === "IDEMPOTENCY_KEY_REUSED") return yield* posted.failure
           if (posted.failure._tag !== "SUPERSEDED") return yield* Effect.die(posted.failure)
