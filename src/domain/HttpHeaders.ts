@@ -231,7 +231,7 @@ export const isEventStream = (raw: RawHeaders): boolean =>
   /^\s*(?:text\/event-stream|application\/(?:x-ndjson|jsonl|json-seq))\b/i.test(headerValue(raw, "content-type") ?? "")
 
 /** The name as those read it who make a variable of it: CGI, FastCGI and PHP know letters, digits and one other character. */
-const dashed = (field: string): string => field.toLowerCase().replace(/[^a-z0-9-]/g, "-")
+export const dashed = (field: string): string => field.toLowerCase().replace(/[^a-z0-9-]/g, "-")
 
 const hasDashed = (headers: RawHeaders, name: string): boolean => {
   for (let i = 0; i + 1 < headers.length; i += 2) {

@@ -199,6 +199,14 @@ describe("an endpoint", () => {
     assert.isFalse(accepts(ForwardHeaders, { a: "b\r\nc: d" }))
   })
 
+  it("adds none that an origin behind CGI reads as one of ours, and reads those that it once took", () => {
+    for (const name of ["X_Payment_Payer", "x.payment.id", "X_Forwarded-For", "Payment_Receipt"]) {
+      assert.isFalse(accepts(ForwardHeaders, { [name]: "x" }), name)
+      assert.isTrue(accepts(Endpoint.fields.forwardHeaders, { [name]: "x" }), name)
+    }
+    assert.isTrue(accepts(ForwardHeaders, { X_Api_Key: "k" }))
+  })
+
   const weather = { name: "Weather", path: "/weather", method: "GET" }
   const fields = (count: number, value = "x") =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, value]))
