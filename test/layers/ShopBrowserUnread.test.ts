@@ -28,6 +28,14 @@ describe("what a page sends", () => {
     assert.isUndefined(sentText(new Uint8Array([0x70, 0xff]), {}))
   })
 
+  it("cannot be read when it is more than a form holds: everybody else of the process would wait for it", () => {
+    const part = 'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n--x\r\n'
+    for (const many of ["a&".repeat(1001), "a\n".repeat(1001), part.repeat(1001), "a".repeat(2_000_001)])
+      assert.isUndefined(sentText(bytes(many), {}), many.slice(0, 60))
+    for (const enough of [`${"a=1&".repeat(999)}b`, part.repeat(1000), `{${"\n".repeat(5000)}"a":"&"}`])
+      assert.strictEqual(sentText(bytes(enough), {}), enough)
+  })
+
   it("is read beside a file, which is no text, among the parts of a form", () => {
     const head =
       'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n'
