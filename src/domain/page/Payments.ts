@@ -25,7 +25,12 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
   },
   { method: "link", class: "agent", source: /(?<![\w-])link\.com\/|express-checkout-element/i },
   { method: "stripe", class: "agent", source: /js\.stripe\.com\//i, choice: /\bstripe\b/i },
-  { method: "adyen", class: "agent", source: /checkoutshopper-(?:live|test)[\w-]*\.adyen\.com/i, choice: /\badyen\b/i },
+  {
+    method: "adyen",
+    class: "agent",
+    source: /checkoutshopper-(?:live|test)[\w-]{0,30}\.adyen\.com/i,
+    choice: /\badyen\b/i
+  },
   { method: "braintree", class: "agent", source: /js\.braintreegateway\.com/i, choice: /\bbraintree\b/i },
   { method: "checkout_com", class: "agent", source: /(?:cdn|js)\.checkout\.com\/|frames\.checkout\.com/i },
   { method: "square", class: "agent", source: /(?:web|sandbox\.web)\.squarecdn\.com/i, choice: /\bsquare\b/i },
@@ -82,7 +87,7 @@ export const paymentFingerprints: ReadonlyArray<Fingerprint> = [
   {
     method: "amazon_pay",
     class: "human",
-    source: /static-[\w-]+\.payments-amazon\.com|payments-amazon\.com/i,
+    source: /payments-amazon\.com/i,
     choice: /amazon[ _-]?pay/i
   },
   {

@@ -55,6 +55,7 @@ const traps: Record<string, string> = {
   "a word without an end": filled("d"),
   "words of a platform": filled("Magento_A"),
   "comments that do not end": filled("<!--"),
+  "hosts of payment providers without an end": `<script>${filled("static-checkoutshopper-live")}</script>`,
   scripts: filled("<script>x</script>"),
   "lists in JSON": `<script type="application/ld+json">${"[".repeat(1_000_000)}</script>`,
   "objects in JSON": `<script type="application/ld+json">${'{"a":'.repeat(500_000)}</script>`,
