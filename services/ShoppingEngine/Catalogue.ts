@@ -51,7 +51,7 @@ const shopify = Effect.fnUntraced(function* (errand: Errand, base: URL) {
       {
         candidate: {
           name: product.title.slice(0, 300),
-          url: new URL(`/products/${encodeURIComponent(product.handle)}`, base),
+          url: new URL(`/products/${encodeURIComponent(product.handle.toWellFormed())}`, base),
           sku: skuOf(best.sku),
           platformId: String(best.id),
           variant: variants.length > 1 ? best.title.slice(0, 300) : null,

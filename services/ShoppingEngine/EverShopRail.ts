@@ -134,7 +134,10 @@ export const make = (errand: Errand, shopper: TestShopper): Rail => {
     itemId === undefined
       ? Effect.void
       : Effect.asVoid(
-          errand.tidying.ask({ method: "DELETE", url: `/api/cart/mine/items/${encodeURIComponent(itemId)}` })
+          errand.tidying.ask({
+            method: "DELETE",
+            url: `/api/cart/mine/items/${encodeURIComponent(itemId.toWellFormed())}`
+          })
         )
   )
   return { name: "platform_api", cart, checkout, payment, cleanUp }

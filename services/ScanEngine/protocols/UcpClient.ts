@@ -70,7 +70,7 @@ interface Wanted {
 
 /** Method and path of an operation over REST, after the endpoint. */
 const restOf = ({ id = "", operation }: Wanted): readonly ["GET" | "POST" | "PUT", string] => {
-  const name = encodeURIComponent(id)
+  const name = encodeURIComponent(id.toWellFormed())
   switch (operation) {
     case "search_catalog":
       return ["POST", "/catalog/search"]
