@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core"
 import { isInvitation } from "#domain/FormChoice.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
 import type { Candidate } from "#services/ShoppingEngine/Rail.ts"
-import { ask } from "./Chromium.ts"
+import { ask, longestName } from "./Chromium.ts"
 import { callsChoice, isAside, marksChoice } from "./OptionNames.ts"
 import { mayPress, namesOf, press } from "./Press.ts"
 import { type Handle, handleOf, type Standing, standingsOf } from "./Standing.ts"
@@ -105,12 +105,15 @@ const chooseInLists = Effect.fnUntraced(function* (choosing: Choosing, page: Pag
     const [name, id, label, required] = yield* ask(() =>
       Promise.all(["name", "id", "aria-label", "required"].map((attribute) => list.getAttribute(attribute)))
     )
-    if (isOtherList(`${name ?? ""} ${id ?? ""} ${label ?? ""}`)) continue
+    if (isOtherList([name, id, label].map((one) => (one ?? "").slice(0, longestName)).join(" "))) continue
     const options = yield* each(list.locator("option:not([disabled])"), mostOptions)
     const texts = yield* ask(() => Promise.all(options.map((option) => option.textContent())))
     const values = yield* ask(() => Promise.all(options.map((option) => option.getAttribute("value"))))
     const now = yield* ask(() => list.inputValue())
-    const all = texts.map((text, index) => ({ text: text ?? "", value: values[index] ?? text ?? "" }))
+    const all = texts.map((text, index) => ({
+      text: (text ?? "").slice(0, 10 * longestName),
+      value: values[index] ?? text ?? ""
+    }))
     const real = all.filter((option) => !isInvitation(option) && option.value !== "")
     const current = all.find(({ value }) => value === now)?.text ?? ""
     // One that says what it stands for, such as "One-time purchase", has been chosen by the shop.
@@ -150,8 +153,10 @@ const chooseRadios = Effect.fnUntraced(function* (choosing: Choosing, page: Page
   const read = yield* ask(() =>
     all.evaluateAll((radios: ReadonlyArray<Radio>) =>
       radios.slice(0, 200).map((radio) => ({
-        name: radio.name,
-        label: radio.getAttribute("aria-label") ?? radio.labels?.[0]?.textContent ?? radio.value,
+        name: radio.name.slice(0, 300),
+        label: (radio.getAttribute("aria-label") ?? radio.labels?.[0]?.textContent ?? radio.value)
+          .replace(/\s+/g, " ")
+          .slice(0, 300),
         isChecked: radio.checked,
         isDisabled: radio.disabled,
         isRequired: radio.required
@@ -159,7 +164,9 @@ const chooseRadios = Effect.fnUntraced(function* (choosing: Choosing, page: Page
     )
   )
   const groups = new Map<string, Array<(typeof read)[number] & { readonly at: number }>>()
-  for (const [at, radio] of read.entries()) {
+  for (const [at, { label, name, ...state }] of read.entries()) {
+    // A page may have changed what was asked there.
+    const radio = { ...state, label: label.slice(0, longestName), name: name.slice(0, longestName) }
     if (radio.isDisabled || isOtherList(radio.name)) continue
     groups.set(radio.name, [...(groups.get(radio.name) ?? []), { ...radio, at }])
   }

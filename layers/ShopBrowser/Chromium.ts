@@ -81,6 +81,9 @@ const sentence = (cause: unknown): BrowserFailed => {
 export const ask = <A>(question: () => Promise<A>): Effect.Effect<A, BrowserFailed> =>
   Effect.tryPromise({ try: question, catch: sentence })
 
+/** How much is read of what something is called: a page may call it by megabytes, and everybody of this process waits for who reads those. */
+export const longestName = 300
+
 /** The words of an element as they are drawn, line by line. */
 export const shownText = (element: Locator): Promise<string> =>
   element.evaluate(readComposed, { what: "text" } as const)

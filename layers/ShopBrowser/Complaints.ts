@@ -13,13 +13,18 @@ const besideFields = ["validation-advice", "mage-error", "invalid-feedback", "fi
   .map((name) => `[class~="${name}" i]:not(input, select, textarea):visible`)
   .join(", ")
 
+/** How much of it is read, in characters, and of how many fields. */
+const mostSaid = 5_000
+const mostLines = 50
+
 /** A page's complaints about what was written; lines that it had `before` in its text are none. */
 export const complaints = Effect.fnUntraced(function* (tab: Tab, before: string) {
   const invalid = yield* ask(() => tab.page.locator("[aria-invalid=true]:visible").count())
   const alerts = yield* ask(() => tab.page.locator("[role=alert]:visible").allInnerTexts())
-  const said = alerts.join(" ").trim()
+  const said = alerts.join(" ").slice(0, mostSaid).trim()
   const beside = (yield* ask(() => tab.page.locator(besideFields).allInnerTexts()))
-    .map(folded)
+    .slice(0, mostLines)
+    .map((line) => folded(line.slice(0, mostSaid)))
     .filter((line) => line !== "" && !folded(before).includes(line))
   if (beside.length > 0) return snippet([...new Set(beside)].join(" "))
   return wanting.test(said) || invalid > 0 ? snippet(said === "" ? `${invalid} fields are marked invalid` : said) : null

@@ -5,7 +5,7 @@ import { namesNationalId } from "#domain/NationalId.ts"
 import { isSalutation } from "#domain/Salutation.ts"
 import { any } from "#domain/WordPatterns.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
-import { ask } from "./Chromium.ts"
+import { ask, longestName } from "./Chromium.ts"
 import { roleName } from "./RoleName.ts"
 import type { Tab } from "./Tab.ts"
 
@@ -143,7 +143,7 @@ const read = Effect.fnUntraced(function* (control: Locator) {
   const attributes = ["type", "name", "id", "autocomplete", "required", "aria-required", "placeholder", "role"]
   const [type, name, id, autocomplete, required, ariaRequired, shown, role] = yield* ask(() =>
     Promise.all(attributes.map((attribute) => control.getAttribute(attribute)))
-  )
+  ).pipe(Effect.map((values) => values.map((value) => value?.slice(0, longestName))))
   const isMenu = tag !== "select" && tag !== "input" && tag !== "textarea" && role === "combobox"
   if (!isMenu && skipped.has((type ?? "").toLowerCase())) return undefined
   const label = (yield* roleName(control)) ?? ""

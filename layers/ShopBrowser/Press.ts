@@ -3,7 +3,7 @@ import type { Frame, Locator, Page } from "playwright-core"
 import { isOrderingId } from "#domain/Deeds.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
 import { asksAge } from "#domain/page/Walls.ts"
-import { ask, type BrowserFailed, shownText } from "./Chromium.ts"
+import { ask, type BrowserFailed, longestName, shownText } from "./Chromium.ts"
 import { aboutCookies, allowed, type Purpose } from "./Names.ts"
 import { isAside } from "./OptionNames.ts"
 
@@ -38,6 +38,7 @@ export const namesOf = (control: Locator): Effect.Effect<ReadonlyArray<string>, 
       names
         .map((name) =>
           (name ?? "")
+            .slice(0, 10 * longestName)
             .replace(/[\s\p{Co}]+/gu, " ")
             .trim()
             .slice(0, 200)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Locator } from "playwright-core"
-import { ask } from "./Chromium.ts"
+import { ask, longestName } from "./Chromium.ts"
 import { namesOf } from "./Press.ts"
 import { roleName } from "./RoleName.ts"
 import type { Tab } from "./Tab.ts"
@@ -47,7 +47,8 @@ const readBehind = ({ nextElementSibling: next }: Neighboured): string =>
 
 const nameIn = Effect.fnUntraced(function* (radio: Locator) {
   const own = yield* roleName(radio)
-  return own ?? ((yield* ask(() => radio.evaluate(readBehind))) || (yield* namesOf(radio))[0]) ?? ""
+  const name = own ?? ((yield* ask(() => radio.evaluate(readBehind))) || (yield* namesOf(radio))[0]) ?? ""
+  return name.slice(0, longestName)
 })
 
 /** Runs in the page. Of radio buttons that are not shown what their shown labels say; nothing of others. */
@@ -65,7 +66,7 @@ const pressLabel = ({ labels }: Radio, how: typeof visibly): void =>
 const attributesOf = (radio: Locator) =>
   Effect.map(
     ask(() => Promise.all([radio.getAttribute("name"), radio.getAttribute("id")])),
-    ([name, id]) => `${name ?? ""} ${id ?? ""}`
+    ([name, id]) => `${name ?? ""} ${id ?? ""}`.slice(0, longestName)
   )
 
 /** The radio buttons of a page: those that are shown, and those that are not while their labels are, as drawn ones are made. */

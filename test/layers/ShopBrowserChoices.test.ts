@@ -199,6 +199,18 @@ if (Harness.missing !== undefined) {
       })
     )
 
+    it.effect("reads what a choice is called only so far, whatever a page makes of it", () =>
+      Effect.gen(function* () {
+        const radios = `<form><fieldset><legend>Size</legend><input type="radio" name="size" id="one"><label for="one" id="called"></label></fieldset>${adding}</form>`
+        const long =
+          "called.textContent = 'small '.repeat(500_000); called.style = 'display: block; height: 9px; overflow: hidden'"
+        const { mug, rail } = yield* open({ product: `${radios}<script>${long}</script>` })
+        const cart = yield* rail.cart(mug)
+        assert.strictEqual(cart.status, "passed", cart.detail.slice(0, 300))
+        assert.isBelow(cart.detail.length, 1_000)
+      })
+    )
+
     it.effect("names the choice that a page goes on asking for, and does not press what asks for it", () =>
       Effect.gen(function* () {
         const product = `<div><button onclick="${send("/api/a")}">Select a size</button></div>`
