@@ -46,7 +46,8 @@ const create = HttpApiEndpoint.post("create", "/endpoints", {
         "is passed on as it is. `method` `ANY` covers GET, HEAD, POST, PUT, PATCH and DELETE.\n\n" +
         "`basePrice` is a JSON number above 0.0001, at most 999999, with at most 6 decimals (0.01 when left out). `volumeDiscounts`: " +
         "from `threshold` completed calls of one payer on, the price is multiplied; the highest threshold reached applies, the result " +
-        "is rounded down to 0.000001, and a multiplier of 0 makes the call free. `originUrl` must be a public http or https address " +
+        "is rounded down to 0.000001, and a multiplier of 0 makes the call free. A payer's calls that are under way at once may all have a price that only " +
+        "a few calls have, where a later threshold makes them dearer again. `originUrl` must be a public http or https address " +
         "without query; without it calls answer 503 `ORIGIN_NOT_CONFIGURED` and nobody is asked for money. `walletId` is where money " +
         "arrives (the account's oldest wallet of that currency and network when left out); a `currency` or `network` beside it must be the wallet's. `timeoutMs` (100 to 120000) is how long the " +
         "origin may take from the end of the request until the body of its answer begins; a caller may take two minutes for its request, and ten " +

@@ -94,7 +94,7 @@ const emptyCart = any(
   "keine?\\s+(?:weiteren\\s+)?artikel\\s+(?:im|in\\s+(?:ihrem|deinem))\\s+warenkorb|warenkorb\\s+enthält\\s+keine|(?:plus\\s+d['’]|aucun\\s+)(?:articles?|produits?)\\s+dans\\s+(?:votre|le)\\s+panier|no\\s+hay\\s+(?:más\\s+|ningún\\s+)?(?:artículos?|productos?)\\s+en\\s+(?:su|tu|el|la)\\s+(?:carrito|cesta)|non\\s+ci\\s+sono\\s+(?:più\\s+)?(?:articoli|prodotti)\\s+nel\\s+(?:tuo\\s+|suo\\s+)?carrello",
   "(?:warenkorb|einkaufswagen)\\s+ist\\s+(?:\\S+\\s+)?leer|panier\\s+est\\s+(?:\\S+\\s+)?vide|(?:carrito|cesta|bolsa)\\s+(?:\\S+\\s+)?vac",
   "carrello\\s+è\\s+vuoto|carrinho\\s+(?:\\S+\\s+){0,2}vazi|winkel(?:wagen|mand|mandje)\\s+is\\s+(?:\\S+\\s+)?leeg|koszyk\\s+jest\\s+pusty",
-  "(?:varukorg(?:en)?|kundvagn(?:en)?|(?:indkøbs|handle)?kurv(?:en)?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S*\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
+  "(?:varukorg(?:en)?|kundvagn(?:en)?|(?:indkøbs|handle)?kurv(?:en)?)\\s+(?:din\\s+)?(?:är|er)\\s+(?:\\S+\\s+)?tom|ostoskori\\S{0,10}\\s+on\\s+tyhjä|koší?k\\s+je\\s+prázdný|sepetiniz\\s+boş|корзина\\s+пуста",
   "カート(?:の中身?)?(?:は|が)空|カートに商品(?:が|は)(?:入っていません|ありません)|购物车(?:是|为)?空|購物車(?:是|為)?空|(?:장바구니|카트)가\\s*비어"
 )
 
