@@ -154,11 +154,8 @@ await refused("x402 v2 exact", "20 KB header", async () => ({ "payment-signature
 })
 await refused(
   "x402 v2 + v1",
-  "both generations in one request",
-  async () => {
-    const header = await v2()
-    return { "payment-signature": header, "x-payment": header }
-  },
+  "two payments in one request, under the names of both generations",
+  async () => ({ "payment-signature": await v2(), "x-payment": await v2() }),
   { statuses: [400, 402] }
 )
 
