@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, type Latch, Layer, Metric, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { toTypeId } from "#domain/Ids.ts"
-import { LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
+import { isFrozen, LedgerAccount, type LedgerCurrency, Tally } from "#domain/LedgerAccount.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import { IdempotencyKeyReused, type PostingRefused, type Superseded } from "#domain/PostingRefused.ts"
 import { NotFound } from "#domain/Refusal.ts"
@@ -9,6 +9,7 @@ import { Database } from "./Database.ts"
 import { Appended } from "./EventLog/Appended.ts"
 import { notForLong } from "./EventLog/Head.ts"
 import { keepForgetting } from "./Forgetting.ts"
+import { Custody } from "./Ledger/Custody.ts"
 import { type LedgerCommand, misremembered } from "./Ledger/Group.ts"
 import * as Lane from "./Ledger/Lane.ts"
 import { refusing } from "./Ledger/Presence.ts"
@@ -39,6 +40,7 @@ export class Ledger extends Context.Service<
     }): Effect.Effect<void>
     /** A frozen account receives and its open holds may still be captured, but it spends nothing new. Joins the caller's transaction. */
     setFrozen(id: string, frozen: boolean): Effect.Effect<void, NotFound>
+    /** `frozen`: for whatever reason it spends nothing. */
     account(id: string): Effect.Effect<LedgerAccount, NotFound>
     /** The exact count and sum of a scope and subject; zero when nothing was counted. */
     tally(scope: string, subject: string): Effect.Effect<Tally>
@@ -69,6 +71,7 @@ export class Ledger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { config } = yield* Database
+      const custody = yield* Custody
       const { announce } = yield* Appended
       // The pool lends this an idle connection if it has one, and makes another when somebody needs it.
       const makeRoom = sql`SELECT pg_terminate_backend(pg_backend_pid())`.pipe(
@@ -133,6 +136,7 @@ export class Ledger extends Context.Service<
       })
       const account = (id: string) =>
         accountById(id).pipe(
+          Effect.map((found) => ({ ...found, frozen: isFrozen(found, custody) })),
           Effect.catchTags({
             NoSuchElementError: () => Effect.fail(new NotFound({ resource: "wallet", id: toTypeId("wal", id) })),
             SqlError: Effect.die,

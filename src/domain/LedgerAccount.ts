@@ -30,6 +30,12 @@ export const LedgerAccount = Schema.Struct({
 /** What may still be spent. */
 export const available = (account: LedgerAccount): bigint => account.posted - account.held
 
+/** Whether it only receives: it was frozen, or it is a wallet whose money is spent by the key of its address, which we do not hold. */
+export const isFrozen = (
+  { frozen, is_wallet }: Pick<LedgerAccount, "frozen" | "is_wallet">,
+  custody: "operator" | "self"
+): boolean => frozen || (is_wallet && custody === "self")
+
 /** Whether the account can pay this out now. */
 export const covers = (account: LedgerAccount, amount: bigint): boolean =>
   account.may_overdraw ? account.posted - amount >= -maxMicros : available(account) >= amount

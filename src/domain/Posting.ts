@@ -8,6 +8,7 @@ import {
   covers,
   everyone,
   type Hold,
+  isFrozen,
   type LedgerAccount,
   type Movement,
   type MovementKind,
@@ -139,8 +140,7 @@ export const decide = (book: Book, commands: ReadonlyArray<Command>): Decision =
         return new CurrencyMismatch({ expected: step.currency, actual: foreign.currency })
       }
       const spends = step.kind === "transfer" || step.kind === "hold"
-      const isFrozen = debit.frozen || (debit.is_wallet && book.custody === "self")
-      if (spends && isFrozen) return new WalletFrozen({ wallet_id: toTypeId("wal", debit.id) })
+      if (spends && isFrozen(debit, book.custody)) return new WalletFrozen({ wallet_id: toTypeId("wal", debit.id) })
       switch (step.kind) {
         case "fee":
         case "transfer": {

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Custody } from "#services/Ledger/Custody.ts"
 import { MoneyStreams } from "#services/MoneyStreams.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { Wallets } from "#services/Wallets.ts"
@@ -147,3 +148,17 @@ layer(platform.pipe(Layer.provideMerge(patient)))("opening a stream", (it) => {
     })
   )
 })
+
+layer(platform.pipe(Layer.provide(Layer.succeed(Custody, "self"))))(
+  "a stream out of a wallet whose key others hold",
+  (it) => {
+    it.effect("is refused before an account is opened for it", () =>
+      Effect.gen(function* () {
+        const both = yield* parties(1_500_000_000n)
+        const before = yield* accounts
+        assert.strictEqual((yield* Effect.flip(open(both)))._tag, "WALLET_FROZEN")
+        assert.strictEqual(yield* accounts, before)
+      })
+    )
+  }
+)
