@@ -1,12 +1,13 @@
 import { Clock, Effect, Layer, RcRef, Semaphore } from "effect"
 import { PageReading, PageUnread } from "#services/PageReading.ts"
 import { realTime } from "#services/RealTime.ts"
+import { readerOver } from "./PageReading/Asking.ts"
 import { PageReadingPolicy } from "./PageReading/Policy.ts"
-import type { Reply, Task } from "./PageReading/Task.ts"
+import type { Task } from "./PageReading/Task.ts"
 import * as Thread from "./PageReading/Thread.ts"
 
 /**
- * Reads in one thread beside the server, started when there is something to read and ended when there has been nothing for a while.
+ * Reads in one thread of this process, started when there is something to read and ended when there has been nothing for a while.
  * A document that takes too long or too much memory ends the thread, and the next document gets another.
  */
 export const layer = Layer.effect(
@@ -47,25 +48,6 @@ export const layer = Layer.effect(
       return yield* running.ask(task).pipe(Effect.onError(() => RcRef.invalidate(thread)))
     }, Effect.scoped)
 
-    const read = <A>(task: Task, pick: (reply: Reply) => { readonly value: A } | undefined) =>
-      Effect.flatMap(perform(task), (reply) => {
-        const picked = pick(reply)
-        return picked === undefined ? Effect.fail(new PageUnread({ reason: "Ended" })) : Effect.succeed(picked.value)
-      })
-
-    return PageReading.of({
-      page: (html, { href }) =>
-        read({ _tag: "Page", html, url: href }, (reply) =>
-          reply._tag === "Page" ? { value: reply.facts } : undefined
-        ),
-      platform: (html, { headers, metas, setCookies }) =>
-        read({ _tag: "Platform", html, metas, headers, setCookies }, (reply) =>
-          reply._tag === "Platform" ? { value: reply.platform } : undefined
-        ),
-      sitemap: (text, platform) =>
-        read({ _tag: "Sitemap", text, platform }, (reply) =>
-          reply._tag === "Sitemap" ? { value: reply.sitemap } : undefined
-        )
-    })
+    return readerOver(perform)
   })
 )

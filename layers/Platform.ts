@@ -47,10 +47,9 @@ import { UserSessions } from "#services/UserSessions.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { WebhookDeliveries } from "#services/WebhookDeliveries.ts"
 import { Webhooks } from "#services/Webhooks.ts"
-import * as PageReading from "./PageReading.ts"
+import * as Quarantine from "./Quarantine.ts"
 import * as RateSource from "./RateSource.ts"
 import * as Secp256k1 from "./Secp256k1.ts"
-import * as ShopBrowser from "./ShopBrowser.ts"
 import * as TransferRail from "./TransferRail.ts"
 
 const crossBorder = CrossBorder.layer.pipe(Layer.provideMerge(Settlements.layer), Layer.provide(TransferRail.layer))
@@ -59,8 +58,8 @@ const crossBorder = CrossBorder.layer.pipe(Layer.provideMerge(Settlements.layer)
 const scanner = ScanBatches.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Scans.layer, ShoppingTests.layer)),
   Layer.provideMerge(Layer.mergeAll(ScanEngine.layer, ShoppingEngine.layer)),
-  Layer.provideMerge(Layer.mergeAll(ScannerCredits.layer, SiteVisits.layer, ShopBrowser.layer)),
-  Layer.provide(PageReading.layer)
+  Layer.provideMerge(Layer.mergeAll(ScannerCredits.layer, SiteVisits.layer)),
+  Layer.provide(Quarantine.layer)
 )
 
 const books = Layer.mergeAll(IdempotencyKeys.layer, EventLog.layer, Secrets.layer, Doctor.layer, Health.layer).pipe(

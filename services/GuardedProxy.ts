@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Data, Effect, type Scope } from "effect"
 import { guardedConnector } from "./PublicHttp/GuardedConnector.ts"
-import type { PublicHttpPolicy } from "./PublicHttp/Policy.ts"
+import type { ConnectRules } from "./PublicHttp/Policy.ts"
 import { failureOf } from "./SiteVisits/Failure.ts"
 
 /** What one browser may take through the proxy, over the proxy's life. */
@@ -50,7 +50,7 @@ const hopByHop = /^(?:connection|proxy-.*|keep-alive|te|trailer|transfer-encodin
 /** Opens a proxy for the length of the scope. `rules` are those of visits: `visitRules` of SiteVisits/Rules.ts. */
 export const open = (
   limits: ProxyLimits,
-  rules: PublicHttpPolicy
+  rules: ConnectRules
 ): Effect.Effect<GuardedProxy, ProxyUnopened, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Proxying, ProxyUnopened>((resume) => {
@@ -69,7 +69,7 @@ class Proxying implements GuardedProxy {
   readonly #asked: Array<ProxyAsked> = []
   #bytes = 0
 
-  constructor(rules: PublicHttpPolicy, limits: ProxyLimits) {
+  constructor(rules: ConnectRules, limits: ProxyLimits) {
     this.#limits = limits
     this.#connect = guardedConnector(rules)
     this.server = createServer((request, response) => this.#pass(request, response))

@@ -50,7 +50,8 @@ const longFiles: Record<string, string> = {}
 const maySleep: Record<string, string> = {}
 
 /** Of the programs, and of a thread that one of them starts. */
-const entryPoints = ["src/main.ts", "src/cli.ts", "src/demo.ts", "layers/PageReading/PageThread.ts"]
+const besideTheServer = ["layers/PageReading/PageThread.ts", "layers/Quarantine/Program.ts"]
+const entryPoints = ["src/main.ts", "src/cli.ts", "src/demo.ts", ...besideTheServer]
 const product = (file: string) => /^(?:src|services|layers)\//.test(file)
 const inside =
   (...folders: ReadonlyArray<string>) =>

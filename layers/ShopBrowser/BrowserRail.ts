@@ -40,8 +40,8 @@ const whole = <A extends StepOutcome>(tab: Tab, outcome: A): A => {
   return { ...outcome, ...unknown(detail, outcome.evidence, told) }
 }
 
-/** Shops in a tab as this person would, by the roles and names of what can be seen. */
-export const make = (tab: Tab, shopper: TestShopper): Rail => {
+/** Shops in a tab as this person would, by the roles and names of what can be seen. `doubts` makes what each checkout is in doubt with. */
+export const make = (tab: Tab, shopper: TestShopper, doubts = (): Doubt => ({ isOpen: false })): Rail => {
   const state: { cart: URL | undefined; told: CartDone["told"]; currency: string | null; reached: boolean } = {
     cart: undefined,
     told: { thing: "", pages: [] },
@@ -63,7 +63,7 @@ export const make = (tab: Tab, shopper: TestShopper): Rail => {
     const { cart, told } = state
     const notTried: CheckoutOutcome = { ...unknown("Not tried: nothing is in the cart."), total: null }
     if (cart === undefined) return Effect.succeed(notTried)
-    const doubt: Doubt = { isOpen: false }
+    const doubt = doubts()
     return bounded(
       Effect.map(checkOut(tab, cart, { shopper, told, doubt }), (outcome) => {
         state.reached = outcome.status === "passed"

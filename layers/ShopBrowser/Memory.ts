@@ -24,7 +24,7 @@ const read = (path: string): string => {
 }
 
 /** What a process holds that is no file's, in bytes: files are there once for all processes. */
-const heldBy = (pid: number): number =>
+export const heldBy = (pid: number): number =>
   [...read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB/gm)].reduce(
     (sum, [, kilobytes]) => sum + Number(kilobytes) * 1_024,
     0

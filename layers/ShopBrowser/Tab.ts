@@ -3,7 +3,7 @@ import type { BrowserContext, BrowserContextOptions, Page, Request } from "playw
 import type { RequestMade } from "#domain/Scan.ts"
 import * as GuardedProxy from "#services/GuardedProxy.ts"
 import type { PageReading } from "#services/PageReading.ts"
-import type { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
+import type { ConnectRules } from "#services/PublicHttp/Policy.ts"
 import { realTime } from "#services/RealTime.ts"
 import { ask, type BrowserFailed, doesNotStart } from "./Chromium.ts"
 import { isAside, isOrder, mayHideOrder } from "./OrderLock.ts"
@@ -168,10 +168,13 @@ const settings = (userAgent: string, port: number): BrowserContextOptions => ({
   reducedMotion: "reduce"
 })
 
+/** A browser's next context, for the length of the scope. */
+export type NewContext = (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>
+
 /** Opens a context over `newContext`, for the length of the scope. */
 export const open = Effect.fnUntraced(function* (
-  newContext: (options: BrowserContextOptions) => Effect.Effect<BrowserContext, BrowserFailed, Scope.Scope>,
-  rules: PublicHttpPolicy,
+  newContext: NewContext,
+  rules: ConnectRules,
   userAgent: string,
   pages: PageReading["Service"]
 ) {

@@ -4,7 +4,7 @@ import { Data, Duration } from "effect"
 import { buildConnector } from "undici"
 import { addressKind, hostKind } from "#domain/Address.ts"
 import { isListed, refuseTarget, type OriginRefusal } from "#domain/OriginUrl.ts"
-import type { PublicHttpPolicy } from "./Policy.ts"
+import type { ConnectRules } from "./Policy.ts"
 
 /** Carries a refusal through undici, which knows only thrown errors. */
 export class ForbiddenTarget extends Data.TaggedError("ForbiddenTarget")<{ readonly reason: OriginRefusal }> {}
@@ -13,7 +13,7 @@ export class ForbiddenTarget extends Data.TaggedError("ForbiddenTarget")<{ reado
  * Opens connections to addresses the policy allows, and to no others. The name, the literal, every address the name has, and the
  * address the socket ended at are judged; the socket goes to an address that was judged, with the name's own SNI and `Host`.
  */
-export const guardedConnector = (policy: PublicHttpPolicy): buildConnector.connector => {
+export const guardedConnector = (policy: ConnectRules): buildConnector.connector => {
   const timeout = Duration.toMillis(policy.connectTimeout)
   // However long it may wait, c-ares gives up on a server that was quick before after about a second, when one that has to ask far away
   // itself is not done yet; and a datagram may be lost. So servers are asked again, until the time for a name is over.

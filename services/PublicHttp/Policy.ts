@@ -1,10 +1,16 @@
 import { Context, Duration } from "effect"
 import type { OriginRules } from "#domain/OriginUrl.ts"
 
-/** Whom we call, how long we wait and how much we take. */
-export interface PublicHttpPolicy extends OriginRules {
+/** Whom connections may reach, and how they are made. */
+export interface ConnectRules extends OriginRules {
   /** Lookup, TCP and TLS together. */
   readonly connectTimeout: Duration.Duration
+  /** Name servers (`address:port`) asked instead of the system's. */
+  readonly nameServers: ReadonlyArray<string>
+}
+
+/** Whom we call, how long we wait and how much we take. */
+export interface PublicHttpPolicy extends ConnectRules {
   /** Longest silence of an origin within its body, and longest stall of a caller that takes it. Rounded up to a second. */
   readonly idleTimeout: Duration.Duration
   /** For requests of our own. Callers' requests are counted by whom they are for. */
@@ -21,8 +27,6 @@ export interface PublicHttpPolicy extends OriginRules {
   readonly headerBytes: number
   /** Largest body `request` returns. */
   readonly bodyBytes: number
-  /** Name servers (`address:port`) asked instead of the system's. */
-  readonly nameServers: ReadonlyArray<string>
 }
 
 /** A reference, so a deployment or a test changes it without touching the code. The default calls public addresses only. */
