@@ -52,8 +52,8 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
     ...(signal && { signal })
   }
   init.body &&= unshared(init.body)
-  // The request whose body is sent.
-  const source = init.body == null ? original : undefined
+  // The request whose body is sent: by this call alone, as by any `fetch`, or another would let go of it between payment and proof.
+  const source = init.body == null && original ? new Request(original) : undefined
   // A `URL` may be that of the caller's next call by the time this one is paid.
   const address = original ?? String(input)
   // Every attempt reads a copy: of a request, the first to be read would be the last.
@@ -72,8 +72,6 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
       // Where a redirect led, by a request that is otherwise the caller's.
       return fetch(url === plain.url ? copy() : original ? new Request(url, original) : url, next)
     },
-    end: () => {
-      if (source?.bodyUsed === false) discard(source.body)
-    }
+    end: () => discard(source?.body)
   }
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { agentOf, bankThat, challenge, json, stranger } from "./Strangers.ts"
+import { agentOf, bankThat, challenge, json, paid, stranger } from "./Strangers.ts"
 
 const shop = (bank: { readonly url: string }) =>
   stranger((request, response) =>
@@ -54,5 +54,27 @@ describe("what is paid for is what was asked", () => {
     assert.match(first ?? "", /Lisbon/)
     assert.match(second ?? "", /Oslo/)
     assert.match(first ?? "", /filename="sea\.txt"\r\nContent-Type: text\/plain\r\n\r\nblue/)
+  })
+})
+
+describe("a request with a body", () => {
+  it("that is called while it is under way is refused, as by every fetch, before anything is paid for it", async () => {
+    let payments = 0
+    // The second payment, if there is one, is made when the first call has been answered.
+    const bank = await stranger(async (_, response) => {
+      if (++payments > 1) await first
+      return json(response, 201, paid)
+    })
+    const request = new Request((await shop(bank)).url, { method: "POST", body: "a pizza" })
+    const told: Array<string> = []
+    const fetch = agentOf(bank, { onPayment: ({ amount }) => void told.push(amount) })
+    const first = fetch(request)
+    const second = await fetch(request).then(
+      () => "served",
+      (error) => error
+    )
+    assert.instanceOf(second, TypeError)
+    assert.strictEqual(await (await first).text(), "/ a pizza")
+    assert.deepStrictEqual([payments, told], [1, ["0.01"]])
   })
 })
