@@ -23,7 +23,7 @@ export interface Attempts {
   readonly end: () => void
 }
 
-const isRequest = (input: Input): input is Request => isObject(input) && "clone" in input
+const isRequest = (input: Input | RequestInit): input is Request => isObject(input) && "clone" in input
 
 /** Strings, bytes, blobs and forms can be read again; a stream or a generator cannot. */
 const isStream = (body: unknown): boolean =>
@@ -38,6 +38,8 @@ const unshared = (body: RequestInit["body"]) => {
 }
 
 export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: RequestInit): Attempts => {
+  // What it has is not its own: copied as options are, it would be a GET of nothing.
+  if (isRequest(given)) return attempts(fetch, new Request(input, given), { signal: given.signal })
   const original = isRequest(input) ? input : undefined
   const headers = new Headers(given.headers ?? original?.headers)
   // Null leaves that of the request, undefined says nothing.
@@ -47,7 +49,7 @@ export const attempts = (fetch: typeof globalThis.fetch, input: Input, given: Re
     ...(original && { referrer: original.referrer, referrerPolicy: original.referrerPolicy }),
     ...given,
     // Some can be read only once, such as the entries of a map.
-    ...(given.headers && { headers }),
+    headers,
     // Also that of the request: Node does not abort a copy that nobody holds.
     ...(signal && { signal })
   }

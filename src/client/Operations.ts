@@ -10,7 +10,8 @@ export const signs: { readonly [sign: string]: string } = {
   "%": "POST+key",
   "&": "/deliveries/:deliveryId",
   "@": "/:domain",
-  "#": "/:id"
+  "#": "/:id",
+  "=": "scanner"
 }
 
 /** A line of the table without signs. */
@@ -35,16 +36,16 @@ export const operations: { readonly [Group in keyof Turnpike]: string } = {
   users: "^ changePassword/me/password GET list !",
   sessions: "^ refresh/ DELETE end revoke# GET list",
   portal_tokens: "^ ~",
-  administration: "/v1 % createTenant/tenants grants/scanner/credits/ GET tenants/ POST doctor/",
+  administration: "/v1 % createTenant/tenants grants/=/credits/ GET tenants/ POST doctor/",
   scans:
-    "scanner % scan/ GET get/scan# freshest/scans/by-domain@ history/scans/by-domain@/ list/scans statistics/scans/stats",
-  shopping_tests: "scanner % run/tests GET recent/tests@ get/test#",
-  scan_batches: "scanner/scan/batch $ GET get# POST cancel#/",
-  scanner_keys: "scanner/keys ^ ~",
-  scanner_credits: "scanner/credits GET balance/ ledger/",
-  scanner_reports: "scanner GET+text scan/scan#/report test/test#/report",
-  badges: "scanner/badge@ GET+text badge",
-  scanner_rubric: "scanner/rubric GET get",
+    "= % scan/ GET get/scan# freshest/scans/by-domain@ history/scans/by-domain@/ list/scans statistics/scans/stats",
+  shopping_tests: "= % run/tests GET recent/tests@ get/test#",
+  scan_batches: "=/scan/batch $ GET get# POST cancel#/",
+  scanner_keys: "=/keys ^ ~",
+  scanner_credits: "=/credits GET balance/ ledger/",
+  scanner_reports: "= GET+text scan/scan#/report test/test#/report",
+  badges: "=/badge@ GET+text badge",
+  scanner_rubric: "=/rubric GET get",
   wallets: "$ fund#/ * entries#/ POST freeze#/ unfreeze#/",
   webhooks:
     "^ rotateSecret#/rotate-secret test#/ replay#&/ GET list eventTypes/event-types get# deliveries#/ delivery#& ! % replayAll#/replay",

@@ -57,6 +57,38 @@ describe("what is paid for is what was asked", () => {
   })
 })
 
+describe("a request that is given as the options of another address", () => {
+  for (const [what, input] of [
+    ["an address", (url: string) => url],
+    ["a request", (url: string) => new Request(url, { method: "PUT", body: "a pasta" })]
+  ] as const) {
+    it(`is paid with its method, its headers and its body: after ${what}`, async () => {
+      const bank = await bankThat()
+      const { seen, url } = await shop(bank)
+      const relayed = new Request("http://localhost/", {
+        method: "POST",
+        body: "a pizza",
+        headers: { "x-city": "Lisbon" }
+      })
+      const answer = await agentOf(bank)(input(`${url}/orders`), relayed)
+      assert.strictEqual(await answer.text(), "/orders a pizza")
+      assert.deepStrictEqual(
+        seen.map(({ headers, method }) => `${method} ${headers["x-city"]}`),
+        ["POST Lisbon", "POST Lisbon"]
+      )
+    })
+  }
+
+  it("ends by its own signal", async () => {
+    const bank = await bankThat()
+    const { seen, url } = await shop(bank)
+    const reason = new Error("the user left")
+    const relayed = new Request("http://localhost/", { method: "POST", signal: AbortSignal.abort(reason) })
+    const error = await agentOf(bank)(url, relayed).catch((error) => error)
+    assert.deepStrictEqual([error, seen.length], [reason, 0])
+  })
+})
+
 describe("a request with a body", () => {
   it("that is called while it is under way is refused, as by every fetch, before anything is paid for it", async () => {
     let payments = 0
