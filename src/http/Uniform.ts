@@ -38,6 +38,8 @@ const accepted = [
   "accept-payment",
   "sign-in-with-x",
   "x-payment",
+  // Clients of x402 send what is a header of answers beside their payment, and a browser asks for that as well.
+  "access-control-expose-headers",
   "solana-client",
   "last-event-id"
 ].join(", ")

@@ -64,6 +64,15 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("calls of th
     })
   )
 
+  it.effect("may be paid by a page of another origin, whose client says beside its payment what it wants to read", () =>
+    Effect.gen(function* () {
+      const asking = { origin: "https://a.example", "access-control-request-method": "POST" }
+      const { headers } = yield* send("/v1/scanner/scan", { method: "OPTIONS", headers: asking })
+      const allowed = String(headers["access-control-allow-headers"]).split(", ")
+      assert.includeMembers(allowed, ["payment-signature", "x-payment", "access-control-expose-headers"])
+    })
+  )
+
   it.effect("ask for the price of the operation, at its own address", () =>
     Effect.gen(function* () {
       const asked = [
