@@ -46,7 +46,7 @@ interface Visit {
 /** Apart from everything else, so that an open connection holds nothing else. */
 const leaving = (visit: Visit, left: (visit: Visit) => void) => () => left(visit)
 
-const path = /^\/v1\/agents\/([^/?]+)\/connect(?:\?(.*))?$/
+const path = /^\/v1\/agents\/([^/?]+)\/connect\/?(?:\?(.*))?$/
 
 /** Without HEAD, which other paths take beside GET: of a stream there is nothing to say but the stream. */
 const methods = ["GET", "OPTIONS"]

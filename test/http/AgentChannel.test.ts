@@ -14,10 +14,10 @@ import { ask, bearer, entrance, layer as server } from "./PlatformHarness.ts"
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 
 layer(server(), options)("GET /v1/agents/{id}/connect", (it) => {
-  it.effect("is a stream that proxies and browsers pass on as it is, under either spelling of the id", () =>
+  it.effect("is a stream that proxies and browsers pass on as it is, under either spelling of id and path", () =>
     Effect.gen(function* () {
       const { connect, one, path, session, shown } = yield* scene
-      for (const target of [path, `/v1/agents/${one.id}/connect`]) {
+      for (const target of [path, `/v1/agents/${one.id}/connect`, `${path}/`]) {
         const wire = yield* connect({ origin: "https://agent.example", "x-request-id": "req-7" }, target)
         assert.match(wire.head, /^HTTP\/1\.1 200 OK\r\n/)
         for (const line of [
