@@ -10,6 +10,7 @@ const exposed = [
   "x-environment",
   "retry-after",
   "x-credits-remaining",
+  "link",
   "idempotency-replayed",
   "ratelimit-limit",
   "ratelimit-remaining",

@@ -151,6 +151,13 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("discovery",
     })
   )
 
+  it.effect("lets a page of another origin read where the list goes on", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* send("/.well-known/x402", { headers: { origin: "https://market.example" } })
+      assert.include(String(headers["access-control-expose-headers"]).split(", "), "link")
+    })
+  )
+
   it.effect("takes a type, a limit up to a thousand and an offset, and nothing that is none", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* send("/v1/x402/discovery?type=http&limit=1000&offset=1000000")).status, 200)
