@@ -91,17 +91,16 @@ const raw = Layer.mergeAll(
   Transfers.layerDirect,
   Payments.layerDirect,
   AgentChannel.layerRaw
-).pipe(Layer.provide(Layer.merge(RateLimiter.layer, Patience.layer)))
+)
 
 const api = HttpApiBuilder.layer(Api).pipe(
   Layer.provide(groups),
   Layer.provide(Visitors.layer),
-  Layer.provide(Layer.merge(Authorization.layer, Decoding.layer)),
-  Layer.provide(Layer.merge(RateLimiter.layer, Patience.layer))
+  Layer.provide(Layer.merge(Authorization.layer, Decoding.layer))
 )
 
 const routes = Layer.mergeAll(api, Docs.layer, UcpAgent.layer, System.metrics, Answering.layer).pipe(
-  Layer.provide(Layer.merge(Paths.layer, RateLimiter.layer))
+  Layer.provide(Paths.layer)
 )
 
 const served = HttpRouter.serve(routes, {
@@ -115,4 +114,8 @@ const served = HttpRouter.serve(routes, {
  * Everything that answers HTTP, on the listener that `layers/Node.ts` opens. The edge comes last: it lets requests in when
  * everything behind it stands, and keeps everything standing until the last one is answered.
  */
-export const layer = Edge.layer.pipe(Layer.provideMerge(Layer.merge(served, raw)), Layer.provide(RawRoutes.layer))
+export const layer = Edge.layer.pipe(
+  Layer.provideMerge(Layer.merge(served, raw)),
+  // Here, because the router builds its layers apart: a caller would have a limit with it and another with the raw routes.
+  Layer.provide(Layer.mergeAll(RawRoutes.layer, RateLimiter.layer, Patience.layer))
+)

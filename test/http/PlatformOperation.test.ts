@@ -57,6 +57,19 @@ layer(Harness.layer({ TURNPIKE_RATE_LIMIT: "5", TURNPIKE_TRUSTED_PROXIES: "127.0
     })
   )
 
+  it.effect("is one for all operations, whichever way their requests are read", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* entrance
+      const headers = { ...bearer(key), "content-type": "application/json" }
+      const left: Array<string | null> = []
+      for (const path of ["/v1/transfers", "/v1/wallets", "/v1/x402/pay", "/v1/transfers?", "/v1/quotes"]) {
+        const answer = yield* ask(`${base}${path}`, { method: "POST", headers, body: "[]" })
+        left.push(answer.headers.get("ratelimit-remaining"))
+      }
+      assert.deepStrictEqual(left, ["4", "3", "2", "1", "0"])
+    })
+  )
+
   it.effect("is told in headers, of which the description names each as it does all others of ours", () =>
     Effect.gen(function* () {
       const { base, key } = yield* entrance
