@@ -162,10 +162,10 @@ const test = HttpApiEndpoint.post("test", "/endpoints/:id/test", {
       summary: "Try an endpoint with a simulated agent",
       description:
         "Sandbox only (live: 403). A new wallet of the caller's account is funded by the faucet and makes one whole call through the " +
-        "gateway: 402, pay, retry, and a look at what was charged. It is a real sandbox call: the origin is called, the payment shows " +
-        "in the list of payments and counts in the totals. The request has the endpoint's method (GET for `ANY`), no body, and for a " +
-        "path with `*` nothing after it. A stream of events has to begin, and need not end. The answer is 200 whatever the outcome; " +
-        "`status` and the steps say what went wrong.",
+        "gateway: 402, pay, retry, and a look at what was charged; then it is frozen. It is a real sandbox call: the origin is " +
+        "called, the payment shows in the list of payments and counts in the totals. The request has the endpoint's method (GET " +
+        "for `ANY`), no body, and for a path with `*` nothing after it. A stream of events has to begin, and need not end. The " +
+        "answer is 200 whatever the outcome; `status` and the steps say what went wrong.",
       answer: {
         data: {
           status: "passed",

@@ -4,9 +4,23 @@ import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { fromTypeId } from "#domain/Ids.ts"
 import { flat } from "#domain/Price.ts"
+import { Accounts } from "#services/Accounts.ts"
 import { Endpoints } from "#services/Endpoints.ts"
 import { Payments } from "#services/Payments.ts"
-import { balance, buyer, charged, openStream, pay, paidCall, seller, send, server } from "./GatewayHarness.ts"
+import { Wallets } from "#services/Wallets.ts"
+import {
+  balance,
+  buyer,
+  charged,
+  openStream,
+  pay,
+  paidCall,
+  seller,
+  send,
+  server,
+  tenant,
+  wallet
+} from "./GatewayHarness.ts"
 
 const funds = 1_000_000n
 
@@ -203,6 +217,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a test run"
       yield* run(shop.key, shop.endpoint.id)
       const { json } = yield* send("/v1/wallets?limit=1", { headers: { authorization: `Bearer ${shop.key}` } })
       assert.strictEqual(json.data[0].name, `Test of ${"\u{1f600}".repeat(247)}`)
+    })
+  )
+
+  it.effect("leaves no wallet behind that the caller's account is paid in, or pays from, by default", () =>
+    Effect.gen(function* () {
+      const { key, principal } = yield* tenant
+      const { id: accountId } = yield* (yield* Accounts).create(principal.tenant_id, { name: "A shop" })
+      const wallets = yield* Wallets
+      yield* wallets.create(principal, { owner_id: accountId })
+      const sold = { name: "Out of order", path: "/a", method: "GET", originUrl: "http://127.0.0.1:1" } as const
+      const { create } = yield* Endpoints
+      const endpoint = yield* create(principal, { ...sold, accountId })
+      assert.strictEqual((yield* run(key, endpoint.id)).json.data.status, "failed")
+      assert.strictEqual((yield* Effect.flip(create(principal, sold)))._tag, "NO_RECEIVING_WALLET")
+      const purse = yield* wallet(principal, funds)
+      const transfers = [{ to_account_id: accountId, amount: "0.50", currency: "USDC" }]
+      const headers = { authorization: `Bearer ${key}` }
+      const { json } = yield* send("/v1/transfers/batch", { method: "POST", headers, body: { transfers } })
+      assert.strictEqual(json.status, "completed")
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 500_000n, held: 0n })
     })
   )
 

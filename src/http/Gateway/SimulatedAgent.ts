@@ -104,10 +104,19 @@ export const make = Effect.gen(function* () {
     )
   })
 
+  /** Frozen when the scope ends: it would be what an account without another is paid in, and what its batches are paid from. */
+  const throwaway = Effect.fnUntraced(function* (caller: Principal, { currency, name: tested, network }: Endpoint) {
+    const name = [...`Test of ${tested}`].slice(0, 255).join("")
+    return yield* Effect.acquireRelease(wallets.create(caller, { currency, network, name }), ({ id }) =>
+      Effect.catchCause(wallets.freeze(caller, id, "the test run is over"), (cause) =>
+        Effect.logWarning("The wallet of a test run could not be frozen", cause)
+      )
+    )
+  })
+
   const fund = Effect.fnUntraced(function* (caller: Principal, endpoint: Endpoint) {
-    const { currency, network } = endpoint
-    const name = [...`Test of ${endpoint.name}`].slice(0, 255).join("")
-    const wallet = yield* wallets.create(caller, { currency, network, name })
+    const { currency } = endpoint
+    const wallet = yield* throwaway(caller, endpoint)
     for (let rest = endpoint.basePrice; rest > 0n; rest -= faucetLimit) {
       yield* wallets.fund(caller, wallet.id, { amount: rest < faucetLimit ? rest : faucetLimit, currency })
     }
