@@ -16,6 +16,12 @@ export interface Made<A> {
 /** What is kept under the key of work that ends later than the command that took the key: the id of its record, once there is one. */
 export const Kept = Schema.Struct({ record: Schema.NullOr(Schema.String) })
 
+/** A key that a command of the ledger took. */
+export interface Taken {
+  readonly claim: IdempotencyClaim
+  readonly command_id: string
+}
+
 /** What such a command keeps. */
 export const nothingYet: typeof Kept.Type = { record: null }
 
@@ -43,8 +49,11 @@ export class IdempotencyKeys extends Context.Service<
       claim: IdempotencyClaim,
       cameToNothing: (command_id: string) => Effect.Effect<boolean>
     ): Effect.Effect<Option.Option<string | null>, IdempotencyKeyReused>
-    /** Keeps the record under the key for as long as that stands for this command. Joins the caller's transaction. */
-    keepRecord(claim: IdempotencyClaim, command_id: string, record: string): Effect.Effect<void>
+    /**
+     * Keeps the record under each of these keys that still stands for its command. Joins the caller's transaction. Call it behind
+     * `EventLog.append`: commands of the ledger come to keys with the head of the log in their hands.
+     */
+    keepRecord(record: string, taken: ReadonlyArray<Taken>): Effect.Effect<void>
   }
 >()("turnpike/services/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -138,12 +147,15 @@ export class IdempotencyKeys extends Context.Service<
         return Option.some(result.record)
       })
       const keepRecord = Effect.fn("IdempotencyKeys.keepRecord")(function* (
-        claim: IdempotencyClaim,
-        command_id: string,
-        record: string
+        record: string,
+        taken: ReadonlyArray<Taken>
       ) {
-        yield* Effect.orDie(sql`UPDATE idempotency_keys SET result = ${toJson({ record } satisfies typeof Kept.Type)}::json
-          WHERE ${named(claim)} AND command_id = ${command_id}`)
+        if (taken.length === 0) return
+        yield* Effect.orDie(sql`UPDATE idempotency_keys k SET result = ${toJson({ record } satisfies typeof Kept.Type)}::json
+          FROM unnest(${taken.map(({ claim }) => claim.tenant_id)}::uuid[], ${taken.map(({ claim }) => claim.operation)}::text[],
+            ${taken.map(({ claim }) => claim.key)}::text[], ${taken.map(({ command_id }) => command_id)}::uuid[])
+            AS t (tenant_id, operation, key, command_id)
+          WHERE k.tenant_id = t.tenant_id AND k.operation = t.operation AND k.key = t.key AND k.command_id = t.command_id`)
       })
 
       return IdempotencyKeys.of({ once, recordOf, keepRecord })

@@ -41,12 +41,16 @@ export const make = Effect.gen(function* () {
     const tenants = new Set(members.flatMap(({ tenant_id }) => tenant_id ?? []))
     const fresh = yield* told(id, [...tenants])
     const settled = new Map<Member, boolean>()
-    for (const member of members) {
-      if (member.claim !== undefined && member.charge !== undefined)
-        yield* keys.keepRecord(member.claim, member.charge.id, id)
+    for (const member of members)
       settled.set(member, member.charge !== undefined && (yield* credits.earn(member.charge)))
-    }
     yield* log.append(fresh.map(({ tenant_id }) => ({ tenant_id, ...fact })))
+    // Last: a repetition that has the head of the log may want this very key, and we would want the head for the facts.
+    yield* keys.keepRecord(
+      id,
+      members.flatMap(({ charge, claim }) =>
+        claim === undefined || charge === undefined ? [] : { claim, command_id: charge.id }
+      )
+    )
     return settled
   }, Effect.orDie)
   return { settle }

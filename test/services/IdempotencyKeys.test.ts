@@ -135,9 +135,9 @@ layer(Test, { timeout: "60 seconds" })("the key of work that ends later", (it) =
     Effect.gen(function* () {
       const { keepRecord, recordOf } = yield* IdempotencyKeys
       const { claim, command, goesOn } = yield* underWay
-      yield* keepRecord(claim, newUuid(), "another")
+      yield* keepRecord("another", [{ claim, command_id: newUuid() }])
       assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
-      yield* keepRecord(claim, command, "this")
+      yield* keepRecord("this", [{ claim, command_id: command }])
       assert.deepStrictEqual(yield* recordOf(claim, ended), Option.some("this"))
       yield* TestClock.adjust("24 hours")
       assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.none())
@@ -149,7 +149,9 @@ layer(Test, { timeout: "60 seconds" })("the key of work that ends later", (it) =
       const sql = yield* SqlClient.SqlClient
       const { keepRecord, recordOf } = yield* IdempotencyKeys
       const { claim, command, goesOn } = yield* underWay
-      yield* Effect.flip(sql.withTransaction(Effect.andThen(keepRecord(claim, command, "this"), Effect.fail("late"))))
+      yield* Effect.flip(
+        sql.withTransaction(Effect.andThen(keepRecord("this", [{ claim, command_id: command }]), Effect.fail("late")))
+      )
       assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some(null))
     })
   )
@@ -169,7 +171,7 @@ layer(Test, { timeout: "60 seconds" })("the key of work that ends later", (it) =
     Effect.gen(function* () {
       const { keepRecord, recordOf } = yield* IdempotencyKeys
       const { claim, command, goesOn } = yield* underWay
-      yield* recordOf(claim, () => Effect.as(keepRecord(claim, command, "this"), true))
+      yield* recordOf(claim, () => Effect.as(keepRecord("this", [{ claim, command_id: command }]), true))
       assert.deepStrictEqual(yield* recordOf(claim, goesOn), Option.some("this"))
     })
   )

@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ScannerCredits } from "#services/ScannerCredits.ts"
+import { whileHeadIsHeld } from "./LockHarness.ts"
 import { aDomain, another, findings, gate, idOf, left, orderOf, platform, rich, Stage } from "./ScansHarness.ts"
-import { claimOf, died, passing, scan, waits } from "./ScansKeysHarness.ts"
+import { claimOf, died, passing, scan, tenantIn, waits } from "./ScansKeysHarness.ts"
 
 layer(platform(), { timeout: "60 seconds" })("whoever repeats a scan under its key", (it) => {
   it.effect("that is under way is waited for, at another process too", () =>
@@ -48,6 +50,27 @@ layer(platform(), { timeout: "60 seconds" })("whoever repeats a scan under its k
       const answers = yield* Effect.forEach([foreign, ...both], Fiber.join)
       assert.strictEqual(new Set(answers.map(idOf)).size, 1)
       assert.deepStrictEqual([answers.filter(({ replayed }) => replayed).length, yield* left(buyer)], [1, 99])
+      stage.scan = usual
+    })
+  )
+
+  it.effect("while it ends has the key from whoever holds the head of the log: the two would wait for each other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const stage = yield* Stage
+      const [buyer, domain] = [yield* rich, aDomain()]
+      const { scan: usual } = stage
+      const { entered, open, through } = yield* gate
+      stage.scan = () => Effect.andThen(through, Effect.succeed(findings()))
+      const first = yield* Effect.forkChild(scan(buyer, domain))
+      yield* entered
+      const { made, seen } = yield* whileHeadIsHeld(
+        Effect.andThen(open, Fiber.join(first)),
+        sql`SELECT key FROM idempotency_keys WHERE key = ${claimOf(buyer).key} AND tenant_id = ${yield* tenantIn(buyer)}
+          FOR UPDATE SKIP LOCKED`
+      )
+      assert.deepStrictEqual(seen, [{ key: claimOf(buyer).key }])
+      assert.strictEqual(idOf(yield* scan(buyer, domain)), idOf(made))
       stage.scan = usual
     })
   )
