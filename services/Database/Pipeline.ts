@@ -31,6 +31,9 @@ export const isContention = ({ code }: StatementFailed): boolean => passing.test
 
 const passing = /^(?:40P01|40001|42501|55P03|57014|53|55000|57P|25006)/
 
+/** Postgres ended it so that somebody else goes on, by a deadlock or a serialization failure: the same will do when he is through. */
+export const isVictim = ({ code }: StatementFailed): boolean => code === "40P01" || code === "40001"
+
 export type FlightFailure = StatementFailed | ConnectionLost
 
 /** Whether another connection is needed: it is gone, or its owner is not allowed in any more, or a statement means something else now. */

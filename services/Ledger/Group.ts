@@ -171,6 +171,23 @@ export const postGroup = Effect.fnUntraced(function* (
   }
 })
 
+/**
+ * Posts a group `again`, once, where the first try came to nothing for no fault of its own: memory did not do, which is told, or Postgres
+ * ended it for the sake of somebody else, who is through by then.
+ */
+export const orAgain = (
+  pipeline: Pipeline.Pipeline,
+  first: Effect.Effect<PostedGroup, Pipeline.FlightFailure | Misremembered>,
+  again: Effect.Effect<PostedGroup, Pipeline.FlightFailure>,
+  misled: () => void
+): Effect.Effect<PostedGroup, Pipeline.FlightFailure> => {
+  const anew = Effect.andThen(abandon(pipeline), again)
+  return Effect.catchTags(first, {
+    Misremembered: () => Effect.andThen(Effect.andThen(Metric.update(misremembered, 1), Effect.sync(misled)), anew),
+    StatementFailed: (failure) => (Pipeline.isVictim(failure) ? anew : Effect.fail(failure))
+  })
+}
+
 /** Goes along with the log, by the answers to what locks its head and reads the movements after what is known. */
 const following = (known: Known, answers: ReadonlyArray<ReadonlyArray<Pipeline.Row>>) =>
   Effect.map(headOf(answers), (seq) => {

@@ -143,17 +143,8 @@ export const make = Effect.fnUntraced(function* (
     const isTrusted = trust.isTrusted()
     trust.looked()
     const looked = Effect.suspend(() => Group.postGroup(wire, known, taken(), telling.now))
-    const posting =
-      isLooked || !trust.isShared()
-        ? looked
-        : Effect.catchTag(Group.postShared(wire, known, taken, telling.now, isTrusted), "Misremembered", () =>
-            Effect.gen(function* () {
-              yield* Metric.update(Group.misremembered, 1)
-              yield* Group.abandon(wire)
-              trust.doubt()
-              return yield* looked
-            })
-          )
+    const first = isLooked || !trust.isShared() ? looked : Group.postShared(wire, known, taken, telling.now, isTrusted)
+    const posting = Group.orAgain(wire, first, looked, trust.doubt)
     const done = yield* inTime(Effect.catchDefect(posting, (cause) => Effect.fail(undecided(cause))))
     if (done.isRemembered) trust.confirm()
     trust.saw(done.isShared)

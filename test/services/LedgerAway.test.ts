@@ -7,6 +7,7 @@ import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
 import { refusing } from "#services/Ledger/Presence.ts"
 import { newUuid } from "#services/NewId.ts"
 import { balance, transfer, waitsForHead, wallet } from "./LedgerHarness.ts"
+import { awaited } from "./LockHarness.ts"
 
 // What fails on purpose need not be reported.
 const quiet = Layer.succeed(References.MinimumLogLevel, "None")
@@ -31,7 +32,8 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database th
   for (const [code, what] of [
     ["53100", "its disk is full"],
     ["25006", "it only reads"],
-    ["42501", "a privilege was lost"]
+    ["42501", "a privilege was lost"],
+    ["40P01", "it waits for somebody who waits for the ledger, each time"]
   ] as const) {
     for (const count of [1, 3]) {
       it.effect(`because ${what} is unavailable to ${count} at once, and serves them when it can again`, () =>
@@ -56,6 +58,34 @@ layer(Test, { timeout: "60 seconds", excludeTestServices: true })("a database th
     }
   }
 })
+
+// Postgres looks for a deadlock in real time.
+layer(Test, { timeout: "60 seconds", excludeTestServices: true })(
+  "a group that Postgres ends for another's sake",
+  (it) => {
+    it.effect("by a deadlock is posted when that one is through, and nobody is refused", () =>
+      Effect.gen(function* () {
+        const { post } = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+        // What has a fence is looked up.
+        const command = { ...transfer(payer, payee, 1n), fences: [{ scope: newUuid(), expected: 0n }] }
+        // Whoever waits longer is the one that Postgres ends.
+        const posting = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT 1 FROM ledger_accounts WHERE id = ${payee} FOR UPDATE`
+            const waiting = yield* Effect.forkScoped(Effect.exit(post(command)))
+            yield* awaited
+            yield* sql`SELECT 1 FROM ledger_head FOR UPDATE`
+            return waiting
+          })
+        )
+        assert.isTrue(Exit.isSuccess(yield* Fiber.join(posting)))
+        assert.deepStrictEqual(yield* balance(payee), { posted: 1n, held: 0n })
+      })
+    )
+  }
+)
 
 /** Sets the machine's own time, as far as this process is told, until the test is over. */
 const setTheTime = (by: number) =>
