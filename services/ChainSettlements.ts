@@ -58,6 +58,8 @@ export class ChainSettlements extends Context.Service<
      * `bookChainSettlement` in the transaction of the booking: an outcome is handed out again until it has. How many were.
      */
     deliverDue(book: (concluded: Concluded) => Effect.Effect<void>): Effect.Effect<number>
+    /** What a clock that has been set back since would have wait for as long is due now. */
+    readonly bringForward: Effect.Effect<void>
     /** Counts those that were left to the operator, for whoever watches the metrics. */
     readonly countUnresolved: Effect.Effect<void>
   }
@@ -166,6 +168,7 @@ export class ChainSettlements extends Context.Service<
         get: records.find,
         reconcileDue,
         deliverDue,
+        bringForward: records.bringForward,
         countUnresolved
       })
     })
@@ -185,6 +188,7 @@ export class ChainSettlements extends Context.Service<
         (turn) => atBeats(turn, "1 second"),
         Effect.forkScoped
       )
+      yield* upkeep("Settlements could not be brought forward", settlements.value.bringForward, "1 minute")
       yield* upkeep("Settlements could not be counted", settlements.value.countUnresolved, "15 seconds")
     })
   )

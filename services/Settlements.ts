@@ -39,6 +39,8 @@ export class Settlements extends Context.Service<
     takeDue(limit: number): Effect.Effect<ReadonlyArray<Effect.Effect<void>>>
     /** Takes some of what is due, and waits until all of it was asked about; how many. */
     readonly settleDue: Effect.Effect<number>
+    /** What a clock that has been set back since would have wait for as long is due now. */
+    readonly bringForward: Effect.Effect<void>
     /** Tells the worker of this process to look again. */
     readonly wake: Effect.Effect<void>
     /** Waits until something may be due, at most five seconds: another process may have died between writing and asking. */
@@ -240,6 +242,10 @@ export class Settlements extends Context.Service<
         settleDue,
         wake: woken.open,
         untilDue,
+        // Clocks of processes are a little apart.
+        bringForward: records.bringForward(
+          Duration.sum(Duration.max(policy.lease, policy.longestRetry), Duration.minutes(1))
+        ),
         tellNeglected,
         find: records.find,
         unresolved: records.unresolved,
@@ -252,9 +258,10 @@ export class Settlements extends Context.Service<
   /** Settles what is due, as soon as it is. One that hangs holds up no other: there is room for `atOnce` of them. */
   static readonly layerWorker = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { isAvailable, takeDue, tellNeglected, untilDue } = yield* Settlements
+      const { bringForward, isAvailable, takeDue, tellNeglected, untilDue } = yield* Settlements
       // What was begun while there was one holds its payer's money until somebody asks, or the operator has a word.
       if (!isAvailable) return yield* upkeep("Settlements could not be looked for", tellNeglected, "1 hour")
+      yield* upkeep("Settlements could not be brought forward", bringForward, "1 minute")
       yield* DueWork.drive({ failed: "Settlements could not be driven on", atOnce, batch, takeDue, untilDue })
     })
   )

@@ -125,6 +125,14 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     Effect.orDie
   )
 
+  /** Makes due what nobody puts off for so long: the time has been set back since. */
+  const bringForward = Effect.fnUntraced(function* (longest: Duration.Duration) {
+    const now = yield* DateTime.now
+    yield* sql`UPDATE chain_settlements SET due_at = ${DateTime.toDate(now)}
+      WHERE state IN ('prepared', 'submitting', 'pending', 'unknown')
+        AND due_at > ${DateTime.toDate(DateTime.addDuration(now, longest))}`
+  }, Effect.orDie)
+
   const eventAt = (row: ChainSettlement, outcome: Outcome, now: DateTime.Utc): ChainEvent => {
     const event = eventOf(outcome)
     const open = event === "sent" || event === "unanswered"
@@ -213,6 +221,8 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
     insert,
     takeOne,
     takeDue,
+    // Clocks of processes are a little apart.
+    bringForward: bringForward(Duration.sum(Duration.max(policy.lease, policy.longestRetry), Duration.minutes(1))),
     record,
     resume,
     takeUnbooked,

@@ -151,6 +151,14 @@ export const make = Effect.gen(function* () {
     return (yield* read(yield* take({ now: DateTime.toDate(now), until, limit }))).rows
   }, Effect.orDie)
 
+  /** Makes due what nobody puts off for so long: the time has been set back since. When it is first asked about is another matter. */
+  const bringForward = Effect.fnUntraced(function* (longest: Duration.Duration) {
+    const now = yield* DateTime.now
+    yield* sql`UPDATE settlements SET due_at = ${DateTime.toDate(now)}
+      WHERE state IN ('pending', 'submitting', 'submitted', 'unknown') AND attempts > 0
+        AND due_at > ${DateTime.toDate(DateTime.addDuration(now, longest))}`
+  }, Effect.orDie)
+
   const keep = SqlSchema.findOneOption({
     Request: Schema.Struct({ id: Id, attempts: Schema.Int, until: Schema.Date }),
     Result: Schema.Struct({ id: Id }),
@@ -204,6 +212,7 @@ export const make = Effect.gen(function* () {
   return {
     find: (id: TransferId): Effect.Effect<Option.Option<Settlement>> => Effect.orDie(byId(id)),
     takeDue,
+    bringForward,
     keepLease,
     firstDue: Effect.map(Effect.orDie(firstDue()), ({ due_at }) => due_at),
     note,

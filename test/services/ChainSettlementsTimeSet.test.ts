@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { ChainSettlements } from "#services/ChainSettlements.ts"
 import { authorization, chain, order, testLayer } from "./ChainSettlementsHarness.ts"
 
@@ -40,3 +40,26 @@ layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("when the
     })
   )
 })
+
+layer(impatient, { timeout: "60 seconds", excludeTestServices: true })(
+  "when the time is set back while a chain is asked",
+  (it) => {
+    it.effect("about a settlement, it is asked again soon, and not when the time is there again", () =>
+      Effect.gen(function* () {
+        const { bringForward, get, reconcileDue, settle } = yield* ChainSettlements
+        back = 0
+        const asked = wanted()
+        yield* chain.does("hang")
+        yield* Effect.forkScoped(settle(asked))
+        yield* chain.asked(asked.id)
+        yield* bringForward
+        assert.strictEqual(yield* reconcileDue, 0, "it is being asked about")
+        back = 3_600_000
+        yield* chain.does("settle")
+        yield* bringForward
+        assert.strictEqual(yield* reconcileDue, 1)
+        assert.strictEqual(Option.getOrUndefined(yield* get(asked.id))?.state, "confirmed")
+      })
+    )
+  }
+)

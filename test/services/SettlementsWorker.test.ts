@@ -48,6 +48,28 @@ layer(testLayer(), { timeout: "60 seconds" })("the settlement worker", (it) => {
   )
 })
 
+layer(testLayer(), { timeout: "60 seconds" })("when the time is set back", (it) => {
+  it.effect("what the rail was asked about before is asked about soon, and not when the time is there again", () =>
+    Effect.gen(function* () {
+      const { bringForward, settleDue } = yield* Settlements
+      const parties = yield* pair()
+      yield* TestClock.adjust("1 hour")
+      yield* rail.does("pending")
+      const { id } = yield* begun(parties)
+      yield* settleDue
+      yield* rail.questions
+      yield* bringForward
+      assert.strictEqual(yield* settleDue, 0, "it has just been asked about")
+      yield* TestClock.setTime(0)
+      yield* rail.does("complete")
+      yield* bringForward
+      yield* settleDue
+      assert.strictEqual((yield* transferOf(parties.caller, id)).status, "completed")
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+})
+
 layer(testLayer(), { timeout: "60 seconds" })("a server that has lost its settlement rail", (it) => {
   it.effect("says that nobody asks about what was begun with it, when nobody does", () =>
     Effect.gen(function* () {
