@@ -67,8 +67,7 @@ export const make = Effect.fnUntraced(function* (
   const leaseMillis = Duration.toMillis(policy.lease)
   const bodies = new Bodies(remembered)
 
-  const read = Effect.fnUntraced(function* (seqs: ReadonlyArray<bigint>) {
-    const found = new Map<string, Buffer>()
+  const read = Effect.fnUntraced(function* (seqs: ReadonlyArray<bigint>, found: Map<string, Buffer>) {
     const [rows = []] = yield* fly([{ statement: readEvents, values: [seqs] }])
     for (const row of rows) {
       const event = {
@@ -80,12 +79,11 @@ export const make = Effect.fnUntraced(function* (
       }
       found.set(event.id, bodies.remember(event.id, bodyOf(event, environment)))
     }
-    return found
   })
 
   const bodyOfAttempt = (attempt: Attempt, found: ReadonlyMap<string, Buffer>): Buffer | undefined => {
     const { event_at, event_data, event_id, event_seq, event_type, tenant_id } = attempt
-    if (event_seq !== null) return bodies.get(event_id) ?? found.get(event_id)
+    if (event_seq !== null) return found.get(event_id)
     if (event_data === null || event_at === null) return undefined
     const event = { id: event_id, type: event_type, at: event_at, data: event_data, tenant_id }
     return Buffer.from(bodyOf(event, environment))
@@ -125,9 +123,14 @@ export const make = Effect.fnUntraced(function* (
   /** Begins all of these calls; each end is told, and each that is not begun. */
   return Effect.fnUntraced(function* (attempts: ReadonlyArray<Attempt>) {
     const missing = new Set<bigint>()
-    for (const { event_id, event_seq } of attempts)
-      if (event_seq !== null && bodies.get(event_id) === undefined) missing.add(event_seq)
-    const found = missing.size === 0 ? new Map<string, Buffer>() : yield* read([...missing])
+    // What is remembered now may be forgotten for the sake of what is read.
+    const found = new Map<string, Buffer>()
+    for (const { event_id, event_seq } of attempts) {
+      const known = bodies.get(event_id)
+      if (known !== undefined) found.set(event_id, known)
+      else if (event_seq !== null) missing.add(event_seq)
+    }
+    if (missing.size > 0) yield* read([...missing], found)
     for (const attempt of attempts) {
       const body = bodyOfAttempt(attempt, found)
       // This process was asleep: whoever cleans up after it may be at it. Nobody is called; the attempt is made again.
