@@ -18,7 +18,7 @@ const pauses = [50, 250, 1000, 5000, 9000, 14_000, 16_000, 30_000, 61_000, 130_0
 const behaviours = ["settle", "settle", "refuse", "pending", "silent", "unavailable"] as const
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-const diceOf = (seed: number) => {
+export const diceOf = (seed: number) => {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
