@@ -17,6 +17,8 @@ export interface Deed {
 }
 type Dice = (below: number) => number
 
+/** As likely as so many others. */
+const often = <Thing>(times: number, thing: Thing): ReadonlyArray<Thing> => Array.from({ length: times }, () => thing)
 const unkeyed = <A>(effect: Effect.Effect<A, Refused>) => Effect.as(effect, { replayed: false })
 
 /** Chooses what is done next, among all there is to do; undefined when there is nothing to do it to. */
@@ -99,7 +101,8 @@ export const make = Effect.fnUntraced(function* (who: Owner, dice: Dice) {
       name: "withdraw an order",
       ask: (process, claim) => process.crossBorder.cancel(caller, TransferId.make(id), claim)
     })),
-    ...[..."aaa"].map(() =>
+    ...often(
+      3,
       about("transfers", pick(["status = 'completed'", "type = 'cross_border'"]), (id) => {
         const order = {
           transfer_id: TransferId.make(id),
@@ -110,7 +113,8 @@ export const make = Effect.fnUntraced(function* (who: Owner, dice: Dice) {
         return { name: "refund", ask: (process, claim) => process.refunds.create(caller, order, claim) }
       })
     ),
-    ...[..."aa"].map(() =>
+    ...often(
+      2,
       about("transfers", "status = 'completed'", (id) => {
         const wanted = pick([null, "no_refund", "partial_refund", "full_refund"] as const)
         const said = { reason: pick(["other", "quality_issue"] as const), description: "No", evidence: [] }
@@ -128,7 +132,8 @@ export const make = Effect.fnUntraced(function* (who: Owner, dice: Dice) {
       ask: (process, claim) =>
         process.disputes.respond(caller, DisputeId.make(id), { response: "No", counter_evidence: [] }, claim)
     })),
-    ...[..."aa"].map(() =>
+    ...often(
+      2,
       about("disputes", "true", (id) => {
         const resolution = pick(["full_refund", "partial_refund", "no_refund"] as const)
         const verdict = {
@@ -147,7 +152,8 @@ export const make = Effect.fnUntraced(function* (who: Owner, dice: Dice) {
       const order = { ...ends(), initial_deposit: amount() + 5n, buffer: pick([0n, 0n, 5n]), flow_rate }
       return { name: "stream", ask: (process, claim) => process.streams.open(caller, order, claim) }
     }),
-    ...[..."aaa"].map(() =>
+    ...often(
+      3,
       about("streams", "true", (text) => {
         const [id, some, rate] = [StreamId.make(text), perhaps(amount), pick([1n, 10n ** 12n, 10n ** 15n])]
         return pick<Deed>([
@@ -195,13 +201,15 @@ export const make = Effect.fnUntraced(function* (who: Owner, dice: Dice) {
       const id = pick(all)
       return { name: "freeze", ask: ({ wallets }) => unkeyed(wallets.freeze(caller, id, "model")) }
     }),
-    ...[..."aa"].map(() =>
+    ...often(
+      2,
       now(() => ({
         name: "unfreeze",
         ask: ({ wallets }) => unkeyed(Effect.forEach(all, (id) => wallets.unfreeze(caller, id)))
       }))
     ),
-    ...[..."aaa"].map(() =>
+    ...often(
+      3,
       now(() => {
         rail.does = pick(behaviours)
         const which = dice(7)
