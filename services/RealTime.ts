@@ -19,12 +19,12 @@ export const passed = (): number => monotonic(realTime)
 export const sleep = (duration: Duration.Input): Effect.Effect<void> =>
   realTime.sleep(Duration.fromInputUnsafe(duration))
 
-/** How long what has arrived may take to be read. */
-const reading = "50 millis"
+/** How long what has arrived may take to be read, in milliseconds. To a process that stood still its timers come before that. */
+export const reading = 50
 
 /**
- * What it says, unless that takes longer in real time; then `orElse`. `effect` keeps its own clock. To a process that stood still its
- * timers come before what arrived meanwhile, which is read before it is too late.
+ * What it says, unless that takes longer in real time; then `orElse`. `effect` keeps its own clock. What arrived while the process stood
+ * still is read before it is too late.
  */
 export const within = <A, E, R, B, E2, R2>(
   effect: Effect.Effect<A, E, R>,

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici"
 import type { RawHeaders } from "#domain/HttpHeaders.ts"
+import { reading } from "../RealTime.ts"
 import { headerText } from "./Collector.ts"
 import { isOfName, isOfTls, isUnasked, outsideUndici, reasonOf } from "./Failure.ts"
 import { keep } from "./Pieces.ts"
@@ -56,7 +57,7 @@ export const post = (dispatcher: Dispatcher, message: Post, done: (outcome: Post
 class Posting implements Dispatcher.DispatchHandler {
   readonly #kept: number
   readonly #done: (outcome: PostOutcome) => void
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout
   #controller: Dispatcher.DispatchController | undefined
   #over = false
   #informational = 0
@@ -69,7 +70,7 @@ class Posting implements Dispatcher.DispatchHandler {
     this.#kept = kept
     this.#done = done
     // @effect-diagnostics-next-line globalTimers:off
-    this.#timer = setTimeout(() => this.#cut("timeout"), timeoutMillis)
+    this.#timer = setTimeout(() => this.#late(), timeoutMillis)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController) {
@@ -101,6 +102,12 @@ class Posting implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error) {
     outsideUndici(() => this.#end(failureOf(error)))
+  }
+
+  /** An answer that came while this process stood still is not late. */
+  #late() {
+    // @effect-diagnostics-next-line globalTimers:off
+    this.#timer = setTimeout(() => this.#cut("timeout"), reading)
   }
 
   #cut(failure: PostFailure | undefined) {

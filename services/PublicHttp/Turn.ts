@@ -1,3 +1,4 @@
+import { reading } from "../RealTime.ts"
 import type { ForwardFailure, ForwardInput } from "./Exchange.ts"
 import type { Way } from "./Way.ts"
 
@@ -19,6 +20,7 @@ export class Turn {
   #since = this.#began
   #whose: keyof typeof failures = "origin"
   #uploading: boolean
+  #isLate = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(way: Way, input: ForwardInput, uploading: boolean, over: (failure: ForwardFailure) => void) {
@@ -69,8 +71,10 @@ export class Turn {
 
   #look() {
     const left = this.#end() - performance.now()
-    if (left > 0) this.#set(left)
-    else this.#over(failures[this.#whose])
+    if (left <= 0 && this.#isLate) return this.#over(failures[this.#whose])
+    // What came while this process stood still is not late.
+    this.#isLate = left <= 0
+    this.#set(this.#isLate ? reading : left)
   }
 
   /** While a body is on its way the turn may pass to somebody whose time is shorter. */

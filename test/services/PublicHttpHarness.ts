@@ -39,6 +39,12 @@ export const httpOrigin = async (listener: RequestListener) => {
   return await listen(server)
 }
 
+/** Does this, and then nothing at all for half a second: no timer, no byte. */
+export const standStill = (before: () => void) => {
+  before()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+}
+
 /** An origin with a certificate it signed itself, or another one. */
 export const tlsOrigin = async (
   listener: RequestListener,

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import { brief, call, closeAll, gatewayTo, httpOrigin, tcpOrigin } from "./PublicHttpHarness.ts"
+import { brief, call, closeAll, gatewayTo, httpOrigin, standStill, tcpOrigin } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
 
@@ -27,6 +27,13 @@ describe("a hostile or broken origin", () => {
     const { events, port } = await gatewayTo(origin, { timeoutMillis: 100, policy })
     assert.strictEqual((await call(port)).status, 504)
     assert.deepStrictEqual(events, ["headers 200", "Timeout"])
+  })
+
+  it("that answered while this process stood still did so in time", async () => {
+    const origin = await httpOrigin((_, response) => standStill(() => response.end("there")))
+    const { events, port } = await gatewayTo(origin, { timeoutMillis: 200 })
+    assert.strictEqual((await call(port)).body, "there")
+    assert.notInclude(events, "Timeout")
   })
 
   it("that is not there, or resets before its headers, is unreachable", async () => {

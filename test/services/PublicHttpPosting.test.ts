@@ -6,7 +6,7 @@ import type { PublicHttp } from "#services/PublicHttp.ts"
 import type { PostOutcome } from "#services/PublicHttp/Posting.ts"
 import { authority } from "./Certificates.ts"
 import { nameServer } from "./NameServer.ts"
-import { closeAll, httpOrigin, publicHttp, tcpOrigin } from "./PublicHttpHarness.ts"
+import { closeAll, httpOrigin, publicHttp, standStill, tcpOrigin } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
 
@@ -125,5 +125,10 @@ describe("an answer", () => {
     assert.strictEqual(odd.answer?.headers[0], "X-Odd")
     const port = await says("Content-Length: 0\r\nContent-Length: 5")
     assert.strictEqual(await cameOf(http, `http://127.0.0.1:${port}`), "bad_response")
+  })
+
+  it("that came while this process stood still is one, although its time was over then", async () => {
+    const port = await httpOrigin((_, response) => standStill(() => response.end()))
+    assert.strictEqual(await cameOf(await publicHttp({ allowLoopback: true }), `http://127.0.0.1:${port}`, 200), 200)
   })
 })
