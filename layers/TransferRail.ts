@@ -1,5 +1,6 @@
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Deployment } from "#services/Deployment.ts"
+import { Custody } from "#services/Ledger/Custody.ts"
 import { TransferRail } from "#services/TransferRail.ts"
 import { httpTo, unaskable } from "./NamedServer.ts"
 import * as Delay from "./TransferRail/Delay.ts"
@@ -24,12 +25,21 @@ const named = Layer.unwrap(
   })
 )
 
+/** Whoever names a provider expects it to be asked. */
+const tellFrozen = Effect.logWarning(
+  "TURNPIKE_SETTLEMENT_URL is set, but live wallets pay nothing out without TURNPIKE_CUSTODY=operator: every cross-border transfer is refused"
+)
+
 const live = Layer.unwrap(
-  Effect.map(
-    Config.option(Config.Redacted("TURNPIKE_SETTLEMENT_URL")),
-    (url): Layer.Layer<never, Layer.Error<typeof named>, Layer.Services<typeof named>> =>
-      Option.isSome(url) ? named : none
-  )
+  Effect.gen(function* (): Effect.fn.Return<
+    Layer.Layer<never, Layer.Error<typeof named>, Layer.Services<typeof named>>,
+    Config.ConfigError
+  > {
+    const url = yield* Config.option(Config.Redacted("TURNPIKE_SETTLEMENT_URL"))
+    if (Option.isNone(url)) return none
+    if ((yield* Custody) === "self") yield* tellFrozen
+    return named
+  })
 )
 
 /**

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Logger, Option, Redacted } from "effect"
 import { QuoteId, WalletId } from "#domain/Ids.ts"
 import type { SettlementOrder } from "#domain/Settlement.ts"
 import * as TransferRail from "#layers/TransferRail.ts"
 import * as TransferRailHttp from "#layers/TransferRailHttp.ts"
 import { Deployment } from "#services/Deployment.ts"
+import { Custody } from "#services/Ledger/Custody.ts"
 import { newUuid } from "#services/NewId.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
@@ -157,6 +158,20 @@ describe("the rail of a live server", () => {
     Effect.gen(function* () {
       assert.isTrue(Option.isNone(yield* railOf({})))
       assert.isTrue(Option.isNone(yield* railOf({ TURNPIKE_SETTLEMENT_DELAY: "0" })))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is told of where no live wallet pays anything out, because its users hold the keys", () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const logged = Logger.layer([Logger.make(({ message }) => void said.push(String(message)))])
+      for (const custody of ["operator", "self"] as const)
+        yield* railOf({ TURNPIKE_SETTLEMENT_URL: "https://rail.test" }).pipe(
+          Effect.provideService(Custody, custody),
+          Effect.provide(logged)
+        )
+      assert.lengthOf(said, 1)
+      assert.match(said[0] ?? "", /TURNPIKE_CUSTODY=operator/)
     }).pipe(Effect.scoped)
   )
 
