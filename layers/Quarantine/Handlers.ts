@@ -116,6 +116,7 @@ export const make = Effect.fnUntraced(function* (chromium: string) {
       Effect.suspend(() => {
         const found = visits.get(id)
         visits.delete(id)
+        say({ _tag: "Doubt", visit: id, isOpen: false })
         return found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
       }),
     show: (id, url) => told(id, ({ visit }) => visit.show(new URL(url)), sentPage),

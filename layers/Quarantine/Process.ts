@@ -53,7 +53,7 @@ const home = Effect.acquireRelease(
   })
 ).pipe(Effect.map(Option.getOrUndefined))
 
-const spawn = (home: string | undefined, { memory, program }: QuarantinePolicy, chromium: string | undefined) =>
+const spawned = (home: string | undefined, { memory, program }: QuarantinePolicy, chromium: string | undefined) =>
   fork(program, [home ?? "", chromium ?? ""], {
     serialization: "advanced",
     // Where what is left of a crash is gone with the rest.
@@ -108,7 +108,7 @@ const listen = (child: ChildProcess, log: (line: Effect.Effect<void>) => void) =
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     state.said = (state.said + text).slice(-mostSaid)
   })
-  return { doubts, pending, ready: Deferred.await(ready), state }
+  return { child, doubts, pending, ready: Deferred.await(ready), state }
 }
 
 /** Asks a process to end, and ends it. What it started leads groups of its own, and ends when it hears no more of it. */
@@ -135,14 +135,14 @@ export const start = Effect.fnUntraced(function* (
       new ProcessEnded()
     )
   const place = yield* home
-  const child = yield* Effect.acquireRelease(
+  const { child, doubts, pending, ready, state } = yield* Effect.acquireRelease(
+    // Listened to at once: that it could not be started is told a moment later, and would be nobody's error.
     Effect.catch(
-      Effect.try(() => spawn(place, policy, chromium)),
+      Effect.try(() => listen(spawned(place, policy, chromium), log)),
       notStarted
     ),
-    (child) => end(child, policy)
+    ({ child }) => end(child, policy)
   )
-  const { doubts, pending, ready, state } = listen(child, log)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       state.isWanted = false
