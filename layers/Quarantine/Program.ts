@@ -13,6 +13,7 @@ const endMeFirst = Effect.ignore(Effect.try(() => writeFileSync("/proc/self/oom_
 
 // What is said on the command line would hold for the thread that reads as well, whatever its own limit says.
 setFlagsFromString("--max-old-space-size=0")
+setFlagsFromString("--max-semi-space-size=0")
 await Effect.runPromise(Effect.scoped(Effect.andThen(endMeFirst, Layer.build(Serving.layer(chromium)))))
 // A server that was killed removes nothing.
 if (home !== "") rmSync(home, { recursive: true, force: true, maxRetries: 3 })
