@@ -67,7 +67,7 @@ describe("the process that reads strangers' pages", () => {
     Effect.gen(function* () {
       const { pages } = yield* quarantineOf({
         ...odd,
-        patience: { ...patience, read: Duration.seconds(3) },
+        patience: { ...patience, read: Duration.seconds(6) },
         memory: { heap: 32, most: 300_000_000, every: Duration.millis(50) }
       })
       const seen = new Set([yield* processOf(pages)])
