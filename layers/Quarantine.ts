@@ -1,5 +1,4 @@
-import { Context, Effect, Layer, RcRef, type Scope, Semaphore } from "effect"
-import { Duration } from "effect"
+import { Context, Duration, Effect, Layer, RcRef, type Scope, Semaphore } from "effect"
 import { PageReading, PageUnread } from "#services/PageReading.ts"
 import { type BrowserVisit, ShopBrowser } from "#services/ShopBrowser.ts"
 import type { Visit } from "#services/SiteVisits.ts"
@@ -47,19 +46,17 @@ export const layer = Layer.effectContext(
     const open = Effect.fn("Quarantine.open")(function* (visit: Visit) {
       const running = yield* current
       const id = ++visits
-      const { connectTimeout } = rules
+      const { allowHosts, allowLoopback, connectTimeout, nameServers, ownHosts } = rules
       const sent = {
-        allowHosts: rules.allowHosts,
-        allowLoopback: rules.allowLoopback,
-        ownHosts: rules.ownHosts,
-        nameServers: rules.nameServers,
+        allowHosts,
+        allowLoopback,
+        ownHosts,
+        nameServers,
         connectTimeout: Duration.toMillis(connectTimeout)
       }
-      const refused = yield* Effect.acquireRelease(
-        running.call("open", id, visit.vantage.user_agent, sent),
-        () => Effect.ignore(running.call("close", id)),
-        { interruptible: true }
-      )
+      // Also where nobody waits for it any more: it may have opened just then, and would keep its place for ever.
+      yield* Effect.addFinalizer(() => Effect.ignore(running.call("close", id)))
+      const refused = yield* running.call("open", id, visit.vantage.user_agent, sent)
       return refused === undefined ? visitIn(running, id) : without(refused.failure)
     })
 

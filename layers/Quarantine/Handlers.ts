@@ -66,7 +66,6 @@ export const make = Effect.fnUntraced(function* (chromium: string) {
   const browser = chromium === "" ? undefined : yield* Chromium.make(chromium)
   const visits = new Map<number, Opened>()
 
-  const ended: { readonly failure: string } = { failure: "The browser of this server ended." }
   /** The server asks nothing of a visit before it is open, or when it is closed. */
   const opened = (visit: number): Effect.Effect<Opened> => {
     const found = visits.get(visit)
@@ -99,7 +98,7 @@ export const make = Effect.fnUntraced(function* (chromium: string) {
     read: (task) =>
       Effect.catch(readIn(pages)(task), ({ reason }) => Effect.succeed({ _tag: "Unread" as const, reason })),
     open: Effect.fnUntraced(function* (id, userAgent, rules) {
-      if (browser === undefined) return ended
+      if (browser === undefined) return yield* Effect.die(new Error("There is no browser"))
       const scope = yield* Scope.make()
       const connecting = { ...rules, connectTimeout: Duration.millis(rules.connectTimeout) }
       const opening = Tab.open(browser.open, connecting, userAgent, pages).pipe(

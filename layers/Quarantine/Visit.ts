@@ -38,21 +38,17 @@ export const visitIn = (running: Process, id: number): BrowserVisit => {
       name: "browser",
       cart: (candidate) =>
         done(running.call("cart", at, sentCandidate(candidate)), same, () => ({ ...unknown(ended), price: null })),
-      checkout: Effect.suspend(() =>
-        done(running.call("checkout", at), same, () => ({
-          ...unknown(ended, null, running.isInDoubt(id) ? [orderUncertain("checkout", null)] : []),
-          total: null
-        }))
-      ),
-      payment: Effect.suspend(() =>
-        done(running.call("payment", at), same, () => ({ ...unknown(ended), methods: [] }))
-      ),
-      cleanUp: Effect.suspend(() => done(running.call("cleanUp", at), same, () => undefined))
+      checkout: done(running.call("checkout", at), same, () => ({
+        ...unknown(ended, null, running.isInDoubt(id) ? [orderUncertain("checkout", null)] : []),
+        total: null
+      })),
+      payment: done(running.call("payment", at), same, () => ({ ...unknown(ended), methods: [] })),
+      cleanUp: done(running.call("cleanUp", at), same, () => undefined)
     }
   }
   return {
     show: (url) => done(running.call("show", id, url.href), shownPage, unshown),
-    later: Effect.suspend(() => done(running.call("later", id), shownPage, unshown)),
+    later: done(running.call("later", id), shownPage, unshown),
     rail,
     requests: () => known.requests,
     isBroken: () => known.isBroken || !running.isAlive()

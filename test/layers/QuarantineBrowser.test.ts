@@ -93,6 +93,22 @@ if (missing !== undefined) {
       }).pipe(Effect.scoped)
     )
 
+    it.live("closes what nobody waited for until it was open", () =>
+      Effect.gen(function* () {
+        const { browser, pages } = yield* quarantineOf({
+          program: new URL("Quarantine/OddProgram.ts", import.meta.url)
+        })
+        const asked = Effect.map(pages.page("asked", new URL("http://shop.example/")), ({ title }) => title)
+        const opening = yield* Effect.forkChild(Effect.scoped(open(browser, "http://shop.example/")))
+        while ((yield* asked) !== "open") yield* Effect.yieldNow
+        const heard = yield* Effect.forkChild(
+          Effect.repeat(asked, { until: (calls) => calls === "open close" }).pipe(Effect.timeout("1 minute"))
+        )
+        yield* Effect.forkChild(Fiber.interrupt(opening))
+        assert.strictEqual(yield* Fiber.join(heard), "open close")
+      }).pipe(Effect.scoped)
+    )
+
     it.live("closes what nobody visits any more", () =>
       Effect.gen(function* () {
         const listed: Array<string> = []
