@@ -34,7 +34,10 @@ const drainDelay = Setting.understood(
     return delay === undefined || Duration.isGreaterThan(delay, longestDelay) ? undefined : delay
   }
 ).pipe(Config.withDefault(Duration.zero))
-const environment = Setting.word("TURNPIKE_ENVIRONMENT", Environment.literals).pipe(Config.withDefault("sandbox"))
+/** `TURNPIKE_ENVIRONMENT`. */
+export const environment = Setting.word("TURNPIKE_ENVIRONMENT", Environment.literals).pipe(
+  Config.withDefault("sandbox")
+)
 
 /** What addresses can start with, without its last slash. Its path stands in cookies and links as well. */
 const publicAddress = (text: string): string | undefined => {
@@ -205,7 +208,9 @@ const named = Effect.fnUntraced(function* (bound: string) {
 })
 
 const authority = (name: string, number: number) => `${name.includes(":") ? `[${name}]` : name}:${number}`
-const origin = (name: string, number: number) => `http://${authority(name, number)}`
+/** Who listens on every address is named by one that somebody can call. */
+const callable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
+const origin = (name: string, number: number) => `http://${authority(callable[name] ?? name, number)}`
 
 /** Which Turnpike this is when it listens; without `TURNPIKE_PUBLIC_URL` it is named by the address it got. */
 const deployment = Layer.effect(

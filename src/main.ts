@@ -16,7 +16,7 @@ import * as ProcessMetrics from "#layers/ProcessMetrics.ts"
 import * as Rail from "#layers/Rail.ts"
 import * as Sales from "#layers/Sales.ts"
 import * as Telemetry from "#layers/Telemetry.ts"
-import * as UnknownSettings from "#layers/UnknownSettings.ts"
+import * as UnreadSettings from "#layers/UnreadSettings.ts"
 import * as Workers from "#layers/Workers.ts"
 
 // Read from the bottom: each line stands on those below it, and stops before them.
@@ -35,7 +35,7 @@ Layer.merge(Banner.layer, Heap.layer).pipe(
   Layer.provideMerge(Postgres.layer),
   Layer.provideMerge(Node.layer),
   Layer.provide(ProcessMetrics.layer),
-  Layer.provide(UnknownSettings.layer),
+  Layer.provide(UnreadSettings.layer),
   Layer.provide(Arguments.layer),
   Layer.provide(Telemetry.layer),
   Layer.launch,

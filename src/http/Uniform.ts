@@ -42,7 +42,9 @@ const accepted = [
   // Clients of x402 send what is a header of answers beside their payment, and a browser asks for that as well.
   "access-control-expose-headers",
   "solana-client",
-  "last-event-id"
+  "last-event-id",
+  // Whatever else its libraries add, such as `traceparent`. Before a browser takes it for all of them, it knows those above.
+  "*"
 ].join(", ")
 
 type Headers = Readonly<Record<string, string>>

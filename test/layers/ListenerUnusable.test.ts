@@ -132,6 +132,20 @@ describe("a listener that cannot be", () => {
     })
   )
 
+  it.live("is named by loopback where it listens on every address", () =>
+    Effect.gen(function* () {
+      const named = [
+        ["0.0.0.0", "http://127.0.0.1:4020"],
+        ["::", "http://[::1]:4020"]
+      ] as const
+      for (const [HOST, url] of named) {
+        const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ PORT: "4020", HOST }))
+        const visitor = yield* Layer.build(Layer.fresh(Node.layerVisitor).pipe(Layer.provide(settings)))
+        assert.strictEqual(Context.get(visitor, Deployment).publicUrl, url)
+      }
+    })
+  )
+
   it.live("takes a proxy's address however it is written", () =>
     Effect.gen(function* () {
       const settings = {

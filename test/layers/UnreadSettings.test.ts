@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { settings, unknownIn } from "#layers/UnknownSettings.ts"
+import { Environment } from "#domain/Principal.ts"
+import { idleIn, settings, unknownIn } from "#layers/UnreadSettings.ts"
 
 const layers = fileURLToPath(new URL("../../layers/", import.meta.url))
 
@@ -18,11 +19,18 @@ describe("settings that nobody reads", () => {
 
   it("are none of those that any layer reads, and no others are known", () => {
     const read = readdirSync(layers, { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".ts") && !file.startsWith("UnknownSettings"))
+      .filter((file) => file.endsWith(".ts") && !file.startsWith("UnreadSettings"))
       .flatMap((file) => [...readFileSync(`${layers}${file}`, "utf8").matchAll(/"(TURNPIKE_[A-Z_]+)"/g)])
       .map(([, name = ""]) => name)
     // A stream of NATS, and what is between our tests.
     const others = ["TURNPIKE_EVENTS", "TURNPIKE_TEST_TEMPLATE"]
     assert.deepStrictEqual([...new Set(read)].filter((name) => !others.includes(name)).toSorted(), settings.toSorted())
+  })
+
+  it("are those of the other environment, which are settings of ours", () => {
+    const names = ["TURNPIKE_RELAYER_KEY", "TURNPIKE_SETTLEMENT_DELAY", "TURNPIKE_FEE_BASIS_POINTS"]
+    assert.deepStrictEqual(idleIn(names, "sandbox"), ["TURNPIKE_RELAYER_KEY"])
+    assert.deepStrictEqual(idleIn(names, "live"), ["TURNPIKE_SETTLEMENT_DELAY"])
+    for (const environment of Environment.literals) assert.includeMembers(settings, [...idleIn(settings, environment)])
   })
 })
