@@ -1,15 +1,8 @@
-import { Duration, Effect, Exit, Scope } from "effect"
+import { Effect, Scope } from "effect"
 import type { Document } from "#domain/page/Document.ts"
 import { PageReading } from "#services/PageReading.ts"
-import type { BrowserVisit, ShownPage } from "#services/ShopBrowser.ts"
-import type { Rail } from "#services/ShoppingEngine/Rail.ts"
 import type { Reply, Task } from "../PageReading/Task.ts"
-import type { Doubt } from "../ShopBrowser/CheckoutWalk.ts"
-import * as Chromium from "../ShopBrowser/Chromium.ts"
-import * as Tab from "../ShopBrowser/Tab.ts"
-import { visitOf } from "../ShopBrowser/Visit.ts"
-import type { Calls, RailOf, SentPage, Told } from "./Calls.ts"
-import { say } from "./Saying.ts"
+import type { Calls } from "./Calls.ts"
 
 /** What each call does here. */
 export type Handlers = {
@@ -37,97 +30,27 @@ const readIn = (pages: PageReading["Service"]) => (task: Task) => {
   }
 }
 
-const sentPage = (page: ShownPage | { readonly failure: string }): SentPage =>
-  "failure" in page ? page : { ...page, url: page.url.href }
-
-/** A doubt that the server hears of at once: when this process ends it may be all that is known of a checkout. */
-const toldDoubt = (visit: number): Doubt => {
-  let now = false
-  return {
-    get isOpen() {
-      return now
-    },
-    set isOpen(isOpen) {
-      if (isOpen !== now) say({ _tag: "Doubt", visit, isOpen })
-      now = isOpen
-    }
-  }
-}
-
-interface Opened {
-  readonly scope: Scope.Closeable
-  readonly visit: BrowserVisit
-  readonly rails: Map<number, Rail>
-}
-
 /** Everything that is asked, done here; `chromium` is the program of the browser; empty where there is none. */
 export const make = Effect.fnUntraced(function* (chromium: string) {
   const pages = yield* PageReading
-  const browser = chromium === "" ? undefined : yield* Chromium.make(chromium)
-  const visits = new Map<number, Opened>()
-
-  /** The server asks nothing of a visit before it is open, or when it is closed. */
-  const opened = (visit: number): Effect.Effect<Opened> => {
-    const found = visits.get(visit)
-    return found === undefined ? Effect.die(new Error(`Visit ${visit} is not open`)) : Effect.succeed(found)
-  }
-  const told = <A, B = A>(id: number, step: (opened: Opened) => Effect.Effect<A>, sent: (done: A) => B) =>
-    Effect.flatMap(opened(id), (found) =>
-      Effect.map(
-        step(found),
-        (done): Told<B> => ({
-          value: sent(done),
-          requests: found.visit.requests(),
-          isBroken: found.visit.isBroken()
-        })
-      )
-    )
-  const same = <A>(done: A): A => done
-  const onRail = <A>({ rail, shopper, visit: id }: RailOf, step: (rail: Rail) => Effect.Effect<A>) =>
-    told(
-      id,
-      ({ rails, visit }) => {
-        const known = rails.get(rail) ?? visit.rail(shopper)
-        rails.set(rail, known)
-        return step(known)
-      },
-      same
-    )
-
+  // Two fifths of this process and of the time to start it, which most scans need not have. Whoever wants the first visit may go away.
+  const visits = yield* Effect.promise(() => import("./Visits.ts")).pipe(
+    Effect.flatMap(({ make }) => make(chromium, pages)),
+    Scope.provide(yield* Effect.scope),
+    Effect.uninterruptible,
+    Effect.cached
+  )
   const made: Handlers = {
     read: (task) =>
       Effect.catch(readIn(pages)(task), ({ reason }) => Effect.succeed({ _tag: "Unread" as const, reason })),
-    open: Effect.fnUntraced(function* (id, userAgent, rules) {
-      if (browser === undefined) return yield* Effect.die(new Error("There is no browser"))
-      const scope = yield* Scope.make()
-      const connecting = { ...rules, connectTimeout: Duration.millis(rules.connectTimeout) }
-      const opening = Tab.open(browser.open, connecting, userAgent, pages).pipe(
-        Scope.provide(scope),
-        Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause))),
-        Effect.map((tab) => {
-          visits.set(id, { scope, visit: visitOf(tab, () => toldDoubt(id)), rails: new Map() })
-          return undefined
-        })
-      )
-      return yield* Effect.catch(opening, ({ message }) => Effect.succeed({ failure: message }))
-    }),
-    close: (id) =>
-      Effect.suspend(() => {
-        const found = visits.get(id)
-        visits.delete(id)
-        say({ _tag: "Doubt", visit: id, isOpen: false })
-        return found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
-      }),
-    show: (id, url) => told(id, ({ visit }) => visit.show(new URL(url)), sentPage),
-    later: (id) => told(id, ({ visit }) => visit.later, sentPage),
-    cart: (at, { url, ...candidate }) =>
-      onRail(at, (rail) => rail.cart({ ...candidate, url: url === undefined ? undefined : new URL(url) })),
-    checkout: (at) => onRail(at, ({ checkout }) => checkout),
-    payment: (at) => onRail(at, ({ payment }) => payment),
-    cleanUp: (at) => onRail(at, ({ cleanUp }) => cleanUp)
+    open: (...args) => Effect.flatMap(visits, ({ open }) => open(...args)),
+    close: (...args) => Effect.flatMap(visits, ({ close }) => close(...args)),
+    show: (...args) => Effect.flatMap(visits, ({ show }) => show(...args)),
+    later: (...args) => Effect.flatMap(visits, ({ later }) => later(...args)),
+    cart: (...args) => Effect.flatMap(visits, ({ cart }) => cart(...args)),
+    checkout: (...args) => Effect.flatMap(visits, ({ checkout }) => checkout(...args)),
+    payment: (...args) => Effect.flatMap(visits, ({ payment }) => payment(...args)),
+    cleanUp: (...args) => Effect.flatMap(visits, ({ cleanUp }) => cleanUp(...args))
   }
-  yield* Effect.addFinalizer(() =>
-    Effect.forEach([...visits.values()], ({ scope }) => Scope.close(scope, Exit.void), { concurrency: 8 })
-  )
   return made
 })
