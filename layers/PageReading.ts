@@ -1,4 +1,5 @@
-import { Clock, Effect, Layer, RcRef, Semaphore } from "effect"
+import { Clock, Effect, Layer, RcRef } from "effect"
+import * as FairTurns from "#services/FairTurns.ts"
 import { PageReading, PageUnread } from "#services/PageReading.ts"
 import { realTime } from "#services/RealTime.ts"
 import { readerOver } from "./PageReading/Asking.ts"
@@ -15,20 +16,18 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const policy = yield* PageReadingPolicy
     const thread = yield* RcRef.make({ acquire: Thread.start(policy), idleTimeToLive: policy.idle })
-    const turns = yield* Semaphore.make(1)
+    const turns = FairTurns.make(1)
     const busy = Effect.fail(new PageUnread({ reason: "Busy" }))
     let waiting = 0
 
-    const turn = Effect.suspend(() => {
+    const turn = Effect.flatMap(FairTurns.Owner, (owner) => {
       if (waiting >= policy.waiting) return busy
       waiting++
-      return turns
-        .takeScoped(1)
-        .pipe(
-          Effect.timeoutOrElse({ duration: policy.turn, orElse: () => busy }),
-          Effect.provideService(Clock.Clock, realTime),
-          Effect.ensuring(Effect.sync(() => waiting--))
-        )
+      return turns(owner).pipe(
+        Effect.timeoutOrElse({ duration: policy.turn, orElse: () => busy }),
+        Effect.provideService(Clock.Clock, realTime),
+        Effect.ensuring(Effect.sync(() => waiting--))
+      )
     })
 
     /** A thread that lives. */

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, RcRef, type Scope, Semaphore } from "effect"
+import * as FairTurns from "#services/FairTurns.ts"
 import { PageReading, PageUnread } from "#services/PageReading.ts"
 import { type BrowserVisit, ShopBrowser } from "#services/ShopBrowser.ts"
 import type { Visit } from "#services/SiteVisits.ts"
@@ -33,11 +34,12 @@ export const layer = Layer.effectContext(
       return yield* RcRef.get(processes)
     }).pipe(one.withPermits(1))
 
-    const readOnce = (task: Task) => Effect.scoped(Effect.flatMap(current, (running) => running.call("read", task)))
+    const readOnce = (task: Task, owner: string) =>
+      Effect.scoped(Effect.flatMap(current, (running) => running.call("read", task, owner)))
 
     const perform = Effect.fn("Quarantine.read")(function* (task: Task) {
       // Another's page may have ended the process.
-      const answer = yield* Effect.retry(readOnce(task), { times: 1 }).pipe(
+      const answer = yield* Effect.retry(readOnce(task, yield* FairTurns.Owner), { times: 1 }).pipe(
         Effect.catch(() => new PageUnread({ reason: "Ended" }))
       )
       return answer._tag === "Unread" ? yield* new PageUnread(answer) : answer

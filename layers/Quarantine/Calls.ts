@@ -1,3 +1,4 @@
+import type { Effect } from "effect"
 import type { RequestMade } from "#domain/Scan.ts"
 import type { TestShopper } from "#domain/TestShopper.ts"
 import type { PageUnread } from "#services/PageReading.ts"
@@ -28,7 +29,11 @@ export interface RailOf {
 
 /** What the server asks of the process that handles what strangers wrote. */
 export interface Calls {
-  readonly read: (task: Task) => Reply | { readonly _tag: "Unread"; readonly reason: PageUnread["reason"] }
+  /** Turns go by owner. */
+  readonly read: (
+    task: Task,
+    owner: string
+  ) => Reply | { readonly _tag: "Unread"; readonly reason: PageUnread["reason"] }
   /** Why there is no such visit, where there is none. */
   readonly open: (visit: number, userAgent: string, rules: SentRules) => { readonly failure: string } | undefined
   readonly close: (visit: number) => void
@@ -40,6 +45,11 @@ export interface Calls {
   readonly cleanUp: (at: RailOf) => Told<void>
 }
 export type Name = keyof Calls
+
+/** What each of them does there. */
+export type Handlers = {
+  readonly [N in keyof Calls]: (...args: Parameters<Calls[N]>) => Effect.Effect<ReturnType<Calls[N]>>
+}
 
 /** What the server sends: a call, or that nobody waits for one any more. */
 export type Sent =

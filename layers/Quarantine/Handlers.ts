@@ -1,13 +1,9 @@
 import { Effect, Scope } from "effect"
 import type { Document } from "#domain/page/Document.ts"
+import * as FairTurns from "#services/FairTurns.ts"
 import { PageReading } from "#services/PageReading.ts"
 import type { Reply, Task } from "../PageReading/Task.ts"
-import type { Calls } from "./Calls.ts"
-
-/** What each call does here. */
-export type Handlers = {
-  readonly [N in keyof Calls]: (...args: Parameters<Calls[N]>) => Effect.Effect<ReturnType<Calls[N]>>
-}
+import type { Handlers } from "./Calls.ts"
 
 /** What came shares its memory with the message that brought it. */
 const ofItsOwn = (document: string | Document): string | Document =>
@@ -41,8 +37,11 @@ export const make = Effect.fnUntraced(function* (chromium: string) {
     Effect.cached
   )
   const made: Handlers = {
-    read: (task) =>
-      Effect.catch(readIn(pages)(task), ({ reason }) => Effect.succeed({ _tag: "Unread" as const, reason })),
+    read: (task, owner) =>
+      readIn(pages)(task).pipe(
+        Effect.provideService(FairTurns.Owner, owner),
+        Effect.catch(({ reason }) => Effect.succeed({ _tag: "Unread" as const, reason }))
+      ),
     open: (...args) => Effect.flatMap(visits, ({ open }) => open(...args)),
     close: (...args) => Effect.flatMap(visits, ({ close }) => close(...args)),
     show: (...args) => Effect.flatMap(visits, ({ show }) => show(...args)),

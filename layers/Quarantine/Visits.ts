@@ -6,8 +6,7 @@ import type { Doubt } from "../ShopBrowser/CheckoutWalk.ts"
 import * as Chromium from "../ShopBrowser/Chromium.ts"
 import * as Tab from "../ShopBrowser/Tab.ts"
 import { visitOf } from "../ShopBrowser/Visit.ts"
-import type { RailOf, SentPage, Told } from "./Calls.ts"
-import type { Handlers } from "./Handlers.ts"
+import type { Handlers, RailOf, SentPage, Told } from "./Calls.ts"
 import { say } from "./Saying.ts"
 
 const sentPage = (page: ShownPage | { readonly failure: string }): SentPage =>

@@ -7,6 +7,12 @@ export type ScanBuyer =
   /** An item of a batch, whose charge is the batch's. */
   | { readonly _tag: "Batch"; readonly tenant_id: TenantId; readonly source: string }
 
+export const tenantOf = (buyer: ScanBuyer): TenantId | undefined =>
+  buyer._tag === "PaidCall" ? undefined : buyer.tenant_id
+
+/** Who has room and turns. Of those who pay for the very call nobody knows who is who. */
+export const ownerOf = (tenant_id: TenantId | undefined): string => tenant_id ?? "strangers"
+
 /** `remaining` credits of the tenant; undefined of a call that somebody paid for, and of an item of a batch. */
 export interface Billed<A> {
   readonly record: A

@@ -6,6 +6,8 @@ export interface WorkLimits {
   readonly atOnce: number
   /** How many wait for that. Whoever comes then is sent away. */
   readonly queue: number
+  /** The part of that room which one buyer may have, so that there is some for others. */
+  readonly share: number
   /** How many callers wait altogether, each of them for one of those. */
   readonly callers: number
   /** After so long a look at a site is given up. */
@@ -29,8 +31,8 @@ export interface ScanPolicy {
 /** A reference, so a deployment or a test changes it without touching the code. */
 export const ScanPolicy = Context.Reference<ScanPolicy>("turnpike/services/Scans/Policy", {
   defaultValue: () => ({
-    scans: { atOnce: 20, queue: 200, callers: 2000, longest: Duration.seconds(60) },
-    tests: { atOnce: 8, queue: 80, callers: 800, longest: Duration.minutes(3) },
+    scans: { atOnce: 20, queue: 200, share: 0.5, callers: 2000, longest: Duration.seconds(60) },
+    tests: { atOnce: 8, queue: 80, share: 0.5, callers: 800, longest: Duration.minutes(3) },
     freshFor: Duration.hours(24),
     lease: Duration.seconds(30),
     patience: Duration.minutes(5),

@@ -4,7 +4,7 @@ import { rubricVersion } from "#domain/Rubric.ts"
 import { type MerchantScan, nothingSeen, ScanFindings, ScanId, type ScanStatus } from "#domain/Scan.ts"
 import { notForLong } from "../EventLog/Head.ts"
 import { type Claim, noWords, Words } from "./Claims.ts"
-import type { Stored } from "./Sharing.ts"
+import type { Stored } from "./Work.ts"
 import type { ReportLinks } from "./ReportLinks.ts"
 import { storable } from "./Storable.ts"
 

@@ -1,50 +1,24 @@
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, type PubSub, Semaphore } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Option, type PubSub } from "effect"
 import { SqlClient } from "effect/sql"
-import type { IdempotencyClaim } from "#domain/Command.ts"
 import type { DomainNotAllowed } from "#domain/MerchantDomain.ts"
 import type { IdempotencyKeyReused } from "#domain/PostingRefused.ts"
 import { type InsufficientCredits, ScannerUnavailable } from "#domain/ScannerRefusal.ts"
+import * as FairTurns from "../FairTurns.ts"
 import { monotonicMillis } from "../RealTime.ts"
 import * as Billing from "./Billing.ts"
-import type { Billed, ScanBuyer } from "./Buyer.ts"
+import { type Billed, ownerOf, type ScanBuyer, tenantOf } from "./Buyer.ts"
 import * as Charging from "./Charging.ts"
-import { type Claim, type Claims, type Kind, newerWords, type Words } from "./Claims.ts"
+import { type Claim, type Claims, newerWords, type Words } from "./Claims.ts"
 import * as Ends from "./Ends.ts"
-import { ScanPolicy, type WorkLimits } from "./Policy.ts"
+import { ScanPolicy } from "./Policy.ts"
 import type { KeyTaken } from "./Repeating.ts"
-
-/** A record, and its place among those of its domain. */
-export interface Stored<A> {
-  readonly place: bigint
-  readonly record: A
-}
-
-/** A kind of work on a site. `variant` tells orders for one domain apart that one record does not answer. */
-export interface Work<A, F> {
-  readonly kind: Kind
-  readonly credits: number
-  readonly limits: WorkLimits
-  /** The place of the newest; zero where there is none. */
-  readonly last: (domain: string, variant: string) => Effect.Effect<bigint>
-  readonly newest: (domain: string, variant: string) => Effect.Effect<Option.Option<Stored<A>>>
-  readonly look: (claim: Claim, words: Words) => Effect.Effect<F, DomainNotAllowed | ScannerUnavailable>
-  /** Joins the caller's transaction. */
-  readonly store: (claim: Claim, findings: F, words: Words) => Effect.Effect<A>
-  /** Words that came too late for the record. Joins the caller's transaction. */
-  readonly remember: (domain: string, words: Words) => Effect.Effect<void>
-  readonly ended: (record: A) => Billing.Ended
-}
-
-export interface Wanted {
-  readonly domain: string
-  readonly variant: string
-  readonly words: Words
-  /** The key under which it is charged. */
-  readonly claim?: IdempotencyClaim | undefined
-}
+import * as Room from "./Room.ts"
+import type { Stored, Wanted, Work } from "./Work.ts"
 
 /** Work of this process and all who wait for it. */
 interface Flight<A> extends Pick<Wanted, "domain" | "variant"> {
+  /** Who asked for it first. */
+  readonly owner: string
   words: Words
   /** What was there when it was asked for; whatever comes after that is an answer. */
   readonly begun: bigint
@@ -77,8 +51,11 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
   const charging = yield* Charging.make(work)
   const policy = yield* ScanPolicy
   const { settle } = yield* Billing.make
-  const { atOnce, callers, longest, queue } = work.limits
-  const permits = yield* Semaphore.make(atOnce)
+  const { atOnce, callers, longest, queue, share } = work.limits
+  const turns = FairTurns.make(atOnce)
+  // For flights, and for callers who wait for one.
+  const sky = Room.make(atOnce + queue, share)
+  const hall = Room.make(callers, share)
   const flights = new Map<string, Flight<A>>()
   const orders = yield* FiberSet.make()
   const running = yield* FiberSet.make()
@@ -110,8 +87,11 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
       yield* claims.begin(claim)
       return { findings: yield* work.look(claim, flight.words) }
     },
-    (looking) => Effect.timeoutOrElse(looking, { duration: longest, orElse: () => Effect.fail(failed) }),
-    permits.withPermit
+    (looking, _, { owner }) =>
+      Effect.timeoutOrElse(looking, { duration: longest, orElse: () => Effect.fail(failed) }).pipe(
+        Effect.provideService(FairTurns.Owner, owner),
+        (looking) => Effect.scoped(Effect.andThen(turns(owner), looking))
+      )
   )
   const giveUp = (claim: Claim) =>
     Effect.andThen(claims.end(claim), ends.tell(claim.domain)).pipe(
@@ -196,21 +176,31 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
       known.members.add(member)
       return known
     }
-    if (flights.size >= atOnce + queue) return yield* busy()
-    const members = new Set([member])
-    const flight: Flight<A> = { domain, variant, words, begun, members, fiber: undefined, done: Deferred.makeUnsafe() }
+    const owner = ownerOf(member.tenant_id)
+    if (!sky.enter(owner)) return yield* busy()
+    const done: Flight<A>["done"] = Deferred.makeUnsafe()
+    const flight: Flight<A> = {
+      domain,
+      variant,
+      owner,
+      words,
+      begun,
+      members: new Set([member]),
+      fiber: undefined,
+      done
+    }
     flights.set(key, flight)
-    flight.fiber = yield* FiberSet.run(
-      running,
-      fly(flight).pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            retire(flight)
-            Deferred.doneUnsafe(flight.done, exit)
-          })
-        )
+    const flying = fly(flight).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          sky.leave(owner)
+          retire(flight)
+          Deferred.doneUnsafe(flight.done, exit)
+        })
       )
     )
+    // At once: what is interrupted before it starts would never leave.
+    flight.fiber = yield* FiberSet.run(running, flying, { startImmediately: true })
     return flight
   })
 
@@ -240,7 +230,7 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
   const attended = Effect.fnUntraced(function* (buyer: ScanBuyer, wanted: Wanted) {
     const begun = yield* work.last(wanted.domain, wanted.variant)
     const charge = yield* charging.charge(buyer, wanted.domain, wanted.claim)
-    const member = { tenant_id: buyer._tag === "PaidCall" ? undefined : buyer.tenant_id, charge, claim: wanted.claim }
+    const member = { tenant_id: tenantOf(buyer), charge, claim: wanted.claim }
     const exit = yield* Effect.exit(Effect.interruptible(takePart(wanted, begun, member)))
     if (Exit.isSuccess(exit)) {
       const { earned, record } = exit.value
@@ -255,7 +245,15 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     if (Option.isSome(refused)) return yield* refused.value
     if (!Cause.hasInterrupts(exit.cause)) yield* Effect.logError("The scanner failed", wanted.domain, exit.cause)
     return yield* failed
-  }, Effect.uninterruptible)
+  })
+  const inHall = (buyer: ScanBuyer, wanted: Wanted) => {
+    const owner = ownerOf(tenantOf(buyer))
+    return Effect.acquireUseRelease(
+      Effect.sync(() => hall.enter(owner)),
+      (isIn) => Effect.uninterruptible(isIn ? attended(buyer, wanted) : busy()),
+      (isIn) => Effect.sync(() => isIn && hall.leave(owner))
+    )
+  }
 
   /** Charges, waits for the record, and settles. */
   const order = Effect.fnUntraced(function* (
@@ -265,9 +263,8 @@ export const make = Effect.fnUntraced(function* <A, F>(work: Work<A, F>, claims:
     Billed<A>,
     InsufficientCredits | DomainNotAllowed | ScannerUnavailable | IdempotencyKeyReused | KeyTaken
   > {
-    if ((yield* FiberSet.size(orders)) >= callers) return yield* busy()
     const exit = yield* Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(FiberSet.run(orders, attended(buyer, wanted)), (fiber) =>
+      Effect.flatMap(FiberSet.run(orders, inHall(buyer, wanted)), (fiber) =>
         Effect.onInterrupt(restore(Fiber.await(fiber)), () =>
           buyer._tag === "PaidCall" ? Fiber.interrupt(fiber) : Effect.void
         )

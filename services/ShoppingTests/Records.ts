@@ -5,7 +5,7 @@ import { MerchantCategory, Region } from "#domain/Scan.ts"
 import { Economics, type ShoppingTest, TestOutcome, TestType } from "#domain/ShoppingTest.ts"
 import type { Claim } from "../Scans/Claims.ts"
 import type { ReportLinks } from "../Scans/ReportLinks.ts"
-import type { Stored } from "../Scans/Sharing.ts"
+import type { Stored } from "../Scans/Work.ts"
 import { storable } from "../Scans/Storable.ts"
 
 /** Estimates are of the table of their time. */

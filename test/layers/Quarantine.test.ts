@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { readPage } from "#domain/page/Page.ts"
 import { startedAt, workingDirectory } from "#layers/EmbeddedPostgres/Processes.ts"
 import { QuarantinePolicy } from "#layers/Quarantine/Policy.ts"
+import { Owner } from "#services/FairTurns.ts"
 import type { PageReading } from "#services/PageReading.ts"
 import { chromiums, gone, missing } from "./ShopBrowserHarness.ts"
 import { quarantineOf, quarantines } from "./Quarantine/Harness.ts"
@@ -48,6 +49,26 @@ describe("the process that reads strangers' pages", () => {
       assert.strictEqual((yield* pages.sitemap(map, null))?.productEntries, 1)
       assert.isUndefined(yield* pages.sitemap(html, null))
       assert.strictEqual(document.bytes.length, new TextEncoder().encode(html).length, "what is ours stays ours")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads for each in turn: who has many pages holds another up by one of them", () =>
+    Effect.gen(function* () {
+      const { pages } = yield* quarantineOf({})
+      const read: Array<string> = []
+      const page = (owner: string, name: string) =>
+        Effect.tap(pages.page(`<title>${name}</title>`, url), ({ title }) =>
+          Effect.sync(() => read.push(title ?? ""))
+        ).pipe(Effect.provideService(Owner, owner), Effect.forkChild({ startImmediately: true }))
+      // The first has its turn, and starts what reads, while the others come.
+      const asked = [
+        yield* page("a", "a1"),
+        yield* page("a", "a2"),
+        yield* page("a", "a3"),
+        yield* page("b", "b1")
+      ]
+      yield* Effect.forEach(asked, Fiber.join)
+      assert.deepStrictEqual(read, ["a1", "a2", "b1", "a3"])
     }).pipe(Effect.scoped)
   )
 

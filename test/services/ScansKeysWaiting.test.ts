@@ -125,7 +125,7 @@ layer(platform(), { timeout: "60 seconds" })("whoever repeats a scan under its k
   )
 })
 
-const limits = { atOnce: 1, queue: 1, callers: 1, longest: Duration.minutes(1) }
+const limits = { atOnce: 1, queue: 1, share: 1, callers: 1, longest: Duration.minutes(1) }
 layer(platform({ scans: limits }), { timeout: "60 seconds" })("under a key", (it) => {
   it.effect("no more wait than may ask: the others are refused, for another try", () =>
     Effect.gen(function* () {

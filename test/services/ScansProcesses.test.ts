@@ -26,7 +26,7 @@ const until = (condition: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyAr
   )
 
 const longest = Duration.seconds(60)
-const limits = { atOnce: 1, queue: 1, callers: 3, longest }
+const limits = { atOnce: 1, queue: 1, share: 1, callers: 3, longest }
 
 layer(platform({ scans: limits }), { timeout: "60 seconds" })("two processes", (it) => {
   it.effect("look at a domain once; whoever asks at the other pays, gets the same and is told", () =>
