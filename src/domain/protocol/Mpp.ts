@@ -160,7 +160,9 @@ export const readCredential = (
 
 const isSource = (source: string, from: unknown, { request }: Challenge): boolean => {
   const chainId = asFields(readJson(request, "base64url")?.methodDetails)?.chainId
-  return source.toLowerCase() === `did:pkh:eip155:${String(chainId)}:${String(from)}`.toLowerCase()
+  // What is no text need not even become one: `{"toString":1}` throws.
+  if (typeof from !== "string") return false
+  return source.toLowerCase() === `did:pkh:eip155:${String(chainId)}:${from}`.toLowerCase()
 }
 
 /** The value of `Payment-Receipt`. */

@@ -182,6 +182,15 @@ describe("a credential", () => {
     }
   })
 
+  it("whose payer is no text is refused, and does not throw", async () => {
+    const payload = await signed()
+    const source = `did:pkh:eip155:84532:${payer.address}`
+    for (const from of [{ toString: 1 }, { toString: null, valueOf: null }, [payer.address], 1, null, undefined]) {
+      const header = credential({ challenge, payload: { ...payload, from }, source })
+      assert.strictEqual(reasonOf(outcome(header)), "payer_mismatch", JSON.stringify(from))
+    }
+  })
+
   it("may be the payer's own price, and is then for nobody else", async () => {
     const own = challengeFor(sealQuote(key, terms, stranger.address.toLowerCase()))
     const header = credential({ challenge: own, payload: await signed({}, own) })
