@@ -10,7 +10,7 @@ import type { ProtocolFindings, Surroundings } from "./protocols/Surroundings.ts
 import { probeUcp } from "./protocols/UcpProbe.ts"
 import { probeX402 } from "./protocols/X402Probe.ts"
 
-export type { ProtocolFindings, Surroundings, UcpAccess } from "./protocols/Surroundings.ts"
+export type { ProtocolFindings, Surroundings } from "./protocols/Surroundings.ts"
 
 /** What all probes together may ask: documents at well-known paths, and calls of what they declare. */
 const protocolLimits = { documents: 7, calls: 5 }
@@ -102,9 +102,4 @@ export const calls = Effect.fn("Protocols.calls")(function* (surroundings: Surro
     ucp: ucp.access
   }
   return findings
-})
-
-/** Both parts, for whoever has nothing else to do meanwhile. */
-export const probe = Effect.fnUntraced(function* (surroundings: Surroundings) {
-  return yield* calls(surroundings, yield* documents(surroundings.visit))
 })

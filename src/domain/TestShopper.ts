@@ -175,9 +175,6 @@ export const shopperOf = ({ country, currency, language }: ShopSigns): ShopperCh
   return { shopper: shoppers[spokenAt ?? first], isAtHome: said === undefined && (isOnly || spokenAt !== undefined) }
 }
 
-/** The shopper for a shop that asks for this currency; the one in the United States when nothing better is known. */
-export const shopperFor = (currency: string | null): TestShopper => shopperOf({ currency }).shopper
-
 const namesOf = ({ country, countryLocal, countryName }: TestShopper) =>
   [country, countryName, ...(countryLocal === undefined ? [] : [countryLocal])].map((name) => name.toLowerCase())
 

@@ -2,13 +2,13 @@ import { assert, describe, it } from "vitest"
 import type { FormPurpose } from "#domain/FormConduct.ts"
 import { readPage } from "#domain/page/Page.ts"
 import { fill } from "#domain/ShopperForm.ts"
-import { shopperFor } from "#domain/TestShopper.ts"
+import { shoppers } from "#domain/TestShopper.ts"
 
 const filled = (fields: string, purpose: FormPurpose = "go_on") => {
   const page = readPage(`<form method="post" action="/x">${fields}</form>`, new URL("https://shop.example/checkout"))
   const [form] = page.forms
   if (form === undefined) throw new Error("no form")
-  const { left, quantity, unwanted, values } = fill(form, undefined, shopperFor("USD"), purpose)
+  const { left, quantity, unwanted, values } = fill(form, undefined, shoppers.US, purpose)
   return {
     sent: values.map(([name, value]) => `${name}=${value}`).join("&"),
     unwanted: unwanted.length,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { mayPress } from "#layers/ShopBrowser/Press.ts"
 import { cartLink, checkoutLink, formsFor, guestLink, requestFor } from "#services/ShoppingEngine/FormPages.ts"
 import { fill } from "#domain/ShopperForm.ts"
-import { shopperFor } from "#domain/TestShopper.ts"
+import { shoppers } from "#domain/TestShopper.ts"
 import { readPage } from "#domain/page/Page.ts"
 import { type FormPurpose, maySubmit } from "#domain/FormConduct.ts"
 import { mayOrder } from "#domain/OrderingWords.ts"
@@ -249,11 +249,7 @@ describe("a form", () => {
     assert.isDefined(pressable)
     const sent =
       pressable &&
-      requestFor(
-        pressable,
-        fill(pressable.form, pressable.button, shopperFor("USD")),
-        new URL("https://shop.example/page")
-      )
+      requestFor(pressable, fill(pressable.form, pressable.button, shoppers.US), new URL("https://shop.example/page"))
     assert.strictEqual(String(sent?.url), "https://shop.example/next")
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { readPage } from "#domain/page/Page.ts"
 import { asksNationalId, namesNationalId } from "#domain/NationalId.ts"
 import { fill, mustAgree } from "#domain/ShopperForm.ts"
-import { shopperAmong, shopperFor, shopperOf, shoppers } from "#domain/TestShopper.ts"
+import { shopperAmong, shopperOf, shoppers } from "#domain/TestShopper.ts"
 
 /** How the posts of these countries write their codes. */
 const codes: Readonly<Record<keyof typeof shoppers, RegExp>> = {
@@ -48,7 +48,7 @@ describe("the test shopper", () => {
       home({ currency, language: "en" })
     )
     assert.strictEqual(told.join(" "), "US CH SE NO DK PL CZ IN JP BR MX")
-    assert.strictEqual(shopperFor("GBP").country, "GB")
+    assert.strictEqual(shopperOf({ currency: "GBP" }).shopper.country, "GB")
   })
 
   it("lives where the language is spoken, of the countries that share a currency", () => {

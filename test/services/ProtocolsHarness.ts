@@ -1,7 +1,7 @@
 import { Duration, Effect, type Scope } from "effect"
 import { Deployment } from "#services/Deployment.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
-import { probe, type ProtocolFindings, type Surroundings } from "#services/ScanEngine/Protocols.ts"
+import { calls, documents, type ProtocolFindings, type Surroundings } from "#services/ScanEngine/Protocols.ts"
 import { SiteVisits, type Visit, type VisitLimits } from "#services/SiteVisits.ts"
 import { Context, Layer } from "effect"
 import type { Protocol } from "../../src/domain/Scan.ts"
@@ -55,7 +55,8 @@ export const look = (
 ) =>
   Effect.gen(function* () {
     const surroundings = { home: undefined, platform: null, hasSoftNotFound: false, isRetail: true, ...around }
-    const findings = yield* probe({ ...surroundings, visit: yield* visit(fixture.domain, changed, others) })
+    const opened = yield* visit(fixture.domain, changed, others)
+    const findings = yield* calls({ ...surroundings, visit: opened }, yield* documents(opened))
     const answered = (id: QuestionId) => findings.answers.filter((answer) => answer.id === id)
     const told = (name: Protocol) => findings.results.filter(({ protocol }) => protocol === name)
     const seen: Seen = {
