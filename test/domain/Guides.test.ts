@@ -20,4 +20,12 @@ describe("the commands of the guides", () => {
       []
     )
   })
+
+  it("leave an agent's next key where its login looks for the key", () => {
+    const agents = readFileSync(join(root, "docs/agents.md"), "utf8")
+    const [, login] = agents.match(/-inkey (\S+) -rawin -in "\$HELD\/challenge.txt"/) ?? []
+    const [, made] = agents.match(/-out (\S+)\nPUBLIC_KEY=[^\n]*\nprintf %s "rotate:/) ?? []
+    assert.isDefined(made)
+    assert.include(agents, `&& mv ${made} ${login}\n`)
+  })
 })
