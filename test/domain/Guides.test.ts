@@ -29,3 +29,17 @@ describe("the commands of the guides", () => {
     assert.include(agents, `&& mv ${made} ${login}\n`)
   })
 })
+
+describe("what the README measured", () => {
+  it("is what docs/speed.md measured: a worse day is told in both", () => {
+    const all = readFileSync(join(root, "docs/speed.md"), "utf8")
+    const [, speed = ""] = readFileSync(join(root, "README.md"), "utf8").split("\n## Speed\n")
+    const [rows = ""] = speed.split("\n## ")
+    const measured = rows.match(/\d[\d.,]* (?:x on a slow day )?to \d[\d.,]*/g) ?? []
+    assert.isNotEmpty(measured)
+    assert.deepStrictEqual(
+      measured.filter((figures) => !all.includes(figures)),
+      []
+    )
+  })
+})
