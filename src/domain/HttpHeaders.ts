@@ -1,10 +1,9 @@
 import { boundCookie, type CookiePlace, isOurCookie, withoutOurCookies } from "./Cookies.ts"
-import { readsAsJwt } from "./UserSession.ts"
+import { elements } from "./HeaderList.ts"
+import { withoutOurCredentials } from "./OwnCredentials.ts"
 
 /** Header fields as they came over the wire: name, value, name, value. Names keep their case, order and repetitions. */
 export type RawHeaders = ReadonlyArray<string>
-
-const credentialPrefixes = ["pk_test_", "pk_live_", "agent_", "sess_", "portal_", "psk_"]
 
 const hopByHop = [
   "connection",
@@ -145,7 +144,11 @@ export const headersForOrigin = (raw: RawHeaders, added: RawHeaders): Array<stri
     const name = dashed(field)
     if (notForOrigin.has(name) || isOurs(name) || named?.has(name) || hasDashed(added, name)) continue
     if (named?.has(field.toLowerCase())) continue
-    if (name === "authorization" && isOurCredential(value)) continue
+    if (name === "authorization") {
+      const theirs = withoutOurCredentials(value)
+      if (theirs === "" && value !== "") continue
+      value = theirs
+    }
     if (name === "cookie") {
       const theirs = withoutOurCookies(value)
       if (theirs === "" && value !== "") continue
@@ -264,26 +267,8 @@ const namedByConnection = (raw: RawHeaders): Set<string> | undefined => {
   return named
 }
 
-const isOurCredential = (authorization: string): boolean => {
-  const value = authorization.trimStart()
-  const space = value.search(/[ \t]/)
-  const scheme = (space < 0 ? value : value.slice(0, space)).toLowerCase()
-  if (scheme === "payment") return true
-  const credential = (space < 0 ? value : value.slice(space)).trim()
-  if (readsAsJwt(credential)) return isOurAccessToken(credential)
-  const lower = credential.toLowerCase()
-  return credentialPrefixes.some((prefix) => lower.startsWith(prefix))
-}
-
-/** Origins have access tokens of their own; those of our users name a tenant of ours. */
-const isOurAccessToken = (token: string): boolean =>
-  /"ten":"ten_[0-9a-z]{26}"/.test(Buffer.from(token.split(".", 2)[1] ?? "", "base64url").toString("latin1"))
-
 /** An element of a list of challenges that begins one: a scheme, and not a parameter of the one before. */
 const challenge = /^([\w!#$%&'*+.^`|~-]+)(?:\s+(?![\s=])|$)/
-
-/** An element of a list in which commas may be quoted, and whether it ends within a quote that nothing closes. */
-const elements = /(?:"(?:\\.?|[^"\\])*(?:"|($))|[^,"])+/gs
 
 /** A client that was asked by somebody else's challenge would pay for the same call again. */
 const withoutPaymentChallenges = (value: string): string => {

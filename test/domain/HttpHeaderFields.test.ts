@@ -61,3 +61,20 @@ describe("fields by which a caller would speak for its proxy", () => {
     assert.deepStrictEqual(seen("Proxy", "X-Proxy"), ["X-Proxy"])
   })
 })
+
+describe("credentials of ours beside a caller's own, in one field", () => {
+  const seen = (value: string) => headerValues(headersForOrigin(["Authorization", value], []), "authorization")
+
+  it("are left out: an origin could cash a payment that bought nothing", () => {
+    assert.strictEqual(seen("Bearer theirs, Payment eyJh"), "Bearer theirs")
+    assert.strictEqual(seen('payment id="1", sig="2", Basic dXNlcg=='), " Basic dXNlcg==")
+    assert.strictEqual(seen("Bearer theirs,Bearer pk_live_1"), "Bearer theirs")
+    assert.isUndefined(seen("Bearer pk_test_1, Payment eyJh"))
+  })
+
+  it("are none where a credential has many parts", () => {
+    const theirs = 'Digest username="pay, payment x", realm="a,b", uri="/", response="1"'
+    assert.strictEqual(seen(theirs), theirs)
+    assert.strictEqual(seen('Own "x, Payment eyJh'), 'Own "x')
+  })
+})
