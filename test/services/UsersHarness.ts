@@ -27,15 +27,18 @@ export const Test = services.pipe(
   Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, deployment("sandbox"), cheapPasswords))
 )
 
-/** Another process on the same database. */
-export const otherProcess = Effect.flatMap(
-  Layer.build(Layer.fresh(services.pipe(Layer.provide(BusPostgres.layer)))),
-  (context) =>
-    Effect.provideContext(
-      Effect.all({ credentials: Credentials, sessions: UserSessions, tokens: PortalTokens, users: Users }),
-      context
-    )
+const process = Effect.flatMap(Layer.build(Layer.fresh(services.pipe(Layer.provide(BusPostgres.layer)))), (context) =>
+  Effect.provideContext(
+    Effect.all({ credentials: Credentials, sessions: UserSessions, tokens: PortalTokens, users: Users }),
+    context
+  )
 )
+
+/** Another process on the same database. */
+export const otherProcess = process
+
+/** A process of a live server on the same database. */
+export const liveProcess = Effect.provide(process, deployment("live"))
 
 export const password = "correct horse battery staple"
 let made = 0
