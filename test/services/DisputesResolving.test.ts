@@ -8,6 +8,7 @@ import { promises } from "#services/Doctor/Refunds.ts"
 import { Refunds } from "#services/Refunds.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { answer, claimOf, verdict } from "./DisputesHarness.ts"
+import { interrupted } from "./LockHarness.ts"
 import {
   available,
   crossed,
@@ -171,6 +172,17 @@ layer(platform, { timeout: "60 seconds" })("resolving a dispute", (it) => {
       assert.deepStrictEqual(tagsOf(answers), [...Array.from({ length: 19 }, () => "STATE_TRANSITION_INVALID"), "done"])
       assert.strictEqual(yield* available(caller, payer), 5_000_000n)
       yield* sound
+    })
+  )
+
+  it.effect("that another process ends after it was read is told so, and not what became of the money", () =>
+    Effect.gen(function* () {
+      const { caller, id } = yield* paid
+      const { id: dp } = yield* dispute(caller, id)
+      const elsewhere = yield* Layer.build(Layer.fresh(services))
+      const one = Effect.flatMap(Disputes, ({ resolve }) => resolve(caller, dp, verdict("full_refund")))
+      const late = yield* interrupted(Effect.flip(one), "FROM transfers t CROSS JOIN", Effect.provide(one, elsewhere))
+      assert.strictEqual(late._tag, "STATE_TRANSITION_INVALID")
     })
   )
 
