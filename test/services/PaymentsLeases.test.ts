@@ -122,5 +122,24 @@ layer(Signed.live({}), { timeout: "60 seconds" })(
         assert.strictEqual(yield* Signed.failures(payment), 0)
       })
     )
+
+    it.effect("has its payment as before where it could not ask", () =>
+      Effect.gen(function* () {
+        yield* chain.does("settle")
+        const { granted, payments, signs } = yield* Signed.market("live", { timeoutMs: 5000 })
+        const signed = signs()
+        const away = Layer.effect(
+          ChainSettlements,
+          Effect.map(ChainSettlements, (settlements) =>
+            ChainSettlements.of({ ...settlements, place: () => Effect.die("The database went away") })
+          )
+        )
+        const cut = Context.get(yield* Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(away))), Payments)
+        const payment = yield* granted(signed)
+        yield* Effect.exit(cut.capture(payment, Signed.kept("the answer"), signed))
+        assert.strictEqual(yield* stateOf(payment.id), "in_flight")
+        assert.strictEqual((yield* payments.capture(payment, Signed.kept("the answer"), signed)).charged, 10_000n)
+      })
+    )
   }
 )

@@ -57,6 +57,9 @@ layer(live({}), { timeout: "60 seconds" })("a signed payment whose money is on a
       // Whatever the chain would say: it is not asked.
       yield* chain.does("refuse")
       assert.strictEqual((yield* Effect.flip(bring(signs({ identifier }))))._tag, "IDEMPOTENCY_KEY_REUSED")
+      // Another payer may call his own payment the same.
+      yield* chain.does("settle")
+      assert.strictEqual((yield* bring(signs({ identifier, payer: `0xc${"0".repeat(39)}` })))._tag, "Granted")
     })
   )
 
