@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { WalletId } from "#domain/Ids.ts"
+import { TransferId, type WalletId } from "#domain/Ids.ts"
 import type { Principal } from "#domain/Principal.ts"
 import * as Test from "#layers/Test.ts"
 import { PaymentPolicy } from "#services/Payments/Policy.ts"
@@ -60,6 +60,16 @@ layer(feeOf(290), { timeout: "60 seconds" })("a paid call read as a transfer", (
         to_account_id: seller.account_id
       })
       assert.strictEqual((yield* money(till)).posted, said.destination_amount)
+    })
+  )
+
+  it.effect("is none while its money is only reserved", () =>
+    Effect.gen(function* () {
+      const { buyer, reserve, seller } = yield* market({ basePrice: 12_345n })
+      const id = TransferId.make((yield* reserve).id)
+      for (const caller of [buyer, seller]) {
+        assert.strictEqual((yield* Effect.flip((yield* Transfers).get(caller, id)))._tag, "NOT_FOUND")
+      }
     })
   )
 
