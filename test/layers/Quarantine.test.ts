@@ -61,12 +61,7 @@ describe("the process that reads strangers' pages", () => {
           Effect.sync(() => read.push(title ?? ""))
         ).pipe(Effect.provideService(Owner, owner), Effect.forkChild({ startImmediately: true }))
       // The first has its turn, and starts what reads, while the others come.
-      const asked = [
-        yield* page("a", "a1"),
-        yield* page("a", "a2"),
-        yield* page("a", "a3"),
-        yield* page("b", "b1")
-      ]
+      const asked = [yield* page("a", "a1"), yield* page("a", "a2"), yield* page("a", "a3"), yield* page("b", "b1")]
       yield* Effect.forEach(asked, Fiber.join)
       assert.deepStrictEqual(read, ["a1", "a2", "b1", "a3"])
     }).pipe(Effect.scoped)
