@@ -6,8 +6,11 @@ import { openBrowser } from "./Browser.mjs"
 import { consumers } from "./Consumers.mjs"
 import { openLine } from "./Line.mjs"
 
+/** Longer than an attempt may take, and not for ever: what still waits would keep this process. */
 const until = async (isSo) => {
-  while (!isSo()) await setTimeout(10)
+  for (const start = performance.now(); !isSo(); await setTimeout(10)) {
+    if (performance.now() - start > 90_000) throw new Error("nothing came")
+  }
 }
 
 /** Hears one payment, misses one while the line is cut, and hears one more: each of them once. */
