@@ -175,6 +175,24 @@ layer(Test, { timeout: "60 seconds" })("Ledger", (it) => {
     })
   )
 
+  it.effect("holds that ended long ago do not stand before one whose time has passed", () =>
+    Effect.gen(function* () {
+      const { post, expireDue } = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      const { id, steps } = yield* hold(payer, payee, 7n)
+      yield* post({
+        id,
+        steps: steps.map((step) => ({ ...step, expires_at: DateTime.toDate(DateTime.makeUnsafe(-1)) }))
+      })
+      yield* sql`INSERT INTO holds (id, debit, credit, amount, state, expires_at, created_at)
+        SELECT gen_random_uuid(), debit, credit, amount, 'released', expires_at - interval '1 day', created_at
+        FROM holds, generate_series(1, 500) WHERE id = ${id}`
+      assert.strictEqual(yield* expireDue, 1)
+      assert.deepStrictEqual(yield* balance(payer), { posted: 10n, held: 0n })
+    })
+  )
+
   it.effect("a frozen account receives and captures, and spends nothing new", () =>
     Effect.gen(function* () {
       const { post, setFrozen } = yield* Ledger

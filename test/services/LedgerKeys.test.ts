@@ -26,6 +26,19 @@ layer(Test, { timeout: "60 seconds" })("what the ledger remembers and can hold",
     })
   )
 
+  it.effect("an idempotency key is free at the instant at which its 24 hours are over", () =>
+    Effect.gen(function* () {
+      const { post, recall } = yield* Ledger
+      const [payer, payee] = [yield* wallet(10n), yield* wallet()]
+      const idempotency = { tenant_id: newUuid(), operation: "test", key: "k", fingerprint: "f" }
+      const pay = Effect.suspend(() => post({ ...transfer(payer, payee, 1n), idempotency, result: () => "first" }))
+      yield* pay
+      yield* TestClock.adjust("24 hours")
+      assert.deepStrictEqual(yield* recall(idempotency), Option.none())
+      assert.strictEqual((yield* pay).replayed, false)
+    })
+  )
+
   it.effect("one key under a hundred commands at once is one movement; with other parameters it is refused", () =>
     Effect.gen(function* () {
       const { post } = yield* Ledger

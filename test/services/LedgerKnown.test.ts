@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { flat } from "#domain/Price.ts"
 import { Ledger } from "#services/Ledger.ts"
@@ -244,6 +244,22 @@ for (const beside of [false, true]) {
           // In one group with a command that moves something.
           const [again] = yield* Effect.all([post(free), post(transfer(payer, payee, 1n))], { concurrency: 2 })
           assert.strictEqual(again.replayed, true)
+        })
+      )
+
+      it.effect("answers an item that was posted before as it was, beside one that is new today", () =>
+        Effect.gen(function* () {
+          const { post } = yield* Ledger
+          const { payee, payer } = yield* acquainted(beside)
+          const third = yield* wallet()
+          const batch = { id: newUuid(), steps: [], items: [transfer(payer, payee, 6n), transfer(third, payee, 2n)] }
+          const outcomes = Effect.map(post(batch), ({ items = [] }) =>
+            items.map((item) => (Result.isSuccess(item) ? item.success.replayed : item.failure._tag))
+          )
+          assert.deepStrictEqual(yield* outcomes, [false, "INSUFFICIENT_BALANCE"])
+          yield* post(transfer(payer, third, 2n))
+          assert.deepStrictEqual(yield* outcomes, [true, false])
+          assert.deepStrictEqual(yield* balance(payee), { posted: 8n, held: 0n })
         })
       )
 
