@@ -231,6 +231,18 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("what passes
     })
   )
 
+  it.effect("a call rate is that of one payer at one endpoint", () =>
+    Effect.gen(function* () {
+      const one = yield* seller((_, response) => response.end(), { rateLimit: 1 })
+      const [agent, beside] = [yield* buyer(funds), yield* buyer(funds)]
+      assert.strictEqual((yield* paidCall(agent, one.path)).status, 200)
+      assert.strictEqual((yield* paidCall(agent, one.path)).status, 429)
+      assert.strictEqual((yield* paidCall(beside, one.path)).status, 200)
+      const other = yield* seller((_, response) => response.end(), { rateLimit: 1 })
+      assert.strictEqual((yield* paidCall(agent, other.path)).status, 200)
+    })
+  )
+
   it.effect("an address that may not be called cannot be registered", () =>
     Effect.gen(function* () {
       const shop = yield* seller((_, response) => response.end())

@@ -99,6 +99,27 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a call that
     })
   )
 
+  it.effect("by version 1 is at the price that its payer is asked for by now, and by nobody else", () =>
+    Effect.gen(function* () {
+      const volumeDiscounts = [{ threshold: 1, priceMultiplier: 0.1 }]
+      const shop = yield* baseSeller((_, response) => response.end("cheap"), { volumeDiscounts })
+      const [regular, stranger] = [yield* signer(funds), yield* signer(funds)]
+      const { accepted, header } = yield* signFor(regular.account, shop.path)
+      assert.strictEqual((yield* callWith(shop.path, header)).status, 200)
+      for (const [{ account, purse }, status, left] of [
+        [regular, 200, funds - 11_000n],
+        [stranger, 402, funds]
+      ] as const) {
+        const payload = yield* authorize(account, { ...accepted, amount: "1000" })
+        const answer = yield* send(shop.path, {
+          headers: { "x-payment": encoded({ x402Version: 1, scheme: "exact", network: "base-sepolia", payload }) }
+        })
+        assert.strictEqual(answer.status, status, answer.body)
+        assert.deepStrictEqual(yield* balance(purse), { posted: left, held: 0n })
+      }
+    })
+  )
+
   it.effect("by version 1 is at its payer's price, whoever else it names", () =>
     Effect.gen(function* () {
       const volumeDiscounts = [{ threshold: 1, priceMultiplier: 0 }]

@@ -90,7 +90,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
   )
 
   it.effect(
-    "a request for another part, version or language of the answer is another one: it is not given the first",
+    "a request for another part, version or language of the answer, or by another login, is another one: it is not given the first",
     () =>
       Effect.gen(function* () {
         const shop = yield* baseSeller((request, response) => {
@@ -109,6 +109,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
           { "if-range": '"2"' },
           { "if-none-match": '"1"' },
           { "if-modified-since": "Thu, 01 Jan 2026 00:00:00 GMT" },
+          { cookie: "session=another" },
+          { authorization: "Basic YW5vdGhlcg==" },
           { accept: "text/csv" },
           { "accept-encoding": "gzip" },
           { "accept-language": "en" }

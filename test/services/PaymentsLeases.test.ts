@@ -15,6 +15,27 @@ const stateOf = Effect.fnUntraced(function* (id: string) {
   return row?.["state"]
 })
 
+layer(Test.layer, { timeout: "60 seconds" })("a call that costs nothing", (it) => {
+  it.effect("is over when that is announced, and not before", () =>
+    Effect.gen(function* () {
+      const { granted, payments, reserve } = yield* Paid.market({
+        volumeDiscounts: [{ threshold: 1, priceMultiplier: 0 }]
+      })
+      yield* payments.capture(yield* granted((yield* reserve).proof), Paid.answered(200))
+      const sql = yield* SqlClient.SqlClient
+      const payment = yield* granted((yield* reserve).proof)
+      yield* sql`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        ${sql.literal("$$ BEGIN RAISE EXCEPTION 'no'; END $$")}`
+      yield* sql`CREATE TRIGGER failing BEFORE INSERT ON events EXECUTE FUNCTION fail()`
+      yield* Effect.exit(payments.release(payment, "origin_status", Paid.answered(500)))
+      assert.strictEqual(yield* stateOf(payment.id), "in_flight")
+      yield* sql`DROP TRIGGER failing ON events`
+      yield* payments.release(payment, "origin_status", Paid.answered(500))
+      assert.strictEqual(yield* stateOf(payment.id), "released")
+    })
+  )
+})
+
 layer(Test.layer, { timeout: "60 seconds" })("a payment that was given back unused and taken again", (it) => {
   it.effect("keeps its money for the call that has it, also while the one before is found to be over", () =>
     Effect.gen(function* () {
