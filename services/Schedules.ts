@@ -5,20 +5,8 @@ import { ScheduleId, toTypeId, type TransferId } from "#domain/Ids.ts"
 import type { CurrencyMismatch, IdempotencyKeyReused, SameWallet } from "#domain/PostingRefused.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { NotFound, ServiceUnavailable, type StateTransitionInvalid } from "#domain/Refusal.ts"
-import {
-  afterTrigger,
-  type Schedule,
-  ScheduledTransfer,
-  scheduleOnWire,
-  type ScheduleTrigger,
-  shown
-} from "#domain/Schedule.ts"
-import {
-  type CreateScheduledTransfer,
-  scheduleDefaults,
-  type ScheduleRefused,
-  timetableOf
-} from "#domain/ScheduleOrder.ts"
+import { afterTrigger, ScheduledTransfer, scheduleOnWire, type ScheduleTrigger, shown } from "#domain/Schedule.ts"
+import { type CreateScheduledTransfer, scheduleOf, type ScheduleRefused, timetableOf } from "#domain/ScheduleOrder.ts"
 import { type NetworkMismatch, type Transfer, whyApart } from "#domain/Transfer.ts"
 import { Deployment } from "./Deployment.ts"
 import { Ledger } from "./Ledger.ts"
@@ -103,46 +91,19 @@ export class Schedules extends Context.Service<
         Effect.map(Effect.orDie(decode(kept)), (schedule) => ({ schedule, replayed: true }))
 
       const planned = Effect.fnUntraced(function* (caller: Principal, order: CreateScheduledTransfer) {
-        const { amount, currency, from_wallet_id, to_wallet_id } = order
-        const from = yield* wallets.own(caller, from_wallet_id)
-        const to = yield* wallets.known(caller, to_wallet_id)
-        const apart = whyApart(from, to, currency)
+        const from = yield* wallets.own(caller, order.from_wallet_id)
+        const to = yield* wallets.known(caller, order.to_wallet_id)
+        const apart = whyApart(from, to, order.currency)
         if (apart !== undefined) return yield* apart
-        const now = yield* DateTime.nowAsDate
-        const { first, recurrence } = yield* Effect.fromResult(timetableOf(order, now))
-        const schedule: Schedule = {
+        const at = yield* DateTime.nowAsDate
+        return scheduleOf(order, yield* Effect.fromResult(timetableOf(order, at)), {
           id: yield* newId(ScheduleId),
           tenant_id: caller.tenant_id,
-          version: 0n,
-          status: "scheduled",
-          type: order.type ?? scheduleDefaults.type,
-          amount,
-          currency,
-          from_wallet_id: from.id,
-          to_wallet_id: to.id,
           from_account_id: from.account_id,
           to_account_id: to.account_id,
-          memo: order.memo ?? scheduleDefaults.memo,
-          scheduled_at: order.scheduled_at ?? null,
-          ...(recurrence ?? once),
-          max_occurrences: order.max_occurrences ?? null,
-          retry_enabled: order.retry_enabled ?? scheduleDefaults.retry_enabled,
-          max_retry_attempts: order.max_retry_attempts ?? scheduleDefaults.max_retry_attempts,
-          retry_window_days: order.retry_window_days ?? scheduleDefaults.retry_window_days,
-          next_execution_at: first,
-          occurrence_at: first,
-          occurrences: 0,
-          first_attempt_at: null,
-          last_execution_at: null,
-          executions_completed: 0,
-          last_transfer_id: null,
-          failure_reason: null,
-          attempts: 0,
           initiated_by: actorOf(caller),
-          created_at: now,
-          updated_at: now
-        }
-        return schedule
+          at
+        })
       })
       const create = Effect.fn("Schedules.create")(function* (
         caller: Principal,
@@ -248,17 +209,5 @@ export class Schedules extends Context.Service<
 }
 
 const polling = { sandbox: "30 seconds", live: "60 seconds" } as const
-
-const once = {
-  frequency: null,
-  interval: null,
-  day_of_month: null,
-  day_of_week: null,
-  time: null,
-  cron_expression: null,
-  timezone: null,
-  start_at: null,
-  end_at: null
-}
 
 const decode = Schema.decodeUnknownEffect(ScheduledTransfer)

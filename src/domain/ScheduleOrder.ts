@@ -1,9 +1,11 @@
 import { DateTime, Result, Schema } from "effect"
-import { WalletId } from "./Ids.ts"
+import type { Actor } from "./CallerContext.ts"
+import { type AccountId, type ScheduleId, type TenantId, WalletId } from "./Ids.ts"
 import { Instant } from "./Instant.ts"
 import { Amount, Currency } from "./Money.ts"
 import { cronOf, Frequency, next, type Recurrence, zoneOf } from "./Recurrence.ts"
 import { InvalidRequest } from "./Refusal.ts"
+import type { Schedule } from "./Schedule.ts"
 import { IdempotencyKey, text } from "./Text.ts"
 import { Memo, PlainTransfer } from "./Transfer.ts"
 
@@ -171,3 +173,59 @@ export const timetableOf = (order: CreateScheduledTransfer, now: Date): Result.R
   const first = next(recurrence, now)
   return first === undefined ? Result.fail(new ScheduleNeverRuns()) : Result.succeed({ first, recurrence })
 }
+
+/** What an order does not say: between whose wallets, by whom and when. */
+interface Placed {
+  readonly id: ScheduleId
+  readonly tenant_id: TenantId
+  readonly from_account_id: AccountId
+  readonly to_account_id: AccountId
+  readonly initiated_by: Actor
+  readonly at: Date
+}
+
+const once = {
+  frequency: null,
+  interval: null,
+  day_of_month: null,
+  day_of_week: null,
+  time: null,
+  cron_expression: null,
+  timezone: null,
+  start_at: null,
+  end_at: null
+} as const
+
+/** The schedule that an order makes of its timetable, before anything of it is due. */
+export const scheduleOf = (
+  order: CreateScheduledTransfer,
+  { first, recurrence }: Timetable,
+  { at, ...placed }: Placed
+): Schedule => ({
+  ...placed,
+  version: 0n,
+  status: "scheduled",
+  type: order.type ?? scheduleDefaults.type,
+  amount: order.amount,
+  currency: order.currency,
+  from_wallet_id: order.from_wallet_id,
+  to_wallet_id: order.to_wallet_id,
+  memo: order.memo ?? scheduleDefaults.memo,
+  scheduled_at: order.scheduled_at ?? null,
+  ...(recurrence ?? once),
+  max_occurrences: order.max_occurrences ?? null,
+  retry_enabled: order.retry_enabled ?? scheduleDefaults.retry_enabled,
+  max_retry_attempts: order.max_retry_attempts ?? scheduleDefaults.max_retry_attempts,
+  retry_window_days: order.retry_window_days ?? scheduleDefaults.retry_window_days,
+  next_execution_at: first,
+  occurrence_at: first,
+  occurrences: 0,
+  first_attempt_at: null,
+  last_execution_at: null,
+  executions_completed: 0,
+  last_transfer_id: null,
+  failure_reason: null,
+  attempts: 0,
+  created_at: at,
+  updated_at: at
+})
