@@ -8,8 +8,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as EmbeddedPostgres from "#layers/EmbeddedPostgres.ts"
 
-// Runs tests on the oldest Postgres that is supported, which refuses statements that newer ones take. The npm package brings only the
-// newest, so it is the system's: on Debian the package postgresql-15.
+// Runs tests on the oldest Postgres that is supported, which refuses statements that newer ones take, and on one that an operator has set
+// up for others: it orders texts as Czech does, and writes times, intervals, bytes and floats in its own way. The npm package brings only
+// the newest, so it is the system's: on Debian the package postgresql-15.
 
 const binaries = "/usr/lib/postgresql/15/bin"
 
@@ -44,7 +45,17 @@ const initialise = (dataDir: string) => {
   if (owner.uid !== undefined) chownSync(cluster, owner.uid, owner.gid)
   execFileSync(
     join(binaries, "initdb"),
-    ["--pgdata", cluster, "--username=turnpike", "--encoding=UTF8", "--locale=C", "--auth=trust", "--no-sync"],
+    [
+      "--pgdata",
+      cluster,
+      "--username=turnpike",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=icu",
+      "--icu-locale=cs-CZ",
+      "--auth=trust",
+      "--no-sync"
+    ],
     { ...owner, cwd: cluster, stdio: ["ignore", "ignore", "inherit"] }
   )
 }
@@ -58,7 +69,17 @@ const main = Effect.gen(function* () {
   const dataDir = mkdtempSync(join(tmpdir(), "turnpike-oldest-"))
   yield* Effect.addFinalizer(() => Effect.ignore(EmbeddedPostgres.discard(dataDir)))
   yield* Effect.sync(() => initialise(dataDir))
-  const settings = { max_connections: "300", fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+  const settings = {
+    max_connections: "300",
+    fsync: "off",
+    synchronous_commit: "off",
+    full_page_writes: "off",
+    timezone: "Asia/Kathmandu",
+    datestyle: "SQL, DMY",
+    intervalstyle: "sql_standard",
+    bytea_output: "escape",
+    extra_float_digits: "-15"
+  }
   const server = yield* EmbeddedPostgres.make({ dataDir, settings })
   const url = new URL(`postgres://${server.username}@localhost/${server.database}`)
   url.searchParams.set("host", server.socketDir)
