@@ -44,7 +44,7 @@ const catalogue = (): string => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Turnpike: error codes</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid #ddd }
 tr:target { background: #fff3c4 }

@@ -57,7 +57,7 @@ layer(Harness.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         const { headers } = yield* ask(`${base}/docs/scanner`)
         assert.match(
           headers.get("content-security-policy") ?? "",
-          /^default-src 'none'; style-src 'sha256-[^']+'; base-uri/
+          /^default-src 'none'; img-src 'self'; style-src 'sha256-[^']+'; base-uri/
         )
       })
     )

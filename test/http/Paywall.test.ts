@@ -90,6 +90,11 @@ describe("the page of a 402", () => {
     assert.notInclude(policy, "unsafe")
   })
 
+  it("shows the icon of its host, for which Firefox asks the policy, and letters of its reader's size", () => {
+    assert.include(headerValue(paywallHeaders, "content-security-policy"), "; img-src 'self';")
+    assert.include(paywallPage(facts), "body{font:1rem/")
+  })
+
   it("can be read by a screen reader: a language, one heading, a landmark, and blocks that the keyboard reaches", () => {
     const page = paywallPage(facts)
     assert.match(page, /<html lang="en">/)

@@ -86,7 +86,7 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a report", 
         assert.strictEqual(headers["content-type"], "text/html; charset=utf-8")
         assert.match(
           String(headers["content-security-policy"]),
-          /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/
+          /^default-src 'none'; img-src 'self'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/
         )
         assert.strictEqual(headers["cache-control"], "no-store")
         assert.strictEqual(headers["referrer-policy"], "no-referrer")

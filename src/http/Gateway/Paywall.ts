@@ -21,7 +21,7 @@ export interface PaywallFacts {
   readonly environment: "sandbox" | "live"
 }
 
-const style = `body{font:16px/1.6 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+const style = `body{font:1rem/1.6 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 h1{font-size:1.4rem;margin:0 0 .5rem;overflow-wrap:anywhere}h2{font-size:1rem;margin:1.5rem 0 .25rem}
 p{margin:.25rem 0}.price{font-size:2rem;font-weight:600}
 pre{background:#f3f3f3;color:#1a1a1a;padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
@@ -30,12 +30,12 @@ a{color:#0b57d0}a:focus-visible,pre:focus-visible{outline:3px solid #0b57d0;outl
 
 const styleHash = createHash("sha256").update(style).digest("base64")
 
-/** What goes with the page, in place of the headers of the same names of other 402s. It loads nothing and runs nothing. */
+/** What goes with the page, in place of the headers of the same names of other 402s. It loads nothing but the icon, and runs nothing. */
 export const paywallHeaders: RawHeaders = [
   "Content-Type",
   "text/html; charset=utf-8",
   "Content-Security-Policy",
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  `default-src 'none'; img-src 'self'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "Referrer-Policy",
   "no-referrer"
 ]

@@ -15,7 +15,7 @@ export const words = (identifier: string): string => identifier.replaceAll("_", 
 
 const style = `:root{--ink:#1b1f24;--faint:#59636e;--line:#d8dee4;--paper:#fff;--soft:#f6f8fa;--good:#1a7f37;--half:#9a6700;--bad:#cf222e;--link:#0b57d0}
 @media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--faint:#9198a1;--line:#3d444d;--paper:#0d1117;--soft:#161b22;--good:#3fb950;--half:#d29922;--bad:#f85149;--link:#8ab4f8}}
-*{box-sizing:border-box}body{font:16px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:0 auto;padding:2rem 1rem 4rem;overflow-wrap:anywhere}
+*{box-sizing:border-box}body{font:1rem/1.55 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:0 auto;padding:2rem 1rem 4rem;overflow-wrap:anywhere}
 h1{font-size:1.75rem;margin:0}h2{font-size:1.2rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line);padding-bottom:.25rem}h3{font-size:1rem;margin:0}
 p{margin:.25rem 0}.faint{color:var(--faint)}.small{font-size:.875rem}a{color:var(--link)}a:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .scores{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0;padding:0;list-style:none}.scores li{flex:1 1 8rem;border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem}
@@ -28,10 +28,10 @@ table{border-collapse:collapse;width:100%;font-size:.875rem}th,td{text-align:lef
 
 const styleHash = createHash("sha256").update(style).digest("base64")
 
-/** What goes with a report: it loads nothing, runs nothing, and is shown in no frame. */
+/** What goes with a report: it loads nothing but the icon, for which Firefox asks the policy, runs nothing, and is shown in no frame. */
 export const pageHeaders = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "content-security-policy": `default-src 'none'; img-src 'self'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "referrer-policy": "no-referrer",
   "x-robots-tag": "noindex"
 }
