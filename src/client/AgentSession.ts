@@ -19,8 +19,8 @@ export type AgentProof =
 type WebKey = Parameters<typeof crypto.subtle.sign>[1]
 type Signature = string | Uint8Array | ArrayBuffer
 
-/** What a seed needs before it to be a PKCS#8 key, the only form in which WebCrypto takes one. */
-const privateHead = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
+/** What a seed needs before it to be a PKCS#8 key, the only form in which WebCrypto takes one; in base64. */
+const privateHead = "MC4CAQAwBQYDK2VwBCIEIA"
 
 const base64Of = (signature: Signature): string =>
   isText(signature) ? signature : btoa(binary(new Uint8Array(signature)))
@@ -34,7 +34,7 @@ export const signer = ({ privateKey, sign }: AgentProof): ((challenge: string) =
   }
   const seed = fromBase64(privateKey.replaceAll("-", "+").replaceAll("_", "/"))
   if (seed.length !== 32) throw new TypeError("privateKey must be the 32 bytes of the seed in base64")
-  const bytes = Uint8Array.from([...privateHead, ...seed])
+  const bytes = Uint8Array.from([...fromBase64(privateHead), ...seed])
   let key: Promise<WebKey> | undefined
   return async (challenge) => {
     key ??= crypto.subtle.importKey("pkcs8", bytes, "Ed25519", false, ["sign"])

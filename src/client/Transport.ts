@@ -103,7 +103,7 @@ export const operation =
       const outcome = await once(transport, url, init, options, isText)
       if (!(outcome instanceof TurnpikeError)) return outcome.answer
       const again = outcome.status === 429 || (repeatable && isPassing(outcome))
-      const asked = outcome.retryAfter === undefined ? undefined : outcome.retryAfter * 1000
+      const asked = outcome.retryAfter && outcome.retryAfter * 1000
       if (!again || attempt > transport.retries || (asked ?? 0) > transport.maxRetryDelayMs) throw outcome
       await pause(backoff(attempt, asked, transport.maxRetryDelayMs), options.signal)
     }

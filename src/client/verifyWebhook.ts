@@ -70,8 +70,9 @@ const bytesOf = async (body: VerifyWebhookOptions["body"]): Promise<Uint8Array> 
   throw new WebhookVerificationError("not_text")
 }
 
-const readAll = async ({ body }: Request): Promise<Uint8Array> => {
-  const bytes = await bytesIn(body, mostBytes)
+const readAll = async (request: Request): Promise<Uint8Array> => {
+  // Firefox has no `Request.body`.
+  const bytes = await bytesIn(request.body ?? (await request.blob()).stream(), mostBytes)
   if (bytes) return bytes
   throw new WebhookVerificationError("body_too_large")
 }
