@@ -123,7 +123,8 @@ const address = (baseUrl: string, path: string, { params = {}, query = {} }: Par
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))
   }
-  return `${baseUrl}${filled}${search.size === 0 ? "" : `?${search}`}`
+  const asked = String(search)
+  return `${baseUrl}${filled}${asked && `?${asked}`}`
 }
 
 /** Headers and body. `key` is the idempotency key, empty when one is to be made up; undefined when there is none to send. */

@@ -39,7 +39,7 @@ export const walletMeans = (options: WalletOptions): Means => {
       throw new PaymentError("NO_PAYABLE_OFFER", `The network is not allowed: ${quoted(network)}`)
     }
     const asked = body["pay_url"]
-    if (!isText(asked) || !URL.canParse(asked) || new URL(asked).href !== payUrl) {
+    if (hrefOf(asked) !== payUrl) {
       throw new PaymentError("FOREIGN_PAY_URL", `The 402 wants to be paid at ${quoted(asked)}, not at ${payUrl}`)
     }
     const { asset, description, resource } = firstOf(body["accepts"])
@@ -73,6 +73,15 @@ export const walletMeans = (options: WalletOptions): Means => {
   }
 
   return { read, believed: new URL(payUrl).origin }
+}
+
+/** In full; undefined when it is none. Browsers before the end of 2023 have no `URL.canParse`. */
+const hrefOf = (address: unknown): string | undefined => {
+  try {
+    return new URL(textOr(address, "")).href
+  } catch {
+    return undefined
+  }
 }
 
 const firstOf = (list: unknown): Json => Object(Array.isArray(list) ? list[0] : undefined)

@@ -249,8 +249,7 @@ const isPassing = (answer: Response, patience: number): boolean => {
   return status >= 502 && status <= 504 && !receiptOf(answer) && (retryAfter(answer) ?? 0) <= patience
 }
 
-const isBelieved = ({ believed }: Means, { url }: Response): boolean =>
-  URL.canParse(url) && new URL(url).origin === believed
+const isBelieved = ({ believed }: Means, { url }: Response): boolean => url.startsWith(`${believed}/`)
 
 /**
  * Whether a Turnpike says that this attempt took nothing: it asks for money, passes on what it did not charge, or refuses the call

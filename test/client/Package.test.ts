@@ -225,6 +225,13 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the client 
 
   it.effect("in Node", () => paysBy(inNode, "turnpike/client"))
 
+  it.effect("with no more of the web's standards than browsers had in 2022", () => {
+    const old =
+      "delete URL.canParse; delete URLSearchParams.prototype.size; delete AbortSignal.any; delete Promise.withResolvers"
+    const program = `${old}\n${payer("turnpike/client")}`
+    return pays((about) => printed(plain.folder, inNode, program, about), [200, "sunny", "0.01", "0.99"])
+  })
+
   it.effect.skipIf(deno === undefined)("in Deno, installed and as it is written", () =>
     Effect.gen(function* () {
       yield* paysBy(inDeno, "turnpike/client")
