@@ -2,10 +2,13 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
+import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { BodyTooLarge, InvalidAmount, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
 import { noPrice } from "#domain/EndpointPrice.ts"
 import { amountNames, amountRefusals, isExactNumber } from "#domain/Money.ts"
-import { InvalidRequest } from "#domain/Refusal.ts"
+import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
+import { BodyRoom, expected } from "./BodyRoom.ts"
+import { CurrentExchange } from "./Exchange.ts"
 
 /** What a JSON body may be. */
 export const limits = { bytes: 1_048_576, depth: 64, values: 20_000, arrival: Duration.seconds(15) }
@@ -172,7 +175,8 @@ export const check = (
   if (Number(headers["content-length"] ?? 0) > limits.bytes) {
     return Effect.fail(new BodyTooLarge({ limit_bytes: limits.bytes }))
   }
-  return arriving(request).pipe(
+  return roomFor(request, source).pipe(
+    Effect.andThen(arriving(request)),
     Effect.andThen((bytes) => {
       if (!isUtf8(new Uint8Array(bytes))) return Effect.fail(refuse("is not UTF-8"))
       return Effect.flatMap(Effect.orDie(request.text), (text) => {
@@ -183,6 +187,17 @@ export const check = (
     })
   )
 }
+
+/** Has room for the body until its request is answered. All who show no credential are one owner. */
+const roomFor = (request: HttpServerRequest.HttpServerRequest, source: IncomingMessage): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const enter = yield* BodyRoom
+    const owner = (yield* CurrentExchange)?.principal?.tenant_id ?? ""
+    const response = toServerResponse(request)
+    const leave = response.closed ? () => {} : enter(owner, expected(source, limits.bytes))
+    if (leave === undefined) return yield* Effect.die(ServiceUnavailable.because("too many bodies are being read"))
+    response.once("close", leave)
+  })
 
 /** Read in a fiber of its own: who stops waiting still answers on the connection, which ends with the reader. */
 const arriving = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ArrayBuffer, Unreadable> =>
