@@ -42,10 +42,13 @@ export const forgetTypeOfNothing = (headers: IncomingMessage["headers"]): void =
 /** What is said of a body that is no JSON. */
 const notJson = refuse("Expected a valid JSON body")
 
+const tooMany = refuse(`has more than ${limits.values} values`)
+
 /** A JSON body, unless it is one that nobody can mean, whatever the operation. */
 export const parse = (text: string): Result.Result<unknown, InvalidRequest | InvalidAmount> => {
   let depth = 0
-  let values = 1
+  let values = 0
+  let opened = -1
   let members = 0
   let quoted = false
   for (let index = 0; index < text.length; index++) {
@@ -55,11 +58,14 @@ export const parse = (text: string): Result.Result<unknown, InvalidRequest | Inv
       if (code === 0x5c) index++
     } else if (code === 0x7b || code === 0x5b) {
       if (++depth > limits.depth) return Result.fail(refuse(`is nested deeper than ${limits.depth} levels`))
-    } else if (code === 0x7d || code === 0x5d) depth--
-    else if (code === 0x3a) members++
-    else if (code === 0x2c && ++values > limits.values) {
-      return Result.fail(refuse(`has more than ${limits.values} values`))
-    }
+      // The first of its values has no comma before it; what is empty has none.
+      if (++values > limits.values) return Result.fail(tooMany)
+      opened = index
+    } else if (code === 0x7d || code === 0x5d) {
+      depth--
+      if (opened === index - 1) values--
+    } else if (code === 0x3a) members++
+    else if (code === 0x2c && ++values > limits.values) return Result.fail(tooMany)
   }
   let value: unknown
   try {

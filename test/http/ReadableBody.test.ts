@@ -28,6 +28,13 @@ describe("a JSON body", () => {
   it("may have 20,000 values", () => {
     assert.strictEqual(said(list(20_000)), "read")
     assert.strictEqual(said(list(20_001)), ": has more than 20000 values")
+    assert.strictEqual(said(`[${Array(19_999).fill("[]").join()}]`), "read")
+  })
+
+  it("has a list within a list among its values, although no comma stands before it", () => {
+    const lists = (count: number) => `[${Array(count).fill(nested(51)).join()}]`
+    assert.strictEqual(said(lists(390)), "read")
+    assert.strictEqual(said(lists(400)), ": has more than 20000 values")
   })
 
   it("is measured by what stands outside of its texts", () => {
