@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
-import { Duration, Effect, Fiber, Result } from "effect"
+import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
 import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { BodyTooLarge, InvalidAmount, RequestTimeout, UnsupportedMediaType } from "#api/Refusals.ts"
 import { noPrice } from "#domain/EndpointPrice.ts"
 import { amountNames, amountRefusals, isExactNumber } from "#domain/Money.ts"
 import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
-import { BodyRoom, expected } from "./BodyRoom.ts"
+import { BodyRoom, free } from "./BodyRoom.ts"
 import { CurrentExchange } from "./Exchange.ts"
 
 /** What a JSON body may be. */
@@ -181,8 +181,7 @@ export const check = (
   if (Number(headers["content-length"] ?? 0) > limits.bytes) {
     return Effect.fail(new BodyTooLarge({ limit_bytes: limits.bytes }))
   }
-  return roomFor(request, source).pipe(
-    Effect.andThen(arriving(request)),
+  return arriving(request, source).pipe(
     Effect.andThen((bytes) => {
       if (!isUtf8(new Uint8Array(bytes))) return Effect.fail(refuse("is not UTF-8"))
       return Effect.flatMap(Effect.orDie(request.text), (text) => {
@@ -194,27 +193,39 @@ export const check = (
   )
 }
 
-/** Has room for the body until its request is answered. All who show no credential are one owner. */
-const roomFor = (request: HttpServerRequest.HttpServerRequest, source: IncomingMessage): Effect.Effect<void> =>
+/** Read in a fiber of its own: who stops waiting still answers on the connection, which ends with the reader. */
+const arriving = (
+  request: HttpServerRequest.HttpServerRequest,
+  source: IncomingMessage
+): Effect.Effect<ArrayBuffer, Unreadable> =>
   Effect.gen(function* () {
-    const enter = yield* BodyRoom
-    const owner = (yield* CurrentExchange)?.principal?.tenant_id ?? ""
-    const response = toServerResponse(request)
-    const leave = response.closed ? () => {} : enter(owner, expected(source, limits.bytes))
-    if (leave === undefined) return yield* Effect.die(ServiceUnavailable.because("too many bodies are being read"))
-    response.once("close", leave)
+    // Before it is read, since it is read by whoever listens.
+    const full = isSmall(source.headers) ? undefined : yield* counted(request, source)
+    const reader = yield* Effect.forkChild(Effect.mapError(request.arrayBuffer, whyUnread), { startImmediately: true })
+    const whole = full === undefined ? Fiber.join(reader) : Effect.raceFirst(Fiber.join(reader), Deferred.await(full))
+    return yield* Effect.timeoutOrElse(whole, {
+      duration: limits.arrival,
+      orElse: () => Effect.fail(new RequestTimeout())
+    })
   })
 
-/** Read in a fiber of its own: who stops waiting still answers on the connection, which ends with the reader. */
-const arriving = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ArrayBuffer, Unreadable> =>
-  Effect.forkChild(Effect.mapError(request.arrayBuffer, whyUnread), { startImmediately: true }).pipe(
-    Effect.flatMap((reader) =>
-      Effect.timeoutOrElse(Fiber.join(reader), {
-        duration: limits.arrival,
-        orElse: () => Effect.fail(new RequestTimeout())
-      })
-    )
-  )
+const isSmall = (headers: IncomingMessage["headers"]): boolean =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= free
+
+/** Takes room for a body as it arrives, until its request is answered, and tells when there is none. All strangers are one owner. */
+const counted = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, source: IncomingMessage) {
+  const enter = yield* BodyRoom
+  const place = enter((yield* CurrentExchange)?.principal?.tenant_id ?? "")
+  const full = Deferred.makeUnsafe<never>()
+  source.on("data", ({ length }: Uint8Array) => {
+    if (!place.take(length)) Deferred.doneUnsafe(full, noRoom)
+  })
+  const response = toServerResponse(request)
+  if (response.closed) place.leave()
+  else response.once("close", place.leave)
+  return full
+})
+const noRoom = Effect.die(ServiceUnavailable.because("too many bodies are being read"))
 
 const whyUnread = ({ reason }: HttpServerError.HttpServerError): Unreadable =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"

@@ -11,28 +11,45 @@ const mebibyte = 1_048_576
 describe("room for bodies", () => {
   it("is a quarter of it one owner's at most, and all of it everybody's, but for small ones", () => {
     const enter = make(4 * mebibyte)
-    const first = enter("a", mebibyte)
-    for (const owner of ["b", "c", "d"]) assert.isDefined(enter(owner, mebibyte), owner)
-    for (const owner of ["a", "b"]) assert.isUndefined(enter(owner, 50_000), owner)
-    assert.isUndefined(enter("e", mebibyte))
-    for (const owner of ["a", "e"]) assert.isDefined(enter(owner, 16_384), owner)
-    first?.()
-    first?.()
-    assert.isDefined(enter("e", mebibyte))
-    assert.isUndefined(enter("f", mebibyte))
+    const takes = (owner: string, bytes: number) => enter(owner).take(bytes)
+    const first = enter("a")
+    assert.isTrue(first.take(mebibyte))
+    for (const owner of ["b", "c", "d"]) assert.isTrue(takes(owner, mebibyte), owner)
+    for (const owner of ["a", "b"]) assert.isFalse(takes(owner, 100_000), owner)
+    // Each of the four had its first 16 KiB for nothing.
+    assert.isTrue(takes("e", 5 * 16_384))
+    assert.isFalse(takes("f", 16_385))
+    assert.isTrue(takes("f", 16_384))
+    first.leave()
+    first.leave()
+    assert.isTrue(takes("f", mebibyte))
+    assert.isFalse(takes("g", 16_385))
+  })
+
+  it("is taken by what arrives, whatever was announced", () => {
+    const place = make(4 * mebibyte)("a")
+    for (let mark = 0; mark < 65; mark++) assert.isTrue(place.take(16_384), String(mark))
+    assert.isFalse(place.take(1))
   })
 })
 
 const room = make(4 * mebibyte)
-/** Are told when a large body came to the room, and when it left. */
-const watched = { entered: Deferred.makeUnsafe<void>(), left: Deferred.makeUnsafe<void>() }
-const enter: Enter = (owner, bytes) => {
-  const leave = room(owner, bytes)
-  if (bytes < mebibyte || leave === undefined) return leave
-  Deferred.doneUnsafe(watched.entered, Effect.void)
-  return () => {
-    leave()
-    Deferred.doneUnsafe(watched.left, Effect.void)
+const sent = 1_000_000
+/** Are told when all that is sent of a large body has taken its room, and when it left. */
+const watched = { taken: Deferred.makeUnsafe<void>(), left: Deferred.makeUnsafe<void>() }
+const enter: Enter = (owner) => {
+  const { leave, take } = room(owner)
+  let arrived = 0
+  return {
+    take: (bytes) => {
+      arrived += bytes
+      if (arrived === sent) Deferred.doneUnsafe(watched.taken, Effect.void)
+      return take(bytes)
+    },
+    leave: () => {
+      leave()
+      if (arrived === sent) Deferred.doneUnsafe(watched.left, Effect.void)
+    }
   }
 }
 const server = Harness.layer().pipe(
@@ -58,8 +75,8 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a body that
         Effect.sync((): Socket => connect(port, "127.0.0.1").on("error", () => {})),
         (socket) =>
           Effect.gen(function* () {
-            socket.write(head)
-            yield* Deferred.await(watched.entered)
+            socket.write(head + " ".repeat(sent))
+            yield* Deferred.await(watched.taken)
             const refused = yield* asks(key, 100_000)
             assert.deepStrictEqual([refused.status, refused.body["code"]], [503, "SERVICE_UNAVAILABLE"])
             assert.strictEqual(refused.headers.get("retry-after"), "1")
