@@ -1,12 +1,14 @@
+import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type ProblemBody, type Refusal, toProblem } from "#api/Problems.ts"
 import { InternalError, MethodNotAllowed } from "#api/Refusals.ts"
-import { InvalidRequest, NotFound } from "#domain/Refusal.ts"
+import { InvalidRequest, NotFound, ServiceUnavailable } from "#domain/Refusal.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { monotonic } from "#services/RealTime.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
+import { BodyRoom, type Enter } from "./BodyRoom.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
 import { logFault, refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
@@ -17,6 +19,11 @@ import * as Uniform from "./Uniform.ts"
 
 const maxBody = ByteSize.bytes(ReadableBody.limits.bytes)
 const problemJson = "application/problem+json"
+
+/** Where answers are made for each request anew. */
+const made = /^\/(?:v1|\.well-known)\//
+
+const untaken = ServiceUnavailable.because("too many answers wait to be taken")
 
 /** No path of ours has a NUL, and the router would take what follows the others for a query. */
 const unroutable = /%00|[;#]/
@@ -71,6 +78,25 @@ export const layer = HttpRouter.middleware(
       if (isUnknownRoute(cause)) return Effect.succeed(refuse(unrouted(request), exchange))
       const answer = refuse(refusalOf(cause) ?? new InternalError(), exchange)
       return Effect.as(logFault(`${request.method} ${pathOf(request.url)}`, cause), answer)
+    }
+
+    /** A record or a list has room until its caller took it. What was done is answered in any case, and pages are there once for all. */
+    const withRoom = (
+      response: HttpServerResponse.HttpServerResponse,
+      request: HttpServerRequest.HttpServerRequest,
+      exchange: Exchange,
+      enter: Enter
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+      const { body } = response
+      if (request.method !== "GET" || body._tag !== "Uint8Array" || !made.test(request.url)) {
+        return Effect.succeed(response)
+      }
+      const place = enter(exchange.principal?.tenant_id ?? "")
+      if (!place.take(body.contentLength)) return recover(Cause.die(untaken), request, exchange)
+      const outgoing = toServerResponse(request)
+      if (outgoing.closed) place.leave()
+      else outgoing.once("close", place.leave)
+      return Effect.succeed(response)
     }
 
     const preflight = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange) => {
@@ -164,7 +190,8 @@ export const layer = HttpRouter.middleware(
         const refused = refusedAtOnce(request, exchange)
         if (refused !== undefined) return finish(refused)
         return Effect.matchCauseEffect(app, {
-          onSuccess: finish,
+          onSuccess: (response) =>
+            Effect.flatMap(withRoom(response, request, exchange, fiber.getRef(BodyRoom)), finish),
           onFailure: (cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)

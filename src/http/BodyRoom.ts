@@ -36,7 +36,9 @@ export const make = (most: number): Enter => {
         arrived += bytes
         const more = Math.max(0, arrived - free) - taken
         if (isLeft || more === 0) return true
-        if (all + more > most || (held.get(owner) ?? 0) + more > most / 4) return false
+        const before = held.get(owner) ?? 0
+        // What is alone is let in at any size: it would never be, however often it is asked for.
+        if (all + more > most || (before > 0 && before + more > most / 4)) return false
         taken += more
         add(owner, more)
         return true
@@ -50,7 +52,8 @@ export const make = (most: number): Enter => {
 }
 
 /**
- * Bodies that are read into memory: whoever sends many large ones at once, and does not come to their end, would otherwise take all of
- * it. Memory is the whole process's, so the room is as well; a reference, so that a test has a small one.
+ * Bodies in memory, of requests until they are answered and of answers until they are taken: whoever sends many large ones at once and
+ * does not come to their end, or asks for many and reads none, would otherwise take all of it. Memory is the whole process's, so the
+ * room is as well; a reference, so that a test has a small one.
  */
 export const BodyRoom = Context.Reference<Enter>("turnpike/http/BodyRoom", { defaultValue: () => make(most) })

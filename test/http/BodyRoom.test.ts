@@ -90,3 +90,38 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a body that
     })
   )
 })
+
+const small = make(400_000)
+let owner = ""
+const smallServer = Harness.layer().pipe(
+  Layer.provideMerge(
+    Layer.succeed(BodyRoom, (asked) => {
+      owner = asked
+      return small(asked)
+    })
+  ),
+  Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
+)
+
+layer(smallServer, { timeout: "60 seconds", excludeTestServices: true })("a list", (it) => {
+  it.effect("that finds no room is asked for again, or in smaller pages, and what was done is answered", () =>
+    Effect.gen(function* () {
+      const { base, key } = yield* Harness.entrance
+      const authorization = `Bearer ${key}`
+      const body = JSON.stringify({ currency: "USDC", metadata: { note: "n".repeat(12_000) } })
+      const init = { method: "POST", headers: { authorization, "content-type": "application/json" }, body }
+      const makes = () => Harness.ask(`${base}/v1/wallets`, init)
+      const page = (limit: number) => Harness.ask(`${base}/v1/wallets?limit=${limit}`, { headers: { authorization } })
+      for (let made = 0; made < 12; made++) assert.strictEqual((yield* makes()).status, 201)
+      // Larger than what one tenant may have, but nothing else of it is waiting.
+      assert.strictEqual((yield* page(12)).status, 200)
+      const unread = small(owner)
+      assert.isTrue(unread.take(16_384 + 90_000))
+      const refused = yield* page(12)
+      assert.deepStrictEqual([refused.status, refused.body["code"]], [503, "SERVICE_UNAVAILABLE"])
+      assert.deepStrictEqual([(yield* makes()).status, (yield* page(1)).status], [201, 200])
+      unread.leave()
+      assert.strictEqual((yield* page(12)).status, 200)
+    })
+  )
+})
