@@ -88,6 +88,7 @@ layer(serverOf("sandbox"), options)("a request that cannot be read", (it) => {
           "must have at most 100 items"
         ],
         ["POST", "/v1/wallets", { nam: "x" }, "nam", "is not known here"],
+        ["POST", "/v1/wallets", { ["x".repeat(500_000)]: 1 }, `${"x".repeat(100)}…`, "is not known here"],
         ["POST", "/v1/wallets", { curency: "USDC" }, "curency", "is not known here: did you mean currency?"],
         [
           "POST",

@@ -84,7 +84,12 @@ const notKnown = ({ ast }: SchemaIssue.UnexpectedKey, path: string): string => {
   return meant === undefined ? "is not known here" : `is not known here: did you mean ${meant}?`
 }
 
-const segment = (part: PropertyKey): string => String(part)
+/** A name that a caller made up may be as long as a body, and it is answered twice. */
+const segment = (part: PropertyKey): string => {
+  const name = String(part)
+  return name.length > longest ? `${name.slice(0, longest)}…` : name
+}
+const longest = 100
 
 /**
  * What is wrong, each with its place, in the words of the API: schemas are named by nobody else. Told one by one, because a body may have
