@@ -10,7 +10,7 @@ import { BoughtCalls } from "#services/BoughtCalls.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { tag, tenant } from "../services/CredentialsHarness.ts"
-import { Test } from "../services/UsersHarness.ts"
+import { loggedIn, Test } from "../services/UsersHarness.ts"
 
 const perMinute = 3
 const Limited = Layer.mergeAll(RateLimiter.layer, BoughtCalls.layer, Test).pipe(
@@ -45,6 +45,22 @@ layer(Limited, { timeout: "60 seconds" })("admission", (it) => {
       const answers = yield* Effect.forEach(keys, (key) => asked("192.0.2.1", key))
       assert.deepStrictEqual(new Set(answers), new Set(["accepted"]))
     })
+  )
+
+  it.effect(
+    "lets in from an address that tried too much whom it knows without looking: a user, and a call that is paid for",
+    () =>
+      Effect.gen(function* () {
+        const asked = yield* entrance
+        const bought = yield* BoughtCalls
+        const { by, token } = yield* loggedIn()
+        bought.admit(new Principal({ ...by, actor_type: "system" }))
+        yield* Effect.replicateEffect(asked("192.0.2.3", madeUp), perMinute)
+        assert.strictEqual(yield* asked("192.0.2.3", madeUp), "RATE_LIMIT_EXCEEDED")
+        for (const known of [token, Redacted.value(bought.credential)]) {
+          assert.strictEqual(yield* asked("192.0.2.3", known), "accepted")
+        }
+      })
   )
 
   it.effect("limits no calls that are paid for one by one", () =>

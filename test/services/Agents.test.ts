@@ -8,7 +8,7 @@ import { Agents } from "#services/Agents.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { newUuid } from "#services/NewId.ts"
 import { Wallets } from "#services/Wallets.ts"
-import { agent, isSound, order, platform, tenant } from "./AgentsHarness.ts"
+import { agent, isSound, open, order, platform, tenant } from "./AgentsHarness.ts"
 import { tag } from "./CredentialsHarness.ts"
 
 const everything = { limit: 200, offset: 0 }
@@ -61,6 +61,19 @@ layer(platform, { timeout: "60 seconds" })("agents", (it) => {
       })
       assert.deepStrictEqual(yield* (yield* Agents).get(caller, made.data.id), made.data)
       yield* isSound
+    })
+  )
+
+  it.effect("an agent acts for the account that it belongs to, by its token and in its sessions", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* Credentials
+      const caller = yield* tenant
+      const account_id = yield* secondAccount(caller)
+      const buyer = yield* agent(caller, { account_id })
+      const { sessionToken } = yield* open(buyer)
+      for (const token of [buyer.token, sessionToken]) {
+        assert.strictEqual((yield* authenticate(token)).account_id, account_id)
+      }
     })
   )
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { AccountId } from "#domain/Ids.ts"
+import { AccountId, KeyId, PortalTokenId } from "#domain/Ids.ts"
 import type { PortalScope } from "#domain/PortalToken.ts"
 import { Accounts } from "#services/Accounts.ts"
 import { Credentials } from "#services/Credentials.ts"
@@ -72,6 +72,29 @@ layer(Test, { timeout: "60 seconds" })("PortalTokens", (it) => {
       assert.strictEqual(yield* tag((yield* Credentials).authenticate(token)), "INVALID_PORTAL_TOKEN")
       yield* eventually(tag(there.credentials.authenticate(token)), (answer) => answer === "INVALID_PORTAL_TOKEN")
       assert.strictEqual(yield* tag(there.tokens.revoke(tenant_id, id)), "NOT_FOUND")
+    })
+  )
+
+  it.effect("a credential is revoked as what it is, and under no other kind's name", () =>
+    Effect.gen(function* () {
+      const { authenticate, issue, revoke } = yield* Credentials
+      const tokens = yield* PortalTokens
+      const { by, order, tenant_id } = yield* shop()
+      const portal = yield* tokens.create(by, order)
+      const make = (kind: "api_key" | "scanner_key") => issue({ tenant_id, kind, name: "k", scopes: [] })
+      const [key, scanner] = [yield* make("api_key"), yield* make("scanner_key")]
+      for (const { id } of [key, scanner]) {
+        assert.strictEqual(yield* tag(tokens.revoke(tenant_id, PortalTokenId.make(id))), "NOT_FOUND")
+      }
+      for (const id of [scanner.id, KeyId.make(portal.id)]) {
+        assert.strictEqual(yield* tag(revoke(tenant_id, id)), "NOT_FOUND")
+      }
+      for (const id of [key.id, KeyId.make(portal.id)]) {
+        assert.strictEqual(yield* tag(revoke(tenant_id, id, "scanner_key")), "NOT_FOUND")
+      }
+      for (const token of [portal.token, key.key, scanner.key]) {
+        assert.strictEqual(yield* tag(authenticate(token)), "accepted")
+      }
     })
   )
 
