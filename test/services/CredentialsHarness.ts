@@ -1,3 +1,4 @@
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { KeyId, TenantId } from "#domain/Ids.ts"
@@ -42,10 +43,13 @@ export const otherProcess = Effect.map(
   (context) => Effect.provideContext(Credentials, context)
 ).pipe(Effect.flatten)
 
-/** Looks again until it is so; every look asks the database, so real time passes while the test's clock stands still. */
+/** Looks again until it is so, which it must be; every look asks the database, so real time passes while the test's clock stands still. */
 export const eventually = <A, E, R>(look: Effect.Effect<A, E, R>, until: (a: A) => boolean) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.andThen(sql`SELECT pg_sleep(0.002)`, look).pipe(Effect.repeat({ until, times: 2_000 }))
+    Effect.andThen(sql`SELECT pg_sleep(0.002)`, look).pipe(
+      Effect.repeat({ until, times: 2_000 }),
+      Effect.tap((seen) => Effect.sync(() => assert.isTrue(until(seen), "it has never come to be so")))
+    )
   )
 
 /** A bus that is slow to tell, and a caller who hangs up while it does: what was told in the end. */
