@@ -82,6 +82,17 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("sessions ov
     })
   )
 
+  it.effect("whoever leaves with a cookie and the access token of another session leaves both", () =>
+    Effect.gen(function* () {
+      const { email } = yield* user
+      const [one, other] = [yield* login(email), yield* login(email)]
+      assert.strictEqual((yield* leave({ ...one.cookie, ...other.bearer })).status, 204)
+      for (const { bearer } of [one, other]) {
+        assert.deepStrictEqual(told(yield* context(bearer)), [401, "INVALID_JWT"])
+      }
+    })
+  )
+
   it.effect("a cookie works for pages of our own origin and for programs, and for no other page", () =>
     Effect.gen(function* () {
       const { email } = yield* user

@@ -1,3 +1,4 @@
+import { assert } from "@effect/vitest"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, DateTime, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -154,8 +155,11 @@ export const broken = Effect.gen(function* () {
   return findings.filter(({ rows }) => rows.length > 0)
 })
 
-/** Waits in real time, a few milliseconds at a time, until it is so. */
+/** Waits in real time, a few milliseconds at a time, until it is so, which it must be. */
 export const until = (isSo: () => boolean) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql`SELECT pg_sleep(0.002)`.pipe(Effect.repeat({ until: isSo, times: 10_000 }), Effect.asVoid)
+    sql`SELECT pg_sleep(0.002)`.pipe(
+      Effect.repeat({ until: isSo, times: 10_000 }),
+      Effect.andThen(Effect.sync(() => assert.isTrue(isSo(), "it has never come to be so")))
+    )
   )

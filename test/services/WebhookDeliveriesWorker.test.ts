@@ -26,13 +26,14 @@ const worker = Effect.gen(function* () {
   return { stop: Scope.close(scope, Exit.void) }
 })
 
-/** Seconds pass, a little of each in real time, until it is so. */
+/** Seconds pass, a little of each in real time, until it is so, which it must be. */
 const secondsUntil = <E, R>(isSo: Effect.Effect<boolean, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql`SELECT pg_sleep(0.01)`.pipe(
       Effect.andThen(TestClock.adjust("1 second")),
       Effect.andThen(isSo),
-      Effect.repeat({ until: (so) => so, times: 1000 })
+      Effect.repeat({ until: (so) => so, times: 1000 }),
+      Effect.tap((so) => Effect.sync(() => assert.isTrue(so, "it has never come to be so")))
     )
   )
 
