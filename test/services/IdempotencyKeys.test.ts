@@ -72,6 +72,24 @@ layer(Test, { timeout: "60 seconds" })("what is made under an idempotency key", 
     })
   )
 
+  it.effect(
+    "is under a key that is free again what its own parameters are, and no longer what the earlier ones were",
+    () =>
+      Effect.gen(function* () {
+        const { once } = yield* IdempotencyKeys
+        const { claim, make } = yield* things
+        const later = { ...claim, fingerprint: "g" }
+        yield* once(claim, Thing, Effect.succeed(make))
+        yield* TestClock.adjust("24 hours")
+        const { record } = yield* once(later, Thing, Effect.succeed(make))
+        assert.deepStrictEqual(yield* once(later, Thing, Effect.succeed(make)), { record, replayed: true })
+        assert.strictEqual(
+          (yield* Effect.flip(once(claim, Thing, Effect.succeed(make))))._tag,
+          "IDEMPOTENCY_KEY_REUSED"
+        )
+      })
+  )
+
   it.effect("is not made with other parameters, and without a key is made each time", () =>
     Effect.gen(function* () {
       const { once } = yield* IdempotencyKeys
