@@ -84,6 +84,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a payment s
       assert.strictEqual(again.headers["payment-response"], first.headers["payment-response"])
       const other = yield* callWith(`${shop.path}/c`, header)
       assert.deepStrictEqual([other.status, other.json.code], [409, "PAYMENT_ALREADY_USED"])
+      // What was signed is public once a chain has it: who writes it down anew is somebody else.
+      const anew = Buffer.from(JSON.stringify(decoded(header), null, 1)).toString("base64")
+      const stranger = yield* callWith(`${shop.path}/b`, anew)
+      assert.deepStrictEqual([stranger.status, stranger.json.code], [409, "PAYMENT_ALREADY_USED"])
       assert.strictEqual(hits, 1)
       assert.deepStrictEqual(yield* balance(purse), { posted: funds - 10_000n, held: 0n })
     })
