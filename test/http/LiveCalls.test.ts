@@ -126,14 +126,17 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an answer tha
       const shop = yield* paid((_, response) => response.end("for the payer"))
       const { authorization, signature } = shop.payload
       const shown = encoded({ x402Version: 1, scheme: "exact", network: "base", payload: { signature, authorization } })
-      const from = (address: string) => send(shop.path, { headers: { "x-payment": shown, "x-forwarded-for": address } })
+      const from = (address: string, payment = shown) =>
+        send(shop.path, { headers: { "x-payment": payment, "x-forwarded-for": address } })
       const payer = "203.0.113.7"
+      const anew = Buffer.from(JSON.stringify(decoded(shown), null, 1)).toString("base64")
       assert.deepInclude(yield* from(payer), { status: 200, body: "for the payer" })
       // At once, and when the mark was written.
       yield* Effect.repeat(
         Effect.gen(function* () {
-          const stranger = yield* from("198.51.100.9")
-          assert.deepStrictEqual([stranger.status, stranger.json.code], [409, "PAYMENT_ALREADY_USED"])
+          for (const stranger of [yield* from("198.51.100.9"), yield* from(payer, anew)]) {
+            assert.deepStrictEqual([stranger.status, stranger.json?.code], [409, "PAYMENT_ALREADY_USED"])
+          }
           assert.deepInclude(yield* from(payer), { status: 200, body: "for the payer" })
         }),
         { schedule: Schedule.spaced("100 millis"), times: 4 }

@@ -140,6 +140,10 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credentia
       const paid = yield* send(shop.path, { headers: { ...key, [field]: credential } })
       assert.deepStrictEqual([paid.status, paid.body], [200, key.authorization])
       assert.isString(paid.headers["payment-receipt"])
+      const terms = fromBase64url(credential.slice("Payment ".length))
+      const anew = `Payment ${Buffer.from(JSON.stringify(terms, null, 1)).toString("base64url")}`
+      const stranger = yield* send(shop.path, { headers: { ...key, [field]: anew } })
+      assert.deepStrictEqual([stranger.status, stranger.json?.code], [409, "PAYMENT_ALREADY_USED"])
     })
   )
 
