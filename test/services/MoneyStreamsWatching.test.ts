@@ -37,6 +37,18 @@ layer(platform)("listing streams", (it) => {
       assert.strictEqual((yield* ids({ to_wallet_id: both.payer }))[1], 0)
     })
   )
+
+  it.effect("show one that flows for longer than there are dates as active", () =>
+    Effect.gen(function* () {
+      const both = yield* parties(1_000_000_000n)
+      const { list } = yield* MoneyStreams
+      const { stream } = yield* open(both, { flow_rate: rate("0.000000000000000001") })
+      assert.deepInclude(stream, { status: "active", exhausted_at: null })
+      const listed = (status: "active" | "paused") =>
+        Effect.map(list(both.caller, { status }, { limit: 9, offset: 0 }), ({ streams }) => streams.map(({ id }) => id))
+      assert.deepStrictEqual([yield* listed("active"), yield* listed("paused")], [[stream.id], []])
+    })
+  )
 })
 
 layer(platform)("looking after streams", (it) => {
