@@ -168,6 +168,23 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })(
 )
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("the charge of an answer", (it) => {
+  it.effect("is not for an answer that says no: that arrives whole, however late its end is, and takes nothing", () =>
+    Effect.gen(function* () {
+      const half = "x".repeat(50_000)
+      const shop = yield* baseSeller((_, response) => {
+        response.writeHead(500, { "content-length": 2 * half.length }).write(half)
+        setTimeout(() => response.end(half), dawdle)
+      })
+      const { account, purse } = yield* signer(funds)
+      const { header } = yield* signFor(account, shop.path)
+      for (const _ of [1, 2]) {
+        const { body, status } = yield* callWith(shop.path, header)
+        assert.deepStrictEqual([status, body.length], [500, 2 * half.length])
+        assert.deepStrictEqual(yield* balance(purse), { posted: funds, held: 0n })
+      }
+    })
+  )
+
   it.effect("that streams events begins with the first of them, which arrives at once", () =>
     Effect.gen(function* () {
       let event = (_: string) => {}
