@@ -76,6 +76,19 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("a signed ma
       assert.deepStrictEqual(seen.at(-1), ["0.01", undefined], "and a price is none")
     })
   )
+
+  it.effect("is what the origin may ask less of; an exact price costs what it is, whatever the origin says", () =>
+    Effect.gen(function* () {
+      let asked = '{"amount":"1"}'
+      const shop = yield* baseSeller((_, response) => response.setHeader("Settlement-Overrides", asked).end("served"))
+      const { account, purse } = yield* signer(funds)
+      const call = Effect.flatMap(signFor(account, shop.path), ({ header }) => callWith(shop.path, header))
+      assert.strictEqual(decoded((yield* call).headers["payment-response"]).amount, "10000")
+      asked = "much"
+      assert.strictEqual((yield* call).status, 200)
+      assert.deepStrictEqual(yield* balance(purse), { posted: funds - 20_000n, held: 0n })
+    })
+  )
 })
 
 layer(server, { timeout: "60 seconds", excludeTestServices: true })("a credential of MPP", (it) => {
