@@ -215,6 +215,26 @@ layer(server, { timeout: "60 seconds", excludeTestServices: true })("the charge 
     })
   )
 
+  it.effect("whose caller left in the middle of it stays, and the same request is given all of it", () =>
+    Effect.gen(function* () {
+      let end = () => {}
+      const shop = yield* seller((_, response) => {
+        response.write("one ")
+        end = () => void response.end("two")
+      })
+      const { headers, purse } = yield* proofFor(shop)
+      const stream = yield* openStream(shop.path, headers)
+      assert.strictEqual(yield* stream.next, "one ")
+      yield* stream.leave
+      end()
+      const again = yield* Effect.repeat(send(shop.path, { headers }), {
+        until: ({ json }) => json?.code !== "PAYMENT_IN_PROGRESS"
+      })
+      assert.deepStrictEqual([again.status, again.body, shop.backend.seen.length], [200, "one two", 1])
+      assert.strictEqual(yield* charged(purse, funds), 10_000n)
+    })
+  )
+
   it.effect("waits for a small body that is late in coming: it is kept whole, for its payer to ask for again", () =>
     Effect.gen(function* () {
       const shop = yield* baseSeller((_, response) => {
