@@ -54,6 +54,30 @@ layer(testLayer(), { timeout: "60 seconds" })("a subscription", (it) => {
     })
   )
 
+  it.effect("that is gone gets nothing more, what was ordered for it least of all", () =>
+    Effect.gen(function* () {
+      const { received, state, url } = yield* receiver()
+      const { caller, id } = yield* subscribe(url)
+      yield* happen(caller, times(8))
+      yield* settle
+      const { deliverDue, replayAll } = yield* WebhookDeliveries
+      assert.deepInclude(yield* replayAll(caller, id, { since: new Date(0) }), { queued: 8 })
+      state.answer = answering(410)
+      const sent = received.length
+      yield* TestClock.adjust("20 millis")
+      yield* deliverDue
+      const tried = received.length - sent
+      assert.isBelow(tried, 8)
+      assert.deepInclude(yield* (yield* Webhooks).get(caller, id), { status: "disabled", status_reason: "gone" })
+      yield* TestClock.adjust("1 second")
+      yield* deliverDue
+      assert.strictEqual(received.length, sent + tried)
+      const replays = (yield* attempts(caller, id)).filter(({ cause }) => cause === "replay")
+      assert.strictEqual(replays.filter(({ failure }) => failure === "status").length, tried)
+      assert.strictEqual(replays.filter(({ failure }) => failure === "stopped").length, 8 - tried)
+    })
+  )
+
   it.effect("that was paused on request is not said to be so for its failures, however long they go on", () =>
     Effect.gen(function* () {
       const { get, update } = yield* Webhooks
