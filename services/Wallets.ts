@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type AccountId, toTypeId, TransferId, WalletId } from "#domain/Ids.ts"
 import { available, type LedgerAccount, systemAccount } from "#domain/LedgerAccount.ts"
-import { type Currency, formatDecimal } from "#domain/Money.ts"
+import { Currency, formatDecimal } from "#domain/Money.ts"
 import { addressForm, type Network, networksOf, parseAddress, sandboxAddress } from "#domain/Network.ts"
 import type { IdempotencyClaim, Posted } from "#domain/Command.ts"
 import { reaches, reachOf } from "#domain/Ownership.ts"
@@ -143,7 +143,17 @@ export class Wallets extends Context.Service<
               UNION ALL SELECT 'agent', id, tenant_id FROM agents WHERE id = ${row.owner_id} AND status <> 'deleted'
             ) owner WHERE type = ${row.owner_type} AND tenant_id = ${row.tenant_id} RETURNING id`
       })
+      /** Whether an address is another tenant's, in whatever currency; until the commit nobody else makes a wallet of it. */
+      const isForeign = Effect.fnUntraced(function* ({ address, network, tenant_id }: typeof NewWallet.Type) {
+        yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('turnpike.address', hashtext(${address})))`
+        const others =
+          yield* sql`SELECT 1 FROM wallets WHERE network = ${network} AND currency IN ${sql.in(Currency.literals)}
+          AND address = ${address} AND tenant_id <> ${tenant_id} LIMIT 1`
+        return others.length > 0
+      })
       const insertOpened = Effect.fnUntraced(function* (caller: Principal, row: typeof NewWallet.Type) {
+        const { address, currency, network } = row
+        if (yield* isForeign(row)) return yield* new AddressTaken({ network, currency, address })
         yield* ledger.open({ id: row.id, purpose: "wallet", currency: row.currency })
         const inserted = yield* insert(row)
         if (Option.isNone(inserted)) return yield* new NotFound({ resource: row.owner_type, id: ownerOnWire(row) })

@@ -65,7 +65,7 @@ const create = HttpApiEndpoint.post("create", "/wallets", {
         "`owner_type` `agent` name the agent in `owner_id`), the currency USDC, the network " +
         "`solana-devnet` in sandbox and `solana-mainnet` live (the other choice is `base-sepolia` or `base-mainnet`; CAIP-2 names " +
         "are accepted). `address` is one whose key the owner holds; without it the sandbox derives one, live it is required. " +
-        "Addresses on Base are kept in lower case. One address serves one wallet per currency and network. " +
+        "Addresses on Base are kept in lower case. One address serves one wallet per currency and network, all of one tenant. " +
         "`balance_available` may be spent; `balance_pending` is held for payments under way. " +
         createdOnce,
       // Without an owner, so that it may be sent as it is.

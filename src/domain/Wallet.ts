@@ -167,5 +167,5 @@ export class InvalidAddress extends Schema.TaggedError<InvalidAddress>()(
 export class AddressTaken extends Schema.TaggedError<AddressTaken>()(
   "ADDRESS_TAKEN",
   { network: Schema.String, currency: Schema.String, address: Schema.String },
-  { httpApiStatus: 409, title: "Another wallet of this currency has that address" }
+  { httpApiStatus: 409, title: "The address is that of another wallet of this currency, or of another tenant" }
 ) {}

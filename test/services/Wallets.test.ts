@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Option } from "effect"
+import { Effect, Exit, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WalletId } from "#domain/Ids.ts"
@@ -76,6 +76,22 @@ layer(platform)("creating a wallet", (it) => {
       assert.strictEqual(refused._tag, "ADDRESS_TAKEN")
       assert.deepStrictEqual(yield* sql`SELECT count(*) AS n FROM ledger_accounts`, accounts)
       yield* walletOf(caller, { ...request, currency: "EURC" })
+    })
+  )
+
+  it.effect("with an address of another tenant's is refused in whatever currency, also when both ask at once", () =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* tenant(), yield* tenant()]
+      for (let digit = 1; digit <= 9; digit++) {
+        const request = { network: "base-sepolia", address: `0x${String(digit).repeat(40)}` } as const
+        const asked = [
+          walletOf(first, { ...request, currency: "USDC" }),
+          walletOf(second, { ...request, currency: "EURC" })
+        ].map(Effect.result)
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        const refused = answers.flatMap((answer) => (Result.isFailure(answer) ? [answer.failure._tag] : []))
+        assert.deepStrictEqual(refused, ["ADDRESS_TAKEN"])
+      }
     })
   )
 
