@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, PubSub, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Equal, Layer, Option, PubSub, Result, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import {
   Endpoint,
@@ -82,7 +82,7 @@ export class Endpoints extends Context.Service<
       caller: Principal,
       range: { readonly limit: number; readonly offset: number }
     ): Effect.Effect<{ readonly endpoints: ReadonlyArray<Endpoint>; readonly total: number }>
-    /** Emits `x402.endpoint.updated`. Every process serves the change at once. */
+    /** Emits `x402.endpoint.updated`, unless all of it is so already. Every process serves the change at once. */
     update(
       caller: Principal,
       id: EndpointId,
@@ -246,6 +246,7 @@ export class Endpoints extends Context.Service<
         }
         // First, because storing ends with a fact, and subscriptions come before the head of the log.
         if (wanted.webhookUrl !== undefined) yield* tellPayments(next)
+        if (Equal.equals({ ...next, updatedAt: current.updatedAt }, current)) return current
         yield* store(next)
         // Told with the commit: a caller who hangs up would leave a change that nobody hears of.
         yield* sql.afterCommit(told(id))

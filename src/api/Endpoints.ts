@@ -112,7 +112,8 @@ const update = HttpApiEndpoint.patch("update", "/endpoints/:id", {
         "`ENDPOINT_PAUSED`, a `disabled` one 404; only an answer that was paid for and lost is still given. Active and paused change " +
         "into each other and into disabled; disabled becomes active " +
         "only. A list price that was quoted before a rise stays valid as long as its quote: 60 seconds for `pay`, 300 for a signed payment. A " +
-        "payer's discount that is taken away does so for a signed payment only. Emits `x402.endpoint.updated`.",
+        "payer's discount that is taken away does so for a signed payment only. Emits `x402.endpoint.updated`. What is so already is no " +
+        "change: it emits nothing, and leaves `updatedAt` as it is.",
       body: { basePrice: 0.02, status: "active" },
       answer: { data: { ...endpoint, basePrice: 0.02 } }
     })

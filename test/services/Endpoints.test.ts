@@ -132,6 +132,10 @@ layer(Test.layer, { timeout: "60 seconds" })("an endpoint", (it) => {
       )
       const record = facts[0]?.data["endpoint"] as Record<string, unknown>
       assert.deepStrictEqual([record["id"], record["basePrice"], record["forwardHeaders"]], [id, 0.02, {}])
+      yield* TestClock.adjust("1 second")
+      const same = { basePrice: 20_000n, description: null, forwardHeaders: { "x-key": "secret" } }
+      assert.deepStrictEqual(yield* endpoints.update(principal, id, same), changed)
+      assert.strictEqual((yield* log.after(0n, 1000)).length, before + 1)
     })
   )
 
