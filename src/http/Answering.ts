@@ -8,7 +8,7 @@ import { Deployment } from "#services/Deployment.ts"
 import { monotonic } from "#services/RealTime.ts"
 import * as RequestId from "#services/RequestId.ts"
 import { dropRest } from "#services/PublicHttp/CallerBody.ts"
-import { BodyRoom, type Enter } from "./BodyRoom.ts"
+import { BodyRoom, type Enter, leaveWith } from "./BodyRoom.ts"
 import { CurrentExchange, Exchange, sourceOf } from "./Exchange.ts"
 import { logFault, refusalOf } from "./Faults.ts"
 import * as Metrics from "./Metrics.ts"
@@ -93,9 +93,7 @@ export const layer = HttpRouter.middleware(
       }
       const place = enter(exchange.principal?.tenant_id ?? "")
       if (!place.take(body.contentLength)) return recover(Cause.die(untaken), request, exchange)
-      const outgoing = toServerResponse(request)
-      if (outgoing.closed) place.leave()
-      else outgoing.once("close", place.leave)
+      leaveWith(toServerResponse(request), place)
       return Effect.succeed(response)
     }
 

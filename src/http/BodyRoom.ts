@@ -1,7 +1,10 @@
 import { Context } from "effect"
+import type { Writable } from "node:stream"
+import * as Room from "#services/Room.ts"
 
-/** What all bodies of a process may take at once, in bytes; one owner may have a quarter of it. */
+/** What all bodies of a process may take at once, in bytes, and how much of it one owner may have. */
 const most = 128 * 1024 * 1024
+const share = 1 / 4
 
 /** What a body has for nothing, in bytes: how many connections there are is limited, and a login waits for no batch. */
 export const free = 16_384
@@ -19,14 +22,7 @@ export type Enter = (owner: string) => Place
 
 /** Room of this many bytes. */
 export const make = (most: number): Enter => {
-  const held = new Map<string, number>()
-  let all = 0
-  const add = (owner: string, bytes: number) => {
-    all += bytes
-    const now = (held.get(owner) ?? 0) + bytes
-    if (now === 0) held.delete(owner)
-    else held.set(owner, now)
-  }
+  const room = Room.make(most, share)
   return (owner) => {
     let arrived = 0
     let taken = 0
@@ -36,19 +32,22 @@ export const make = (most: number): Enter => {
         arrived += bytes
         const more = Math.max(0, arrived - free) - taken
         if (isLeft || more === 0) return true
-        const before = held.get(owner) ?? 0
-        // What is alone is let in at any size: it would never be, however often it is asked for.
-        if (all + more > most || (before > 0 && before + more > most / 4)) return false
+        if (!room.enter(owner, more)) return false
         taken += more
-        add(owner, more)
         return true
       },
       leave: () => {
-        if (!isLeft) add(owner, -taken)
+        if (!isLeft) room.leave(owner, taken)
         isLeft = true
       }
     }
   }
+}
+
+/** Has a place for as long as there is an answer to be written. */
+export const leaveWith = (response: Writable, { leave }: Place): void => {
+  if (response.closed) leave()
+  else response.once("close", leave)
 }
 
 /**

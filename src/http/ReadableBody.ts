@@ -7,7 +7,7 @@ import { BodyTooLarge, InvalidAmount, RequestTimeout, UnsupportedMediaType } fro
 import { noPrice } from "#domain/EndpointPrice.ts"
 import { amountNames, amountRefusals, isExactNumber } from "#domain/Money.ts"
 import { InvalidRequest, ServiceUnavailable } from "#domain/Refusal.ts"
-import { BodyRoom, free } from "./BodyRoom.ts"
+import { BodyRoom, free, leaveWith } from "./BodyRoom.ts"
 import { CurrentExchange } from "./Exchange.ts"
 
 /** What a JSON body may be. */
@@ -220,9 +220,7 @@ const counted = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServ
   source.on("data", ({ length }: Uint8Array) => {
     if (!place.take(length)) Deferred.doneUnsafe(full, noRoom)
   })
-  const response = toServerResponse(request)
-  if (response.closed) place.leave()
-  else response.once("close", place.leave)
+  leaveWith(toServerResponse(request), place)
   return full
 })
 const noRoom = Effect.die(ServiceUnavailable.because("too many bodies are being read"))
