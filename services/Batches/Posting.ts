@@ -32,6 +32,7 @@ export const posting = (
       // A batch has no movement of its own by which posting it again would be recognised: it begins once.
       fences: [{ scope: batch_id, expected: 0n }],
       steps: [],
+      owner: tenant_id,
       items: placed.map(({ command }) => command),
       idempotency,
       result: () => (idempotency === undefined ? undefined : result),

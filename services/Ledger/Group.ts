@@ -17,6 +17,8 @@ import { writing } from "./Writing.ts"
  */
 export interface LedgerCommand extends Command {
   readonly items?: ReadonlyArray<LedgerCommand> | undefined
+  /** For whom it is: those of many items wait for the ledger in turn by it. */
+  readonly owner?: string
   readonly events?: (posted: Posted) => ReadonlyArray<EventDraft>
   readonly rows?: (posted: Posted) => ReadonlyArray<CompanionRow>
 }
@@ -30,12 +32,12 @@ const durations = Metric.histogram("turnpike_ledger_post_duration_seconds", {
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
-/** Measures a transaction that posted these, given to the ledger at such a time, oldest first. */
+/** Measures a transaction that posted these, given to the ledger at such a time. */
 export const measure = (commands: ReadonlyArray<{ readonly since: number }>) => {
   const now = passed()
   return Effect.andThen(
     Metric.update(sizes, commands.length),
-    Metric.update(durations, (now - (commands[0]?.since ?? now)) / 1000)
+    Metric.update(durations, (now - commands.reduce((oldest, { since }) => Math.min(oldest, since), now)) / 1000)
   )
 }
 

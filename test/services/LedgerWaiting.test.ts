@@ -5,8 +5,13 @@ import * as Waiting from "#services/Ledger/Waiting.ts"
 import { passed } from "#services/RealTime.ts"
 
 /** A command that came so many milliseconds ago, with so many items. */
-const job = (id: string, items = 0, ago = 0): Waiting.Job => ({
-  command: { id, steps: [], items: Array.from({ length: items }, (_, item) => ({ id: `${id} ${item}`, steps: [] })) },
+const job = (id: string, items = 0, ago = 0, owner = "one"): Waiting.Job => ({
+  command: {
+    id,
+    steps: [],
+    owner,
+    items: Array.from({ length: items }, (_, item) => ({ id: `${id} ${item}`, steps: [] }))
+  },
   since: passed() - ago,
   done: Deferred.makeUnsafe()
 })
@@ -37,7 +42,7 @@ describe("commands that wait for the ledger", () => {
 
   it.effect("have so many items in all, and one that has more waits where no other has any", () =>
     Effect.gen(function* () {
-      const waiting = yield* line({ waitingItems: 10 })
+      const waiting = yield* line({ waitingItems: 10, waitingShare: 1 })
       assert.deepStrictEqual(
         [4, 6, 1, 0].map((items) => waiting.add(job("some", items))),
         [true, true, false, true]
@@ -47,6 +52,18 @@ describe("commands that wait for the ledger", () => {
         [11, 1, 0].map((items) => waiting.add(job("many", items))),
         [true, false, true]
       )
+    })
+  )
+
+  it.effect("have half of those items for one owner, unless it is one command", () =>
+    Effect.gen(function* () {
+      const waiting = yield* line({ waitingItems: 10, waitingShare: 1 / 2 })
+      const adds = (items: number, owner: string) => waiting.add(job("some", items, 0, owner))
+      assert.deepStrictEqual([adds(4, "a"), adds(2, "a"), adds(1, "a")], [true, false, true])
+      assert.isTrue(adds(0, "a"), "single ones are not counted")
+      assert.deepStrictEqual([adds(5, "b"), adds(1, "b"), adds(1, "c")], [true, false, false])
+      waiting.takeAll()
+      assert.deepStrictEqual([adds(9, "a"), adds(1, "a"), adds(1, "b")], [true, false, true])
     })
   )
 
@@ -63,10 +80,56 @@ describe("commands that wait for the ledger", () => {
     Effect.gen(function* () {
       const waiting = yield* line({ group: 4 })
       for (const [id, items] of Object.entries({ a: 3, b: 2, c: 0, d: 0, e: 1, f: 3 })) waiting.add(job(id, items))
-      assert.deepStrictEqual(ids(waiting.take([])), ["a", "c", "d", "e"])
+      assert.deepStrictEqual(ids(waiting.take([])), ["a", "c", "d"])
       assert.deepStrictEqual(ids(waiting.take([job("before", 4)])), ["before"], "what was taken counts")
-      assert.deepStrictEqual(ids(waiting.take([])), ["b"])
+      assert.deepStrictEqual(ids(waiting.take([])), ["b", "e"])
       assert.deepStrictEqual(ids(waiting.take([])), ["f"])
+    })
+  )
+
+  it.effect("for one thing each do not wait for those of many items twice, which have every second turn", () =>
+    Effect.gen(function* () {
+      const waiting = yield* line({ group: 4 })
+      for (const id of ["a", "b", "c"]) waiting.add(job(id, 4))
+      assert.deepStrictEqual(ids(waiting.take([])), ["a"])
+      waiting.add(job("d"))
+      assert.deepStrictEqual(ids(waiting.take([])), ["d"])
+      waiting.add(job("e"))
+      assert.deepStrictEqual(ids(waiting.take([])), ["b", "e"])
+      waiting.add(job("f"))
+      const single = waiting.take([])
+      assert.deepStrictEqual(ids(waiting.take(single)), ["f"], "whoever comes to such a group is single, too")
+      assert.deepStrictEqual(ids(waiting.take([])), ["c"])
+    })
+  )
+
+  it.effect("with many items go in turn by owner, however many of one wait", () =>
+    Effect.gen(function* () {
+      const waiting = yield* line({ group: 4 })
+      for (const id of ["a", "b", "c"]) waiting.add(job(id, 4, 0, "one"))
+      assert.deepStrictEqual(ids(waiting.take([])), ["a"])
+      waiting.add(job("d", 4, 0, "two"))
+      const taken = [1, 2, 3].map(() => ids(waiting.take([])))
+      assert.deepStrictEqual(taken, [["b"], ["d"], ["c"]])
+    })
+  )
+
+  it.effect("with few items are a group with all that have room in it, some of each owner first", () =>
+    Effect.gen(function* () {
+      const waiting = yield* line({ group: 8 })
+      for (const id of ["a", "b", "c", "d"]) waiting.add(job(id, 2, 0, "one"))
+      for (const id of ["e", "f"]) waiting.add(job(id, 2, 0, "two"))
+      assert.deepStrictEqual(ids(waiting.take([])), ["a", "e", "b", "f"])
+      assert.deepStrictEqual(ids(waiting.take([])), ["c", "d"])
+    })
+  )
+
+  it.effect("that had their turn and were put back have it again", () =>
+    Effect.gen(function* () {
+      const waiting = yield* line({ group: 4 })
+      for (const [id, items] of Object.entries({ a: 4, b: 0 })) waiting.add(job(id, items))
+      waiting.putBack(waiting.take([]))
+      assert.deepStrictEqual(ids(waiting.take([])), ["a", "b"])
     })
   )
 
@@ -89,7 +152,7 @@ describe("commands that wait for the ledger", () => {
       assert.deepStrictEqual(ids(waiting.takeOverdue()), ["late"])
       assert.deepStrictEqual(ids(waiting.takeOverdue()), [])
       assert.isTrue(waiting.add(job("another", 5)), "what it weighed is free")
-      assert.deepStrictEqual(ids(waiting.takeAll()), ["in time", "another"])
+      assert.deepStrictEqual(ids(waiting.takeAll()), ["another", "in time"])
     })
   )
 })
