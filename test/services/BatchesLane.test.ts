@@ -2,8 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Postgres from "#layers/Postgres.ts"
+import { BatchId, TenantId } from "#domain/Ids.ts"
 import { Batches } from "#services/Batches.ts"
+import { posting } from "#services/Batches/Posting.ts"
 import { LanePolicy } from "#services/Ledger/LanePolicy.ts"
+import { newId } from "#services/NewId.ts"
 import { Transfers } from "#services/Transfers.ts"
 import { balance, claims, item, paying, services } from "./BatchesHarness.ts"
 
@@ -46,6 +49,13 @@ layer(services.pipe(Layer.provide(policy), Layer.provideMerge(Postgres.layerTest
         assert.isTrue(Number(items) <= group || batches === 1, `${items} items of ${batches} batches at once`)
         assert.isAtMost(Number(batches) + Number(singles), group)
       }
+    })
+  )
+
+  it.effect("serves batches in turn by tenant", () =>
+    Effect.gen(function* () {
+      const [tenant, batch] = [yield* newId(TenantId), yield* newId(BatchId)]
+      assert.strictEqual(posting(tenant, batch, [], undefined, undefined).command.owner, tenant)
     })
   )
 })
