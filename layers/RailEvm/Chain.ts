@@ -1,9 +1,10 @@
-import { Data, Effect, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { RailUnavailable } from "#services/Rail.ts"
-import type { Move, Search, Use, View } from "./Contracts.ts"
-import { type Call, isRevert, type Log, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import type { Move, View } from "./Contracts.ts"
+import { type Call, isRevert, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import * as Uses from "./Uses.ts"
 
 /** What x402 calls the ways in which an authorisation does not go through. */
 export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "scheme">) => {
@@ -19,14 +20,8 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
   }
 }
 
-/** In how many blocks logs are looked for by one question, where the node answers for as many. */
-const span = 2_000n
-/** How many such questions one look may take either way: where that is not enough, the first and the last of them are asked. */
-const mostSpans = 40
-/** How many transactions of one span are read, and how many of them at once. */
-const mostTransactions = 200
+/** How many of a node's answers are waited for at once. */
 const atOnce = 8
-
 /** How many blocks upon each other are read at most to see that they are one chain. No branch that was left is as long. */
 const mostLinks = 32
 const isSame = (hash: string, other: string) => hash.toLowerCase() === other.toLowerCase()
@@ -36,41 +31,6 @@ const isSame = (hash: string, other: string) => hash.toLowerCase() === other.toL
  * between our questions.
  */
 const recent = 64n
-
-/** The node has no answer for so many blocks. Some have one for five only, and each says so in words of its own. */
-class TooWide extends Data.TaggedError("TooWide") {}
-
-/** The spans between two blocks, and whether they leave none out. */
-export const spansOf = (
-  from: bigint,
-  to: bigint,
-  width = span
-): { spans: ReadonlyArray<readonly [bigint, bigint]>; whole: boolean } => {
-  const count = to < from ? 0 : Number((to - from) / width) + 1
-  const whole = count <= mostSpans
-  const indices = whole
-    ? Array.from({ length: count }, (_, index) => index)
-    : Array.from({ length: mostSpans }, (_, index) => (index < mostSpans / 2 ? index : count - mostSpans + index))
-  const spans = indices.map((index) => {
-    const low = from + BigInt(index) * width
-    return [low, low + width - 1n < to ? low + width - 1n : to] as const
-  })
-  return { spans, whole }
-}
-
-/** From where on an authorisation may have been used, and from where on it most likely was. */
-export interface Start {
-  readonly from: bigint
-  readonly likely: bigint
-}
-
-/** The spans from there on in which a use is looked for, the likeliest first, and whether they leave none out. */
-export const spansFrom = ({ from, likely }: Start, to: bigint, width = span): ReturnType<typeof spansOf> => {
-  const before = likely < to ? likely : to
-  const middle = before < from ? from : before
-  const [first, rest] = [spansOf(middle, to, width), spansOf(from, middle - 1n, width)]
-  return { spans: [...first.spans, ...rest.spans.toReversed()], whole: first.whole && rest.whole }
-}
 
 /** What the chain says about money and authorisations. */
 export const make = (rpc: Rpc, confirmations: number) => {
@@ -169,68 +129,16 @@ export const make = (rpc: Rpc, confirmations: number) => {
     head: bigint
   ) {
     const from = yield* blockSince(searchedSince(settlement, move), head)
-    return { from, likely: yield* blockSince(askedAt(settlement), head, from) } satisfies Start
+    return { from, likely: yield* blockSince(askedAt(settlement), head, from) } satisfies Uses.Start
   })
 
-  const logsOf = (search: Search, from: bigint, to: bigint) =>
-    rpc.logs({ ...search, from, to }).pipe(
-      Effect.map((logs) => logs.filter(search.matches)),
-      Effect.catchTag("RpcError", (error) => Effect.fail(from < to ? new TooWide() : error))
-    )
-  const hashesOf = (logs: ReadonlyArray<Log>) => [
-    ...new Set(logs.flatMap(({ transactionHash }) => transactionHash ?? []))
-  ]
-
-  /** The transaction, when it is known to have gone through. */
-  const wentThrough = Effect.fnUntraced(function* (hash: string) {
-    const [transaction, receipt] = yield* Effect.all([rpc.transaction(hash), rpc.receipt(hash)], { concurrency: 2 })
-    return transaction !== null && receipt?.status === 1n ? { transaction, receipt } : undefined
-  })
-
-  /**
-   * The transaction between these blocks that used an authorisation or cancelled it, and which of both. Undefined when none is proven
-   * to: a node that knows no such log, or not its receipt, may only lag behind.
-   */
-  const useIn = Effect.fnUntraced(function* (move: Move, start: Start, to: bigint, width: bigint) {
-    const { spans, whole } = spansFrom(start, to, width)
-    let mayBeUsed = !whole
-    for (const [low, high] of spans) {
-      const oldestFirst = hashesOf(yield* logsOf(move.uses, low, high))
-      // A payer who calls all the time makes more such transfers than are read: what is near is read before what is not.
-      const hashes = low < start.likely ? oldestFirst.toReversed() : oldestFirst
-      if (hashes.length > 0) mayBeUsed = true
-      for (let first = 0; first < Math.min(hashes.length, mostTransactions); first += atOnce) {
-        const read = yield* Effect.forEach(hashes.slice(first, first + atOnce), wentThrough, { concurrency: atOnce })
-        for (const found of read) {
-          const use = found && move.useIn(found.transaction, found.receipt)
-          if (found !== undefined && use !== undefined) return { ...use, receipt: found.receipt }
-        }
-      }
-    }
-    if (mayBeUsed || move.cancellations === undefined) return undefined
-    for (const [low, high] of spans) {
-      for (const hash of hashesOf(yield* logsOf(move.cancellations, low, high)).slice(0, 1)) {
-        const found = yield* wentThrough(hash)
-        const none: Use = { moved: false, log: undefined }
-        if (found?.receipt.logs.some(move.cancellations.matches)) return { ...none, receipt: found.receipt }
-      }
-    }
-    return undefined
-  })
-  /** The same, asked in as narrow spans as the node answers for: then those that are looked at may leave more out. */
-  const useOf = (
-    move: Move,
-    start: Start,
-    to: bigint,
-    width = span
-  ): Effect.Effect<(Use & { readonly receipt: Receipt }) | undefined, RpcError | RailUnavailable> =>
-    Effect.catchTag(useIn(move, start, to, width), "TooWide", () => useOf(move, start, to, width / 2n))
+  const useOf = Uses.make(rpc)
 
   /** What became of a used authorisation, as far as these blocks prove it. */
   const afterUse = Effect.fnUntraced(function* (
     move: Move,
     authorization: Authorization,
-    start: Start,
+    start: Uses.Start,
     to: bigint,
     head: bigint
   ): Effect.fn.Return<Outcome | undefined, RpcError | RailUnavailable> {
@@ -243,6 +151,16 @@ export const make = (rpc: Rpc, confirmations: number) => {
     return { _tag: "Settled", transaction: receipt.transactionHash, ...(log === undefined ? {} : { log: Number(log) }) }
   })
 
+  /** The same of what is used by now, where no use before that time counts: such a one was for something else. */
+  const usedSince = Effect.fnUntraced(function* (move: Move, authorization: Authorization, time: bigint, head: bigint) {
+    const from = yield* blockSince(time, head)
+    const seen = yield* afterUse(move, authorization, { from, likely: from }, head, head)
+    if (seen !== undefined) return seen
+    const before = [from - 1n, head - recent, 0n].reduce((latest, block) => (block > latest ? block : latest))
+    const unusedThen = from > 0n && !(yield* isUsed(move, before))
+    return unusedThen ? undefined : ({ _tag: "Refused", reason: reasons(authorization).used } satisfies Outcome)
+  })
+
   /**
    * What the chain itself says of an authorisation that anybody may have brought since then: that its transfer is made, that it was
    * used otherwise, or that it ended unused. Undefined while none of these is certain.
@@ -250,7 +168,7 @@ export const make = (rpc: Rpc, confirmations: number) => {
   const testimony = Effect.fnUntraced(function* (
     move: Move,
     authorization: Authorization,
-    startAt: (head: bigint) => Effect.Effect<Start, RpcError | RailUnavailable>
+    startAt: (head: bigint) => Effect.Effect<Uses.Start, RpcError | RailUnavailable>
   ) {
     const { number: head } = yield* rpc.head
     const final = finalBlock(head)
@@ -261,7 +179,19 @@ export const make = (rpc: Rpc, confirmations: number) => {
       : undefined
   })
 
-  return { isUsed, finalBlock, stateBlock, isFinal, obstacle, estimateGas, headSince, startOf, afterUse, testimony }
+  return {
+    isUsed,
+    finalBlock,
+    stateBlock,
+    isFinal,
+    obstacle,
+    estimateGas,
+    headSince,
+    startOf,
+    afterUse,
+    usedSince,
+    testimony
+  }
 }
 export type Chain = ReturnType<typeof make>
 

@@ -1,11 +1,12 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { RailUnavailable } from "#services/Rail.ts"
-import { askedAt, type Chain, reasons, type Start } from "./Chain.ts"
+import { askedAt, type Chain, reasons } from "./Chain.ts"
 import type { Move } from "./Contracts.ts"
 import type { EvmOptions } from "./Options.ts"
 import { hasItAlready, hasNoGas, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
 import type { Fees, SentTransaction, Transactions } from "./Transactions.ts"
+import type { Start } from "./Uses.ts"
 
 const pending = (transaction: string | undefined): Outcome => ({ _tag: "Pending", transaction })
 const refused = (reason: string): Outcome => ({ _tag: "Refused", reason })
@@ -83,18 +84,16 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
   const sinceSigned = (block: bigint): Start => ({ from: block > behind ? block - behind : 0n, likely: block })
 
   /** Its authorisation is used: by us, or by whoever saw it. The payee has the money when it was this transfer. */
-  const usedBy = Effect.fnUntraced(function* (
-    { authorization, transaction }: Settlement,
-    move: Move,
-    [from, to]: readonly [bigint, bigint],
-    head: bigint
-  ) {
-    const seen = yield* chain.afterUse(move, authorization, sinceSigned(from), to, head)
+  const byWhomever = Effect.fnUntraced(function* (transaction: string | undefined, seen: Outcome | undefined) {
     if (seen?._tag === "Settled" && seen.transaction !== transaction) {
       yield* Effect.logWarning("An authorisation got to the chain otherwise", { hash: seen.transaction })
     }
     return seen ?? pending(transaction)
   })
+  const usedBy = ({ authorization, transaction }: Settlement, move: Move, from: bigint, to: bigint, head: bigint) =>
+    Effect.flatMap(chain.afterUse(move, authorization, sinceSigned(from), to, head), (seen) =>
+      byWhomever(transaction, seen)
+    )
 
   /** Somebody may have brought it, another rail or we: what speaks against it now may come of that, and only the chain's word counts. */
   const asTheChainSays = (settlement: Settlement, move: Move, signed: bigint | null) =>
@@ -107,6 +106,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
 
   /**
    * Refused when a block that came since we were asked says so, too: a node that is behind may not know yet what lets the call through.
+   * What was used since then, somebody else brought.
    */
   const refusedSince = Effect.fnUntraced(function* (settlement: Settlement, move: Move, reason: string) {
     const { amount, authorization } = settlement
@@ -120,6 +120,9 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       ],
       { concurrency: 2 }
     )
+    if (obstacle === reasons(authorization).used) {
+      return yield* byWhomever(undefined, yield* chain.usedSince(move, authorization, askedAt(settlement), head.number))
+    }
     if (obstacle !== undefined) return refused(obstacle)
     return estimate === false ? refused(reasons(authorization).simulation) : pending(undefined)
   })
@@ -175,7 +178,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     const state = chain.stateBlock(head)
     // By this one, by a faster one, or, where this failed for something else, by one that came after it.
     const used = (yield* chain.isUsed(move, state))
-      ? yield* usedBy({ ...settlement, transaction }, move, [own.from_block, state], head)
+      ? yield* usedBy({ ...settlement, transaction }, move, own.from_block, state, head)
       : undefined
     // What the contract took from us was neither used nor cancelled before, so nothing else can prove that no money moved.
     if (wentThrough) return used?._tag === "Settled" ? used : pending(transaction)
@@ -239,7 +242,7 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       { concurrency: 4 }
     )
     if (block.timestamp >= move.validBefore && !used) return refused(reasons(authorization).expired)
-    if (used) return yield* usedBy(settlement, move, [own.from_block, head], head)
+    if (used) return yield* usedBy(settlement, move, own.from_block, head, head)
     if (settledCount > own.nonce) {
       // A receipt may have come since we looked; without one the nonce is somebody else's for good.
       const receipts = yield* Effect.forEach(all, ({ hash }) => rpc.receipt(hash), { concurrency: 8 })

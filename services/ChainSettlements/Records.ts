@@ -24,6 +24,8 @@ export interface ChainOrder {
   readonly authorization: Authorization
   /** Micro-units, above zero. */
   readonly amount: bigint
+  /** Since when money may have moved for it, where that is not since it was ordered: its authorisation may have been seen before. */
+  readonly since?: Date | undefined
 }
 
 /** Marks outcomes as booked, in the transaction that books them. */
@@ -74,7 +76,7 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
         state, due_at, give_up_at, created_at)
       VALUES (${id}, ${payment_id ?? null}, ${encode(keepAuthorization(authorization))}, ${authorization.network},
         ${authorization.asset}, ${authorization.payer}, ${authorization.nonce}, ${amount}, 'prepared', ${at},
-        ${giveUpAt}, ${at})
+        ${giveUpAt}, ${order.since ?? at})
       ON CONFLICT DO NOTHING`
     return yield* byId(id)
   }, Effect.orDie)

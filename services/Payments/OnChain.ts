@@ -223,8 +223,8 @@ export const make = Effect.fnUntraced(function* (options: {
       if (row === undefined) return undefined
       yield* keepAnswer(row, answer, now)
       // Whoever sleeps from here on is not taken for one that died before it asked: nobody else is let in meanwhile.
-      const settle =
-        amount === 0n ? undefined : yield* place({ id: settlementId(row), payment_id: id, authorization, amount })
+      const order = { id: settlementId(row), payment_id: id, authorization, amount, since: row.created_at }
+      const settle = amount === 0n ? undefined : yield* place(order)
       return { row, settle }
     })
     const begun = yield* Effect.orDie(sql.withTransaction(settling))

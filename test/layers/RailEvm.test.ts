@@ -5,6 +5,7 @@ import * as Postgres from "#layers/Postgres.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import { raised } from "#layers/RailEvm/Relayer.ts"
 import * as Transactions from "#layers/RailEvm/Transactions.ts"
+import * as Uses from "#layers/RailEvm/Uses.ts"
 import { newUuid } from "#services/NewId.ts"
 import { settlement } from "./RailFacilitatorHarness.ts"
 
@@ -132,14 +133,14 @@ describe("the fee of a replacement", () => {
 
 describe("the blocks that are searched", () => {
   it("are asked for in spans that nodes answer, and a limited number of them", () => {
-    assert.deepStrictEqual(Chain.spansOf(5n, 4n), { spans: [], whole: true })
-    assert.deepStrictEqual(Chain.spansOf(5n, 5n), { spans: [[5n, 5n]], whole: true })
-    assert.deepStrictEqual(Chain.spansOf(0n, 4_000n).spans, [
+    assert.deepStrictEqual(Uses.spansOf(5n, 4n), { spans: [], whole: true })
+    assert.deepStrictEqual(Uses.spansOf(5n, 5n), { spans: [[5n, 5n]], whole: true })
+    assert.deepStrictEqual(Uses.spansOf(0n, 4_000n).spans, [
       [0n, 1_999n],
       [2_000n, 3_999n],
       [4_000n, 4_000n]
     ])
-    const { spans, whole } = Chain.spansOf(0n, 999_999n)
+    const { spans, whole } = Uses.spansOf(0n, 999_999n)
     assert.deepStrictEqual([spans.length, whole], [40, false])
     assert.deepStrictEqual(
       [spans[0], spans[19], spans[20], spans[39]],

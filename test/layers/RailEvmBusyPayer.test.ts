@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Outcome } from "#domain/ChainSettlement.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import * as Contracts from "#layers/RailEvm/Contracts.ts"
+import * as Uses from "#layers/RailEvm/Uses.ts"
 import * as PlayedNode from "./PlayedNode.ts"
 import { permitted, settlement } from "./RailFacilitatorHarness.ts"
 
@@ -108,7 +109,7 @@ describe("a node that looks for logs in few blocks at once", () => {
 
 describe("the blocks in which a use is looked for", () => {
   it("are those from the likeliest on, then those before it, the nearest first, and none of them twice", () => {
-    assert.deepStrictEqual(Chain.spansFrom({ from: 0n, likely: 3_000n }, 5_500n), {
+    assert.deepStrictEqual(Uses.spansFrom({ from: 0n, likely: 3_000n }, 5_500n), {
       spans: [
         [3_000n, 4_999n],
         [5_000n, 5_500n],
@@ -117,12 +118,12 @@ describe("the blocks in which a use is looked for", () => {
       ],
       whole: true
     })
-    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 90n }, 50n).spans, [
+    assert.deepStrictEqual(Uses.spansFrom({ from: 10n, likely: 90n }, 50n).spans, [
       [50n, 50n],
       [10n, 49n]
     ])
-    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 5n }, 50n).spans, [[10n, 50n]])
-    assert.deepStrictEqual(Chain.spansFrom({ from: 10n, likely: 90n }, 9n).spans, [])
-    assert.isFalse(Chain.spansFrom({ from: 0n, likely: 900_000n }, 900_001n).whole)
+    assert.deepStrictEqual(Uses.spansFrom({ from: 10n, likely: 5n }, 50n).spans, [[10n, 50n]])
+    assert.deepStrictEqual(Uses.spansFrom({ from: 10n, likely: 90n }, 9n).spans, [])
+    assert.isFalse(Uses.spansFrom({ from: 0n, likely: 900_000n }, 900_001n).whole)
   })
 })

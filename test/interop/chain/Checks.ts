@@ -35,7 +35,9 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       assert.equal(await devnet.balanceOf(payer.account.address), before - price)
       assert.equal(settled(await here.settle(authorization, id)), transaction)
       assert.deepEqual(await here.settle(authorization), { _tag: "Refused", reason: "duplicate_settlement" })
-      const nothing = { transaction: undefined, askedBefore: false, since: new Date() }
+      // Brought when that was over, by the clock of the chain, which may be ahead.
+      const since = new Date(Number((await client.getBlock()).timestamp) * 1000 + 1000)
+      const nothing = { transaction: undefined, askedBefore: false, since }
       const again = await here.run(here.rail.settle({ id: newUuid(), authorization, amount: price, ...nothing }))
       assert.deepEqual(again, { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" })
       assert.equal(await moved(), price)
@@ -150,6 +152,23 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       await payer.mine(first)
       await client.mine({ blocks: 2 })
       assert.equal((await becomes(here, id, "confirmed")).transaction, first)
+      assert.equal(await moved(), price)
+    },
+    "somebody else brings the authorisation before we do: settled by that transaction, and none of ours": async () => {
+      const here = await opened()
+      const { moved, payer, to } = await money()
+      const thief = await Payer.make(devnet, 0n)
+      const authorization = await payer.signs(to, price)
+      await here.run(here.rail.verify(authorization))
+      const since = new Date(Number((await client.getBlock()).timestamp) * 1000)
+      const data = Facilitator.transferOf(authorization.payload)
+      const first = await thief.wallet.sendTransaction({ to: addresses.token, data, gas: 200_000n, ...thief.fees })
+      await payer.mine(first)
+      await client.mine({ blocks: 2 })
+      const id = newUuid()
+      const order = { id, authorization, amount: price, transaction: undefined, askedBefore: false, since }
+      assert.equal(settled(await here.run(here.rail.settle(order))), first)
+      assert.deepEqual(await here.signed(id), [])
       assert.equal(await moved(), price)
     },
     "a reorganisation: what vanished is sent again and confirmed": async () => {
