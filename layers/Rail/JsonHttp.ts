@@ -30,7 +30,7 @@ export const make = (http: PublicHttp["Service"]) =>
     const headers = ["accept", "application/json", ...(body === null ? [] : ["content-type", "application/json"])]
     const ask = http
       .request({ method, url, body, timeout, headers: [...headers, ...(question.headers ?? [])] })
-      .pipe(Effect.mapError(({ reason }) => new RailUnavailable({ reason: `no answer: ${reason}` })))
+      .pipe(Effect.mapError(({ reason }) => new RailUnavailable({ reason: noAnswer(reason) })))
     let answer = yield* ask
     const repeated = answer.status === 429
     for (let patience = 0; patience < 3 && answer.status === 429; patience++) {
@@ -41,6 +41,10 @@ export const make = (http: PublicHttp["Service"]) =>
     const parsed = parse(new TextDecoder().decode(answer.body))
     return { status: answer.status, body: Option.getOrUndefined(parsed), repeated } satisfies JsonAnswer
   })
+
+const noAnswer = (reason: string) => `no answer: ${reason}`
+/** Whether there was an answer, and more of it than is read. */
+export const isTooLarge = ({ reason }: RailUnavailable): boolean => reason === noAnswer("TooLarge")
 
 const toJson = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -3,7 +3,7 @@ import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
 import type { Authorization } from "#domain/protocol/Authorization.ts"
 import { RailUnavailable } from "#services/Rail.ts"
 import type { Move, View } from "./Contracts.ts"
-import { type Call, isRevert, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
+import { type Call, isRevert, isSame, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
 import * as Uses from "./Uses.ts"
 
 /** What x402 calls the ways in which an authorisation does not go through. */
@@ -24,7 +24,6 @@ export const reasons = ({ method, scheme }: Pick<Authorization, "method" | "sche
 const atOnce = 8
 /** How many blocks upon each other are read at most to see that they are one chain. No branch that was left is as long. */
 const mostLinks = 32
-const isSame = (hash: string, other: string) => hash.toLowerCase() === other.toLowerCase()
 
 /**
  * How many blocks ago the state is that we ask for at most. Nodes that are no archives know that of the last 128, and some blocks pass

@@ -47,6 +47,8 @@ export interface Move {
   readonly transfer: (logs: ReadonlyArray<Log>) => Log | undefined
   /** Logs of transactions that may have used it. */
   readonly uses: Search
+  /** All logs of such a transaction that tell what it did with it: whoever made it may have written any number of others. */
+  readonly telling: ReadonlyArray<Pick<LogFilter, "address" | "topics">>
   /** What somebody's transaction, which went through, did with it beyond doubt; undefined where it might have been another's money. */
   readonly useIn: (transaction: Transaction, receipt: Receipt) => Use | undefined
   /** Logs of its being cancelled, where they are no `uses`: they only count where no use can have been before. */
@@ -138,6 +140,11 @@ export const make = Effect.gen(function* () {
     const { isTransfer, ...rest } = common(authorization, amount)
     const isUse = (log: Log) => isOf(log, asset, usedTopic, padded(payer), nonce)
     const isCancellation = (log: Log) => isOf(log, asset, canceledTopic, padded(payer), nonce)
+    const uses = {
+      address: asset,
+      topics: [[usedTopic, canceledTopic], padded(payer), nonce],
+      matches: (log: Log) => isUse(log) || isCancellation(log)
+    }
     return {
       ...rest,
       to: asset,
@@ -149,11 +156,8 @@ export const make = Effect.gen(function* () {
       },
       isUsed: (answer) => BigInt(answer) !== 0n,
       allowance: undefined,
-      uses: {
-        address: asset,
-        topics: [[usedTopic, canceledTopic], padded(payer), nonce],
-        matches: (log) => isUse(log) || isCancellation(log)
-      },
+      uses,
+      telling: [uses, { address: asset, topics: [transferTopic, padded(payer)] }],
       useIn: (_, { logs }) => {
         if (logs.some(isCancellation)) return { moved: false, log: undefined }
         const use = logs.find(isUse)
@@ -201,6 +205,7 @@ export const make = Effect.gen(function* () {
             ]
           })
     const { isTransfer, ...rest } = common(authorization, amount)
+    const uses = { address: asset, topics: [transferTopic, padded(payer), padded(payTo)], matches: isTransfer }
     return {
       ...rest,
       to,
@@ -215,7 +220,8 @@ export const make = Effect.gen(function* () {
         to: asset,
         data: encodeFunctionData({ abi: token, functionName: "allowance", args: [owner, permit2] })
       },
-      uses: { address: asset, topics: [transferTopic, padded(payer), padded(payTo)], matches: isTransfer },
+      uses,
+      telling: [uses],
       // Permit2 names no nonce when it moves money. What the proxy was called for is what the payer signed, and only the call as a whole
       // is beyond doubt: whatever stands somewhere in a call of something else may stand there for show. What stands behind it nobody
       // reads: facilitators write there on whose account they call (x402's `builder-code`).

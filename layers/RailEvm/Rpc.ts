@@ -14,6 +14,9 @@ export type Hex = `0x${string}`
 export const isHex = (text: string): text is Hex => /^0x[0-9a-fA-F]*$/.test(text)
 export const Hex = Schema.String.pipe(Schema.refine((text): text is Hex => isHex(text)))
 
+/** Whether two hashes are the same, however their letters are written. */
+export const isSame = (hash: string, other: string): boolean => hash.toLowerCase() === other.toLowerCase()
+
 /** A number as nodes write it. */
 const Quantity = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/)).pipe(
   Schema.decodeTo(
@@ -52,7 +55,8 @@ const Block = Schema.Struct({
 const Transaction = Schema.Struct({
   to: Schema.NullOr(Schema.String),
   input: Schema.String,
-  blockNumber: Schema.NullOr(Quantity)
+  blockNumber: Schema.NullOr(Quantity),
+  blockHash: Schema.optional(Schema.NullOr(Schema.String))
 })
 export type Transaction = typeof Transaction.Type
 
@@ -118,7 +122,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     receipt: (hash: string) =>
       Effect.filterOrElse(
         receipt("eth_getTransactionReceipt", [hash]),
-        (found) => found === null || found.transactionHash.toLowerCase() === hash.toLowerCase(),
+        (found) => found === null || isSame(found.transactionHash, hash),
         () => nonsense("eth_getTransactionReceipt")
       ),
     transaction: (hash: string) => transaction("eth_getTransactionByHash", [hash]),

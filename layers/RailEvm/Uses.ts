@@ -1,7 +1,8 @@
 import { Data, Effect } from "effect"
 import type { RailUnavailable } from "#services/Rail.ts"
 import type { Move, Search, Use } from "./Contracts.ts"
-import type { Log, Receipt, Rpc, RpcError } from "./Rpc.ts"
+import { isTooLarge } from "../Rail/JsonHttp.ts"
+import { isSame, type Log, type Receipt, type Rpc, type RpcError, type Transaction } from "./Rpc.ts"
 
 /** In how many blocks logs are looked for by one question, where the node answers for as many. */
 const span = 2_000n
@@ -57,10 +58,27 @@ export const make = (rpc: Rpc) => {
     ...new Set(logs.flatMap(({ transactionHash }) => transactionHash ?? []))
   ]
 
+  /** Whoever brings an authorisation may have written any number of logs beside its own, for a cent, so that no receipt is read. */
+  const unlessTooLarge = (receipt: ReturnType<Rpc["receipt"]>) =>
+    Effect.catchTag(receipt, "RAIL_UNAVAILABLE", (error) =>
+      isTooLarge(error) ? Effect.succeed("TooLarge" as const) : Effect.fail(error)
+    )
+  /** In the place of a receipt what a transaction wrote about this move. Those that did not go through wrote nothing. */
+  const wroteIn = Effect.fnUntraced(function* (hash: string, { blockHash, blockNumber }: Transaction, move: Move) {
+    if (blockNumber === null || blockHash == null) return null
+    const block = { from: blockNumber, to: blockNumber }
+    const found = yield* Effect.forEach(move.telling, (filter) => rpc.logs({ ...filter, ...block }), { concurrency: 2 })
+    const logs = found.flat().filter(({ transactionHash }) => transactionHash !== null && isSame(transactionHash, hash))
+    return logs.length === 0 ? null : { transactionHash: hash, blockHash, blockNumber, status: 1n, logs }
+  })
   /** The transaction, when it is known to have gone through. */
-  const wentThrough = Effect.fnUntraced(function* (hash: string) {
-    const [transaction, receipt] = yield* Effect.all([rpc.transaction(hash), rpc.receipt(hash)], { concurrency: 2 })
-    return transaction !== null && receipt?.status === 1n ? { transaction, receipt } : undefined
+  const wentThrough = Effect.fnUntraced(function* (hash: string, move: Move) {
+    const [transaction, read] = yield* Effect.all([rpc.transaction(hash), unlessTooLarge(rpc.receipt(hash))], {
+      concurrency: 2
+    })
+    if (transaction === null) return undefined
+    const receipt = read === "TooLarge" ? yield* wroteIn(hash, transaction, move) : read
+    return receipt?.status === 1n ? { transaction, receipt } : undefined
   })
 
   /**
@@ -76,7 +94,9 @@ export const make = (rpc: Rpc) => {
       const hashes = low < start.likely ? oldestFirst.toReversed() : oldestFirst
       if (hashes.length > 0) mayBeUsed = true
       for (let first = 0; first < Math.min(hashes.length, mostTransactions); first += atOnce) {
-        const read = yield* Effect.forEach(hashes.slice(first, first + atOnce), wentThrough, { concurrency: atOnce })
+        const read = yield* Effect.forEach(hashes.slice(first, first + atOnce), (hash) => wentThrough(hash, move), {
+          concurrency: atOnce
+        })
         for (const found of read) {
           const use = found && move.useIn(found.transaction, found.receipt)
           if (found !== undefined && use !== undefined) return { ...use, receipt: found.receipt }
@@ -86,7 +106,7 @@ export const make = (rpc: Rpc) => {
     if (mayBeUsed || move.cancellations === undefined) return undefined
     for (const [low, high] of spans) {
       for (const hash of hashesOf(yield* logsOf(move.cancellations, low, high)).slice(0, 1)) {
-        const found = yield* wentThrough(hash)
+        const found = yield* wentThrough(hash, move)
         const none: Use = { moved: false, log: undefined }
         if (found?.receipt.logs.some(move.cancellations.matches)) return { ...none, receipt: found.receipt }
       }

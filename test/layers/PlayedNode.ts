@@ -82,7 +82,7 @@ export const make = (start: bigint) => {
     hash: string,
     { block, first = 0n, input = "0x", logs = [], status = 1n, to = null as never }: Mined
   ) => {
-    transactions.set(hash, { to, input, blockNumber: block })
+    transactions.set(hash, { to, input, blockNumber: block, blockHash: blockAt(block).hash })
     receipts.set(hash, {
       transactionHash: hash,
       blockHash: blockAt(block).hash,
