@@ -1,4 +1,4 @@
-import { Effect, Layer, Ref, Schema } from "effect"
+import { Clock, Effect, Layer, Ref, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import { Currency } from "#domain/Money.ts"
 import { assetOf, caip2, parseAddress } from "#domain/Network.ts"
@@ -9,6 +9,7 @@ import * as Chain from "./RailEvm/Chain.ts"
 import * as Contracts from "./RailEvm/Contracts.ts"
 import { chainIdOf, type EvmOptions } from "./RailEvm/Options.ts"
 import * as Relayer from "./RailEvm/Relayer.ts"
+import type { Waits } from "./RailEvm/Quotes.ts"
 import * as Rpc from "./RailEvm/Rpc.ts"
 import * as Transactions from "./RailEvm/Transactions.ts"
 
@@ -16,6 +17,9 @@ export { config, type EvmOptions } from "./RailEvm/Options.ts"
 
 /** The node is on another chain than we are paid on. `message` is a sentence for the operator. */
 export class WrongChain extends Schema.TaggedError<WrongChain>()("WrongChain", { message: Schema.String }) {}
+
+/** How many seconds ago the newest block may have been when a payment is brought. Base has one every two. */
+const oldest = 60n
 
 /** Our own rail: a key of ours brings authorisations to an EVM chain and pays the gas. */
 export const make = Effect.fnUntraced(function* (options: EvmOptions) {
@@ -47,7 +51,7 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
 
   const told = yield* Ref.make(Number.NEGATIVE_INFINITY)
   /** Once a minute, however many payments are turned away. */
-  const tell = Effect.fnUntraced(function* ({ alerts, facts, reason }: Relayer.Waits) {
+  const tell = Effect.fnUntraced(function* ({ alerts, facts, reason }: Pick<Waits, "alerts" | "facts" | "reason">) {
     const now = yield* monotonicMillis
     const last = yield* Ref.getAndUpdate(told, (before) => (now - before >= 60_000 ? now : before))
     if (now - last < 60_000) return
@@ -61,6 +65,20 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
       ? moveOf(settlement)
       : undefined
 
+  /** Said while nothing is owed yet: a call that is served now would be paid for when that is over, or never. */
+  const turnAway = Effect.fnUntraced(function* (why: Parameters<typeof tell>[0]) {
+    yield* tell(why)
+    return yield* new RailUnavailable({ reason: why.reason })
+  })
+
+  /** What a chain that stands still, or a node that does, says of payers may have been so long ago, and nothing gets into a block. */
+  const unlessOld = Effect.fnUntraced(function* ({ number, timestamp }: Rpc.Block) {
+    const seconds = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000)) - timestamp
+    if (seconds <= oldest) return
+    const facts = { block: number, seconds }
+    return yield* turnAway({ reason: "the node has had no new block for too long", facts, alerts: true })
+  })
+
   const verify = Effect.fn("RailEvm.verify")(
     function* (authorization: Authorization) {
       const { amount } = authorization
@@ -71,13 +89,10 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
       const [, obstacle, cost] = yield* Effect.all([ready, chain.obstacle(move, authorization, amount), quote(move)], {
         concurrency: 3
       })
+      yield* unlessOld(cost.head)
       if (obstacle !== undefined) return yield* refuse(obstacle)
       if (cost._tag === "Reverts") return yield* refuse(Chain.reasons(authorization).simulation)
-      // Said while nothing is owed yet: a call that is served now would be paid for when gas is there, or never.
-      if (cost._tag === "Waits") {
-        yield* tell(cost)
-        return yield* new RailUnavailable({ reason: cost.reason })
-      }
+      if (cost._tag === "Waits") return yield* turnAway(cost)
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )

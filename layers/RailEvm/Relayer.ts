@@ -1,9 +1,9 @@
 import { Clock, Duration, Effect } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
-import type { RailUnavailable } from "#services/Rail.ts"
 import { askedAt, type Chain, reasons } from "./Chain.ts"
 import type { Move } from "./Contracts.ts"
 import type { EvmOptions } from "./Options.ts"
+import * as Quotes from "./Quotes.ts"
 import { hasItAlready, hasNoGas, type Receipt, type Rpc, type RpcError, unexpected } from "./Rpc.ts"
 import type { Fees, SentTransaction, Transactions } from "./Transactions.ts"
 import type { Start } from "./Uses.ts"
@@ -23,32 +23,12 @@ const mostElsewhere = 1_000n
 /** More transactions than any key has signed, for one that we have not used yet. */
 const mostEver = 1n << 32n
 
-export interface Waits {
-  readonly _tag: "Waits"
-  readonly reason: string
-  readonly facts: object
-  readonly alerts: boolean
-}
-/** A call that can be paid for now, one that has to wait and why, or one that the contract refuses. */
-type Quote =
-  | { readonly _tag: "Affordable"; readonly gas: bigint; readonly fees: Fees; readonly head: bigint }
-  | Waits
-  | { readonly _tag: "Reverts" }
-
 /** Gets settlements through: signs, keeps, sends, sends again, and reads what became of them. */
 export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: Transactions) => {
   const { relayer } = transactions
+  const { feesNow, quote } = Quotes.make(options, rpc, chain, relayer)
 
   const alert = (message: string, facts: object) => Effect.logError(`ALERT: ${message}`, { relayer, ...facts })
-
-  /** What the next block costs and a bit more; undefined when that is above the cap. */
-  const feesFor = (baseFee: bigint, tip: bigint): Fees | undefined => {
-    if (baseFee + tip > options.maxFee) return undefined
-    const wanted = 2n * baseFee + tip
-    return { tip, maxFee: wanted < options.maxFee ? wanted : options.maxFee }
-  }
-  // Not every node has a word on tips; a thousandth of a gwei is what these networks see.
-  const tip = Effect.catchTag(rpc.tip, "RpcError", () => Effect.succeed(1_000_000n))
 
   /** Sends what is kept. Whatever the node says, the chain tells later what became of it. */
   const send = ({ hash, raw }: Pick<SentTransaction, "hash" | "raw">) =>
@@ -64,22 +44,6 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       }),
       Effect.asVoid
     )
-
-  /** What a call would cost now. */
-  const quote = Effect.fnUntraced(function* ({ data, to }: Move): Effect.fn.Return<Quote, RpcError | RailUnavailable> {
-    const [head, estimate, bid, balance] = yield* Effect.all(
-      [rpc.head, chain.estimateGas({ from: relayer, to, data }), tip, rpc.balance(relayer)],
-      { concurrency: 4 }
-    )
-    if (estimate === false) return { _tag: "Reverts" }
-    const gas = (estimate * 13n) / 10n
-    const waits = (reason: string, facts: object, alerts = false): Quote => ({ _tag: "Waits", reason, facts, alerts })
-    if (gas > options.maxGas) return waits("it needs more gas than allowed", { gas })
-    const fees = feesFor(head.baseFeePerGas ?? 0n, bid)
-    if (fees === undefined) return waits("gas costs more than allowed", { baseFee: head.baseFeePerGas, tip: bid })
-    if (balance < gas * fees.maxFee) return waits("the relayer has no gas", { balance }, true)
-    return { _tag: "Affordable", gas, fees, head: head.number }
-  })
 
   const sinceSigned = (block: bigint): Start => ({ from: block > behind ? block - behind : 0n, likely: block })
 
@@ -149,9 +113,9 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
       yield* alert("a node counts more transactions of the relayer than it can have signed", { id, count, known })
       return pending(settlement.transaction)
     }
-    const { fees, gas, head: fromBlock } = cost
+    const { fees, gas, head } = cost
     const { data, to } = move
-    const own = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock }, count)
+    const own = yield* transactions.first({ settlement: id, to, data, gas, fees, fromBlock: head.number }, count)
     yield* send(own)
     return pending(own.hash)
   })
@@ -192,10 +156,6 @@ export const make = (options: EvmOptions, rpc: Rpc, chain: Chain, transactions: 
     Clock.clockWith((clock) =>
       Effect.succeed(clock.currentTimeMillisUnsafe() - created_at.getTime() >= Duration.toMillis(options.stuckAfter))
     )
-  const feesNow = Effect.gen(function* () {
-    const [head, bid] = yield* Effect.all([rpc.head, tip], { concurrency: 2 })
-    return feesFor(head.baseFeePerGas ?? 0n, bid)
-  })
 
   /** Brings it back to a node that does not know it. */
   const sendAgain = Effect.fnUntraced(function* (own: SentTransaction) {

@@ -52,6 +52,7 @@ const Block = Schema.Struct({
   timestamp: Quantity,
   baseFeePerGas: Schema.optional(Schema.NullOr(Quantity))
 })
+export type Block = typeof Block.Type
 const Transaction = Schema.Struct({
   to: Schema.NullOr(Schema.String),
   input: Schema.String,
@@ -71,11 +72,12 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const request = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>) {
     const id = yield* Ref.updateAndGet(numbers, (last) => last + 1)
     const body = { jsonrpc: "2.0", id, method, params }
-    const answer = decodeAnswer((yield* ask({ method: "POST", url: address, body, timeout })).body)
-    if (Option.isNone(answer)) return yield* nonsense(method)
+    const { body: said, status } = yield* ask({ method: "POST", url: address, body, timeout })
+    const answer = decodeAnswer(said)
+    if (Option.isNone(answer)) return yield* nonsense(method, status)
     const { error, id: answered, result } = answer.value
     // Whoever could not read a question does not know its number.
-    if (answered !== id && (error == null || answered != null)) return yield* nonsense(method)
+    if (answered !== id && (error == null || answered != null)) return yield* nonsense(method, status)
     if (error == null) return result
     const { code, message } = error
     return yield* new RpcError({ code, message, data: typeof error.data === "string" ? error.data : undefined })
@@ -163,8 +165,11 @@ const decodeAnswer = Schema.decodeUnknownOption(
   })
 )
 
-const nonsense = (method: string) =>
-  Effect.fail(new RailUnavailable({ reason: `the node's answer to ${method} makes no sense` }))
+/** What is not told with the status 200 has one that may tell the operator more: of a key that nobody knows, or of another address. */
+const nonsense = (method: string, status = 200) => {
+  const answer = `the node's answer to ${method}${status === 200 ? "" : ` (${status})`}`
+  return Effect.fail(new RailUnavailable({ reason: `${answer} makes no sense` }))
+}
 
 /** Whether the node ran the call and the contract refused it; otherwise the node itself failed. */
 export const isRevert = ({ code, data = "0x", message }: RpcError): boolean =>

@@ -9,10 +9,12 @@ import { listening } from "./Listening.ts"
 /** A node that gives this answer to whatever it is asked, to the question of this number. */
 const saying = Effect.fnUntraced(function* (
   answer: object,
-  numbered: (asked: number) => number | null = (asked) => asked
+  numbered: (asked: number) => number | null = (asked) => asked,
+  status = 200
 ) {
   const server = createServer((request, response) => {
     request.setEncoding("utf8").on("data", (body: string) => {
+      response.writeHead(status)
       response.end(JSON.stringify({ jsonrpc: "2.0", id: numbered(JSON.parse(body).id), ...answer }))
     })
   })
@@ -38,6 +40,24 @@ it.effect("an answer to another question is none, and who could not read the que
     assert.strictEqual((yield* Effect.flip(unread.chainId))._tag, "RpcError")
     const others = yield* saying({ error }, (asked) => asked + 1)
     assert.strictEqual((yield* Effect.flip(others.chainId))._tag, "RAIL_UNAVAILABLE")
+  })
+)
+
+it.effect("a node that refuses us is told of with its status, and no address", () =>
+  Effect.gen(function* () {
+    for (const [status, answer] of [
+      [200, "the node's answer to eth_chainId makes no sense"],
+      [401, "the node's answer to eth_chainId (401) makes no sense"]
+    ] as const) {
+      for (const [said, id] of [
+        [{ error: "project blocked" }, 1],
+        [{ error: { code: -32_600, message: "Must be authenticated!" } }, 99]
+      ] as const) {
+        const rpc = yield* saying(said, () => id, status)
+        const error = yield* Effect.flip(rpc.chainId)
+        assert.strictEqual(error._tag === "RAIL_UNAVAILABLE" && error.reason, answer)
+      }
+    }
   })
 )
 

@@ -28,15 +28,16 @@ const answers: { readonly [method: string]: unknown } = {
 /** What the contracts say: no authorisation is used, and every payer has a million. */
 const said = (data: string) => `0x${(data.startsWith("0x70a08231") ? "f4240" : "0").padStart(64, "0")}`
 
-/** Our own rail, whose relayer has no gas. */
-const rail = Effect.gen(function* () {
+/** Our own rail, whose relayer has no gas unless the node says otherwise. */
+const railOn = Effect.fnUntraced(function* (changed: typeof answers = {}) {
   const server = createServer((request, response) => {
     let text = ""
     request
       .on("data", (chunk) => (text += chunk))
       .on("end", () => {
         const { id, method, params } = JSON.parse(text)
-        const result = method === "eth_call" ? said(params[0].data) : answers[method]
+        const known = { ...answers, ...changed }
+        const result = known[method] ?? said(params[0].data)
         response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
       })
   })
@@ -49,19 +50,25 @@ const rail = Effect.gen(function* () {
   )
 })
 
+/** What the operator is told of payments that are turned away. */
+const telling = () => {
+  const told: Array<string> = []
+  const keep = Logger.layer([
+    Logger.make(({ message }) => {
+      const [first] = Array.isArray(message) ? message : [message]
+      if (String(first).includes("turned away")) told.push(String(first))
+    })
+  ])
+  return { told, keep }
+}
+
 layer(Postgres.layerTest, { timeout: "60 seconds" })("that payments are turned away", (it) => {
   it.effect("is told once a minute, however many they are, and though the time is set back meanwhile", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
-      const keep = Logger.layer([
-        Logger.make(({ message }) => {
-          const [first] = Array.isArray(message) ? message : [message]
-          if (String(first).includes("turned away")) told.push(String(first))
-        })
-      ])
+      const { keep, told } = telling()
       const { clock, set } = yield* setClock
       yield* Effect.gen(function* () {
-        const { verify } = yield* rail
+        const { verify } = yield* railOn()
         const turnedAway = Effect.gen(function* () {
           const { _tag } = yield* Effect.flip(verify(authorization()))
           assert.strictEqual(_tag, "RAIL_UNAVAILABLE")
@@ -76,6 +83,28 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("that payments are turned a
         assert.strictEqual(yield* turnedAway, 2)
         assert.strictEqual(yield* turnedAway, 2)
       }).pipe(Effect.provide(keep), Effect.provideService(Clock.Clock, clock))
+    })
+  )
+
+  it.effect("is told of a node without a new block for more than a minute, whatever it says of the payer", () =>
+    Effect.gen(function* () {
+      const { keep, told } = telling()
+      const rich = { eth_getBalance: "0xde0b6b3a7640000" }
+      const { verify } = yield* railOn(rich)
+      const poorly = yield* railOn({ ...rich, eth_call: `0x${"0".repeat(64)}` })
+      yield* TestClock.setTime(260_999)
+      yield* verify(authorization())
+      assert.strictEqual((yield* Effect.flip(poorly.verify(authorization())))._tag, "AUTHORIZATION_REFUSED")
+      yield* TestClock.setTime(261_000)
+      yield* Effect.gen(function* () {
+        for (const rail of [verify, poorly.verify]) {
+          const error = yield* Effect.flip(rail(authorization()))
+          assert.strictEqual(error._tag, "RAIL_UNAVAILABLE")
+          assert.strictEqual(error.reason, "the node has had no new block for too long")
+        }
+      }).pipe(Effect.provide(keep))
+      const alert = "ALERT: Payments are turned away: the node has had no new block for too long"
+      assert.deepStrictEqual(told, [alert, alert], "by each")
     })
   )
 })
