@@ -45,6 +45,8 @@ export interface Move {
   readonly allowance: View | undefined
   /** The transfer in the logs of our own transaction. */
   readonly transfer: (logs: ReadonlyArray<Log>) => Log | undefined
+  /** Whether a transaction that wrote these logs may have made it: not, when another payment's transfer is all that they show. */
+  readonly mayBeIn: (logs: ReadonlyArray<Log>) => boolean
   /** Logs of transactions that may have used it. */
   readonly uses: Search
   /** All logs of such a transaction that tell what it did with it: whoever made it may have written any number of others. */
@@ -145,8 +147,16 @@ export const make = Effect.gen(function* () {
       topics: [[usedTopic, canceledTopic], padded(payer), nonce],
       matches: (log: Log) => isUse(log) || isCancellation(log)
     }
+    const usedIn = (logs: ReadonlyArray<Log>): Use | undefined => {
+      if (logs.some(isCancellation)) return { moved: false, log: undefined }
+      const use = logs.find(isUse)
+      // The token names the nonce and makes its transfer right after, in one go: no other transfer can stand in that place.
+      const next = use && logs.find(({ logIndex }) => logIndex === use.logIndex + 1n)
+      return next && { moved: isTransfer(next), log: isTransfer(next) ? next.logIndex : undefined }
+    }
     return {
       ...rest,
+      mayBeIn: (logs) => usedIn(logs)?.moved === true,
       to: asset,
       data: encodeFunctionData({ abi: token, functionName: "transferWithAuthorization", args }),
       validBefore,
@@ -158,13 +168,7 @@ export const make = Effect.gen(function* () {
       allowance: undefined,
       uses,
       telling: [uses, { address: asset, topics: [transferTopic, padded(payer)] }],
-      useIn: (_, { logs }) => {
-        if (logs.some(isCancellation)) return { moved: false, log: undefined }
-        const use = logs.find(isUse)
-        // The token names the nonce and makes its transfer right after, in one go: no other transfer can stand in that place.
-        const next = use && logs.find(({ logIndex }) => logIndex === use.logIndex + 1n)
-        return next && { moved: isTransfer(next), log: isTransfer(next) ? next.logIndex : undefined }
-      },
+      useIn: (_, { logs }) => usedIn(logs),
       cancellations: undefined
     }
   }
@@ -208,6 +212,7 @@ export const make = Effect.gen(function* () {
     const uses = { address: asset, topics: [transferTopic, padded(payer), padded(payTo)], matches: isTransfer }
     return {
       ...rest,
+      mayBeIn: (logs) => logs.some(isTransfer),
       to,
       data,
       validBefore: BigInt(deadline) + 1n,

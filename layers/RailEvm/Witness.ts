@@ -63,7 +63,7 @@ const make = Effect.fnUntraced(function* (options: Pick<EvmOptions, "network" | 
       yield* checked
       const [used, receipt] = yield* Effect.all([chain.isUsed(move), rpc.receipt(transaction)], { concurrency: 2 })
       // A node that does not know the transaction yet, but its work, may lag behind with receipts.
-      return !used || (receipt !== null && (receipt.status !== 1n || move.transfer(receipt.logs) === undefined))
+      return !used || (receipt !== null && (receipt.status !== 1n || !move.mayBeIn(receipt.logs)))
     },
     Effect.catchTag("RpcError", (error) => Effect.fail(Rpc.unexpected(error)))
   )

@@ -7,10 +7,13 @@ import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
 import { authorization } from "../services/ChainSettlementsHarness.ts"
 import { listening } from "./Listening.ts"
 import * as PlayedNode from "./PlayedNode.ts"
-import { settlement } from "./RailFacilitatorHarness.ts"
+import { permitted, settlement } from "./RailFacilitatorHarness.ts"
 
 /** A witness of Base Sepolia over a node of this chain, on which every authorisation is used; and what the node is asked. */
-const witnessOn = Effect.fnUntraced(function* (chainId: number, { used = true, receipt = null as unknown } = {}) {
+const witnessOn = Effect.fnUntraced(function* (
+  chainId: number,
+  { used = true as boolean | string, receipt = null as unknown } = {}
+) {
   const asked: Array<string> = []
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
@@ -18,7 +21,8 @@ const witnessOn = Effect.fnUntraced(function* (chainId: number, { used = true, r
     request.on("end", () => {
       const { id, method } = JSON.parse(Buffer.concat(chunks).toString())
       asked.push(method)
-      const chain = method === "eth_chainId" ? `0x${chainId.toString(16)}` : `0x${(used ? "1" : "0").padStart(64, "0")}`
+      const state = typeof used === "string" ? used : `0x${(used ? "1" : "0").padStart(64, "0")}`
+      const chain = method === "eth_chainId" ? `0x${chainId.toString(16)}` : state
       const result = method === "eth_getTransactionReceipt" ? receipt : chain
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
     })
@@ -48,22 +52,30 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const wanted = settlement()
-      const receipt = (status: string, amount: bigint) => ({
+      const { authorization: one } = wanted
+      const receipt = (status: string, amount: bigint, nonce = one.nonce) => ({
         transactionHash: transaction,
         blockHash: transaction,
         blockNumber: "0x5",
         status,
-        logs: [
-          { ...PlayedNode.transferred(wanted.authorization, amount), logIndex: "0x1", transactionHash: transaction }
-        ]
+        logs: [PlayedNode.use({ ...one, nonce }), PlayedNode.transferred(one, amount)].map((log, index) => ({
+          ...log,
+          logIndex: `0x${index}`,
+          transactionHash: transaction
+        }))
       })
-      const contradicts = (chain: { readonly used?: boolean; readonly receipt?: unknown }) =>
-        Effect.flatMap(witnessOn(84_532, chain), ({ witness }) => witness.contradicts(wanted, transaction))
+      const contradicts = (chain: { readonly used?: boolean | string; readonly receipt?: unknown }, settled = wanted) =>
+        Effect.flatMap(witnessOn(84_532, chain), ({ witness }) => witness.contradicts(settled, transaction))
       assert.isFalse(yield* contradicts({ receipt: receipt("0x1", 10_000n) }))
       assert.isFalse(yield* contradicts({ receipt: null }))
       assert.isTrue(yield* contradicts({ used: false }))
       assert.isTrue(yield* contradicts({ receipt: receipt("0x1", 9_999n) }))
       assert.isTrue(yield* contradicts({ receipt: receipt("0x0", 10_000n) }))
+      const ofAnother = { receipt: receipt("0x1", 10_000n, `0x${"ee".repeat(32)}`) }
+      assert.isTrue(yield* contradicts(ofAnother), "it made the same payer's other payment")
+      // Permit2 names no nonce: whatever moved so much may have been it.
+      const used = `0x${"f".repeat(64)}`
+      assert.isFalse(yield* contradicts({ ...ofAnother, used }, permitted()))
     })
 )
 
