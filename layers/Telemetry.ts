@@ -97,22 +97,26 @@ const unwritten = Layer.effectDiscard(
   })
 )
 
+/** How much may wait for whoever reads what is written, in bytes. Who has stopped, and holds the pipe open, would fill the memory. */
+const mostWaiting = 1_048_576
+
 /** Deno throws at whoever writes what has no room: a loop that logs would end with it. */
 const outlived = Layer.effect(
   Console.Console,
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
     const usual = yield* Console.Console
-    const attempt = (write: (...line: ReadonlyArray<unknown>) => void) => {
+    const attempt = (stream: NodeJS.WriteStream, write: (...line: ReadonlyArray<unknown>) => void) => {
       return (...line: ReadonlyArray<unknown>): void => {
         try {
-          write(...line)
+          if (stream.writableLength > mostWaiting) lost.updateUnsafe(1, context)
+          else write(...line)
         } catch {
           lost.updateUnsafe(1, context)
         }
       }
     }
-    const written = { log: attempt(usual.log), error: attempt(usual.error) }
+    const written = { log: attempt(process.stdout, usual.log), error: attempt(process.stderr, usual.error) }
     return Object.assign(Object.create(usual), written) as Console.Console
   })
 )

@@ -50,3 +50,15 @@ it.live("a process outlives whoever read its log", () =>
     assert.isAtLeast(Number(printed), 9)
   })
 )
+
+it.live("a process whose log nobody reads, though it could be read, keeps no more of it than a little", () =>
+  Effect.gen(function* () {
+    const child = spawn(process.execPath, [owner, "1000000"], { stdio: ["ignore", "pipe", "pipe"] })
+    const [printed] = yield* Effect.promise(() => once(child.stdout, "data"))
+    // What is held holds the process as well.
+    child.stderr.resume()
+    const [code] = yield* Effect.promise(() => once(child, "close"))
+    assert.strictEqual(code, 0)
+    assert.strictEqual(String(printed).trim(), "8", "one that was being written, and one that waited")
+  })
+)
