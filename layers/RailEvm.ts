@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Ref, Schema } from "effect"
+import { DateTime, Duration, Effect, Layer, Ref, Schema } from "effect"
 import type { Settlement } from "#domain/ChainSettlement.ts"
 import { Currency } from "#domain/Money.ts"
 import { assetOf, caip2, parseAddress } from "#domain/Network.ts"
@@ -18,7 +18,7 @@ export { config, type EvmOptions } from "./RailEvm/Options.ts"
 /** The node is on another chain than we are paid on. `message` is a sentence for the operator. */
 export class WrongChain extends Schema.TaggedError<WrongChain>()("WrongChain", { message: Schema.String }) {}
 
-/** How many seconds ago the newest block may have been when a payment is brought. Base has one every two. */
+/** How many seconds ago the newest block may have been while something waits for the next one. Base has one every two. */
 const oldest = 60n
 
 /** Our own rail: a key of ours brings authorisations to an EVM chain and pays the gas. */
@@ -71,10 +71,17 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
     return yield* new RailUnavailable({ reason: why.reason })
   })
 
-  /** What a chain that stands still, or a node that does, says of payers may have been so long ago, and nothing gets into a block. */
-  const unlessOld = Effect.fnUntraced(function* ({ number, timestamp }: Rpc.Block) {
-    const seconds = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000)) - timestamp
+  /**
+   * While a chain stands still, or a node does, calls would be served to nobody: what it says of payers may have been so long ago, and
+   * nothing gets into a block. Only what waits for one tells such a chain from one that makes a block when there is something for it.
+   */
+  const unlessStill = Effect.fnUntraced(function* ({ number, timestamp }: Rpc.Block) {
+    const now = yield* DateTime.now
+    const seconds = BigInt(Math.floor(DateTime.toEpochMillis(now) / 1000)) - timestamp
     if (seconds <= oldest) return
+    const count = yield* rpc.transactionCount(transactions.relayer, "latest")
+    const before = DateTime.subtractDuration(now, Duration.seconds(Number(oldest)))
+    if (!(yield* transactions.waitsSince(DateTime.toDate(before), count))) return
     const facts = { block: number, seconds }
     return yield* turnAway({ reason: "the node has had no new block for too long", facts, alerts: true })
   })
@@ -89,7 +96,7 @@ export const make = Effect.fnUntraced(function* (options: EvmOptions) {
       const [, obstacle, cost] = yield* Effect.all([ready, chain.obstacle(move, authorization, amount), quote(move)], {
         concurrency: 3
       })
-      yield* unlessOld(cost.head)
+      yield* unlessStill(cost.head)
       if (obstacle !== undefined) return yield* refuse(obstacle)
       if (cost._tag === "Reverts") return yield* refuse(Chain.reasons(authorization).simulation)
       if (cost._tag === "Waits") return yield* turnAway(cost)

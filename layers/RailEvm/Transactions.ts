@@ -115,6 +115,17 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
   /** The nonce after the last one handed out; undefined before the first. */
   const nextNonce = Effect.map(Effect.orDie(next()), (row) => Option.getOrUndefined(row)?.next_nonce)
 
+  const open = SqlSchema.findOne({
+    Request: Schema.Struct({ count: Schema.BigInt, before: Schema.Date }),
+    Result: Schema.Struct({ waits: Schema.Boolean }),
+    execute: ({ before, count }) =>
+      sql`SELECT EXISTS (SELECT FROM chain_transactions WHERE chain_id = ${chainId} AND relayer = ${relayer}
+        AND nonce >= ${count} AND created_at < ${before} AND dropped_at IS NULL) AS waits`
+  })
+  /** Whether something was signed before that time, and is not in a block of a chain that counts so many transactions of ours. */
+  const waitsSince = (before: Date, count: bigint) =>
+    Effect.map(Effect.orDie(open({ before, count })), ({ waits }) => waits)
+
   const lockNonce = SqlSchema.findOne({
     Request: Schema.BigInt,
     Result: Schema.Struct({ next_nonce: Schema.BigInt }),
@@ -180,6 +191,6 @@ export const make = Effect.fnUntraced(function* (key: Redacted.Redacted, chainId
     yield* sql`UPDATE chain_transactions SET dropped_at = ${now} WHERE settlement_id = ${settlement} AND dropped_at IS NULL`
   }, Effect.orDie)
 
-  return { relayer, of, signedSince, nextNonce, at, first, replace, blank, drop }
+  return { relayer, of, signedSince, nextNonce, waitsSince, at, first, replace, blank, drop }
 })
 export type Transactions = Effect.Success<ReturnType<typeof make>>

@@ -10,6 +10,7 @@ import { authorization } from "../services/ChainSettlementsHarness.ts"
 import { setClock } from "../services/SetClock.ts"
 import { listening } from "./Listening.ts"
 import { keyOf, options } from "./RailEvmHarness.ts"
+import { settlement } from "./RailFacilitatorHarness.ts"
 
 const block = {
   number: "0x64",
@@ -86,25 +87,50 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("that payments are turned a
     })
   )
 
-  it.effect("is told of a node without a new block for more than a minute, whatever it says of the payer", () =>
+  it.effect(
+    "is told of a node without a new block since a minute, for as long as something of ours waits for one",
+    () =>
+      Effect.gen(function* () {
+        const { keep, told } = telling()
+        const sending = { eth_getTransactionCount: "0x0", eth_sendRawTransaction: `0x${"dd".repeat(32)}` }
+        const rich = { eth_getBalance: "0xde0b6b3a7640000", ...sending }
+        const { settle, verify } = yield* railOn(rich)
+        const poorly = yield* railOn({ ...rich, eth_call: `0x${"0".repeat(64)}` })
+        const mined = yield* railOn({ ...rich, eth_getTransactionCount: "0x1" })
+        yield* TestClock.setTime(250_000)
+        // A chain that makes a block only when there is something for it.
+        yield* verify(authorization())
+        assert.strictEqual((yield* settle(settlement()))._tag, "Pending")
+        yield* TestClock.setTime(310_000)
+        yield* verify(authorization())
+        assert.strictEqual((yield* Effect.flip(poorly.verify(authorization())))._tag, "AUTHORIZATION_REFUSED")
+        yield* TestClock.setTime(310_001)
+        yield* mined.verify(authorization())
+        yield* Effect.gen(function* () {
+          for (const rail of [verify, poorly.verify]) {
+            const error = yield* Effect.flip(rail(authorization()))
+            assert.strictEqual(error._tag, "RAIL_UNAVAILABLE")
+            assert.strictEqual(error.reason, "the node has had no new block for too long")
+          }
+        }).pipe(Effect.provide(keep))
+        const alert = "ALERT: Payments are turned away: the node has had no new block for too long"
+        assert.deepStrictEqual(told, [alert, alert], "by each")
+      })
+  )
+
+  it.effect("is not told where blocks come, though something of ours has waited for long", () =>
     Effect.gen(function* () {
-      const { keep, told } = telling()
-      const rich = { eth_getBalance: "0xde0b6b3a7640000" }
-      const { verify } = yield* railOn(rich)
-      const poorly = yield* railOn({ ...rich, eth_call: `0x${"0".repeat(64)}` })
-      yield* TestClock.setTime(260_999)
+      const block = { ...(answers["eth_getBlockByNumber"] as object), timestamp: `0x${(290).toString(16)}` }
+      const sending = { eth_getTransactionCount: "0x0", eth_sendRawTransaction: `0x${"dd".repeat(32)}` }
+      const { settle, verify } = yield* railOn({
+        eth_getBalance: "0xde0b6b3a7640000",
+        ...sending,
+        eth_getBlockByNumber: block
+      })
+      yield* TestClock.setTime(230_000)
+      yield* settle(settlement())
+      yield* TestClock.setTime(350_000)
       yield* verify(authorization())
-      assert.strictEqual((yield* Effect.flip(poorly.verify(authorization())))._tag, "AUTHORIZATION_REFUSED")
-      yield* TestClock.setTime(261_000)
-      yield* Effect.gen(function* () {
-        for (const rail of [verify, poorly.verify]) {
-          const error = yield* Effect.flip(rail(authorization()))
-          assert.strictEqual(error._tag, "RAIL_UNAVAILABLE")
-          assert.strictEqual(error.reason, "the node has had no new block for too long")
-        }
-      }).pipe(Effect.provide(keep))
-      const alert = "ALERT: Payments are turned away: the node has had no new block for too long"
-      assert.deepStrictEqual(told, [alert, alert], "by each")
     })
   )
 })
