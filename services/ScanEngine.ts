@@ -78,11 +78,16 @@ export class ScanEngine extends Context.Service<
   )
 }
 
+/** Whether it was the certificate, of all that may be wrong with TLS: sites speak older versions, or HTTP/2 and nothing else. */
+const isOfCertificate = (code: string) => !/^(?:ERR_SSL|EPROTO)/.test(code)
+
 const reasonOf = ({ detail, reason }: NoAnswer) => {
   const said = detail === "" ? "" : `: ${detail}`
   switch (reason) {
-    case "tls":
-      return `The site's certificate is not valid, and http does not answer${said}.`
+    case "tls": {
+      const what = isOfCertificate(detail) ? "The site's certificate is not valid" : "TLS with the site fails"
+      return `${what}, and http does not answer${said}.`
+    }
     case "timeout":
     case "deadline":
       return `The site did not answer in time${said}.`

@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
+import { once } from "node:events"
 import type { ServerResponse } from "node:http"
+import { type AddressInfo, createServer } from "node:net"
 import { gzipSync } from "node:zlib"
 import { cpuTime } from "../domain/CpuTime.ts"
+import { ScanEngine } from "#services/ScanEngine.ts"
 import * as Fixture from "../shops/Fixture.ts"
 import { page, productNode, send, wares } from "../shops/Storefront.ts"
 import * as WellBuilt from "../shops/WellBuilt.ts"
-import { type ScanOptions, scanOf } from "./ScanEngineHarness.ts"
+import { engine, type ScanOptions, scanOf } from "./ScanEngineHarness.ts"
 import { setClock } from "./SetClock.ts"
 
 /** What every scan must keep to, whatever the site does. */
@@ -31,6 +34,23 @@ const insideBudget = Effect.fnUntraced(function* (
   assert.isAtMost(found.requests.length, requests)
   return found
 })
+
+/** Refuses every handshake, as who speaks another version of TLS does, and answers nothing over http. */
+const refusingTls = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined)
+      socket.once("data", ([first]: Uint8Array) => {
+        if (first === 0x16) socket.end(Uint8Array.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28))
+        else socket.destroy()
+      })
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return { server, port: (server.address() as AddressInfo).port }
+  }),
+  ({ server }) => Effect.sync(() => server.close())
+)
+
 /** Limits in virtual time, in which nothing waits for its turn. */
 const timed = (limits: { readonly duration: Duration.Input; readonly perRequest: Duration.Input }) => ({
   duration: Duration.fromInputUnsafe(limits.duration),
@@ -157,6 +177,20 @@ describe("a scan of a hostile site", () => {
       const found = yield* insideBudget(shop)
       assert.deepStrictEqual(asked, [])
       assert.strictEqual(statusOf(found, "guest_checkout"), "unknown")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not told that its certificate is not valid where the two do not agree on TLS", () =>
+    Effect.gen(function* () {
+      const { port } = yield* refusingTls
+      const scanning = Effect.gen(function* () {
+        const { scan } = yield* ScanEngine
+        const site = { domain: `127.0.0.1:${port}`, home: new URL(`https://127.0.0.1:${port}/`) }
+        return yield* scan(site, { merchant_category: null })
+      })
+      const found = yield* Effect.provide(scanning, engine([`127.0.0.1:${port}`]))
+      assert.strictEqual(found.status, "failed")
+      assert.match(found.error_message ?? "", /^TLS with the site fails, and http does not answer: ERR_SSL\S+\.$/)
     }).pipe(Effect.scoped)
   )
 })
