@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import { brief, call, closeAll, gatewayTo, httpOrigin, standStill, tcpOrigin } from "./PublicHttpHarness.ts"
+import { brief, call, closeAll, gatewayTo, httpOrigin, rawCall, standStill, tcpOrigin } from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
 
@@ -88,6 +88,18 @@ describe("a hostile or broken origin", () => {
     const { events, port } = await gatewayTo(origin)
     assert.strictEqual((await call(port)).status, 502)
     assert.deepStrictEqual(events, ["BadResponse"])
+  })
+
+  it("that answers with nearly 32 KB of headers is heard, more than Node takes unless it is told", async () => {
+    const fields = "x-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(795)
+    const { port: origin } = await tcpOrigin((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\n${fields}content-length: 2\r\n\r\nok`)
+    )
+    assert.isAbove(fields.length, 31_000)
+    const { events, port } = await gatewayTo(origin)
+    const text = await rawCall(port, "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").closed()
+    assert.isTrue(text.endsWith("\r\n\r\nok"))
+    assert.deepStrictEqual(events, ["headers 200", "complete"])
   })
 
   it("that drips informational answers does not stretch the timeout", async () => {
