@@ -1,52 +1,23 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { formatWithOptions } from "node:util"
 import { toTypeId } from "#domain/Ids.ts"
-import * as BusMemory from "#layers/BusMemory.ts"
-import * as Node from "#layers/Node.ts"
 import * as Postgres from "#layers/Postgres.ts"
-import { Bootstrap } from "#services/Bootstrap.ts"
 import { Credentials } from "#services/Credentials.ts"
 import { Database } from "#services/Database.ts"
-import { Deployment } from "#services/Deployment.ts"
 import { Ledger } from "#services/Ledger.ts"
 import { newUuid } from "#services/NewId.ts"
-import { Tenants } from "#services/Tenants.ts"
-import * as Help from "../src/cli/Help.ts"
-import { turnpike } from "../src/cli/Turnpike.ts"
-
-type Environment = Readonly<Record<string, string>>
+import { addressOf, type Environment, office, run, Test } from "./cliOffice.ts"
 
 /** A directory of one's own until the test ends. */
 const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "turnpike-cli-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
-
-/** A command in this process: whether it failed, why, and what it wrote where. */
-const run = Effect.fnUntraced(function* (env: Environment, ...words: ReadonlyArray<string>) {
-  const written = { out: "", error: "" }
-  const writer =
-    (where: "out" | "error") =>
-    (...parts: ReadonlyArray<unknown>) => {
-      written[where] += `${formatWithOptions({ colors: false }, ...parts)}\n`
-    }
-  const exit = yield* Command.runWith(turnpike, { version: "test" })(words).pipe(
-    Effect.provideService(Console.Console, { ...globalThis.console, log: writer("out"), error: writer("error") }),
-    Effect.provide(
-      Layer.mergeAll(NodeServices.layer, Help.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))
-    ),
-    Effect.exit
-  )
-  return { ...written, failed: Exit.isFailure(exit), why: Exit.isFailure(exit) ? Node.reasonOf(exit.cause) : "" }
-})
 
 /** What a person sees who types this in that directory, in a shell that knows nothing else of Turnpike. */
 const typed = (cwd: string, env: Environment, ...words: ReadonlyArray<string>) =>
@@ -166,26 +137,6 @@ describe("the command line", () => {
       assert.deepStrictEqual(readdirSync(cwd), [])
     })
   )
-})
-
-const addressOf = ({ config }: Database["Service"]) => (config.url === undefined ? "" : Redacted.value(config.url))
-
-const deployment = Layer.succeed(Deployment, {
-  environment: "sandbox",
-  publicUrl: "http://localhost:4020",
-  scannerUrl: "http://localhost:4020"
-})
-const Test = Bootstrap.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Credentials.layer, Tenants.layer)),
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, BusMemory.layer)),
-  Layer.provideMerge(Layer.mergeAll(Postgres.layerTest, deployment))
-)
-
-/** The first tenant of the database that `DATABASE_URL` leads to, and what an operator does there. */
-const office = Effect.gen(function* () {
-  const { tenant_id } = yield* (yield* Bootstrap).ensure
-  const env = { DATABASE_URL: addressOf(yield* Database) }
-  return { env, tenant_id, type: (...words: ReadonlyArray<string>) => run(env, ...words) }
 })
 
 layer(Test, { excludeTestServices: true, timeout: "60 seconds" })("an operator", (it) => {
