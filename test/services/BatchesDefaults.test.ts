@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { Batches } from "#services/Batches.ts"
 import { Wallets } from "#services/Wallets.ts"
 import { accountOf, balance, broken, claims, item, paying, platform, replays } from "./BatchesHarness.ts"
@@ -25,6 +26,25 @@ layer(platform)("the key of an item that is paid by default", (it) => {
       assert.deepStrictEqual((yield* create).batch.transfers, replays(first.transfers))
       assert.deepStrictEqual([yield* balance(purse), yield* balance(till), yield* balance(id)], [7n, 1_000n, 3n])
       assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
+  it.effect("stands a day later for what is paid then, by whoever pays by then", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches
+      const wallets = yield* Wallets
+      const { caller, purse, till } = yield* paying(10n)
+      const friend = yield* accountOf(caller)
+      const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      const create = batches.create(caller, { transfers: [item(id, 1n, { idempotency_key: "day" })] }, claims(caller))
+      yield* create
+      yield* wallets.fund(caller, till, { amount: 1_000n, currency: "USDC" })
+      yield* wallets.freeze(caller, purse, "test")
+      yield* TestClock.adjust("24 hours")
+      const { completed, replayed, transfers } = (yield* create).batch
+      assert.deepStrictEqual([completed, replayed], [1, 0])
+      assert.deepStrictEqual((yield* create).batch.transfers, replays(transfers))
+      assert.deepStrictEqual([yield* balance(purse), yield* balance(till), yield* balance(id)], [9n, 999n, 2n])
     })
   )
 
