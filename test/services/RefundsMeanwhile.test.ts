@@ -52,4 +52,21 @@ layer(platform, { timeout: "60 seconds" })("a refund that is made while somebody
       })
     )
   }
+
+  it.effect("that was owed is paid at once all the same, beside another refund of that transfer", () =>
+    Effect.gen(function* () {
+      const { resolveDue } = yield* Disputes
+      const { retryDue } = yield* Refunds
+      const { caller, id, payer, receiver } = yield* paid
+      yield* dispute(caller, id, { amount_disputed: 40_000_000n })
+      const giveBack = yield* empty(caller, receiver)
+      yield* TestClock.adjust("30 days")
+      yield* resolveDue
+      yield* giveBack(hundred)
+      yield* TestClock.adjust("1 hour")
+      yield* interrupted(retryDue, reading.refund, refund(caller, id, 30_000_000n))
+      assert.strictEqual(yield* available(caller, payer), 70_000_000n)
+      yield* sound
+    })
+  )
 })
