@@ -64,6 +64,15 @@ layer(serverOf("sandbox"), options)("requests behind one another on a connection
     })
   )
 
+  it.effect("are not answered by the refusal of a CONNECT that stands behind them", () =>
+    Effect.gen(function* () {
+      const { port, transfer } = yield* scene
+      const tunnel = "CONNECT shop.example:443 HTTP/1.1\r\nHost: shop.example:443\r\n\r\n"
+      const [first = 0] = statuses(yield* raw(port, transfer() + tunnel, 2))
+      assert.include([0, 201], first)
+    })
+  )
+
   it.effect("are a hundred at most that wait: a connection with more of them is cut", () =>
     Effect.gen(function* () {
       const { port } = yield* scene
