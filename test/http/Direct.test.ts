@@ -87,6 +87,8 @@ layer(serverOf("sandbox"), { excludeTestServices: true, timeout: "60 seconds" })
           of("{}", { ...plain, authorization: `Bearer ${reader.key}` }),
           of("{}", { ...plain, authorization: `Bearer pk_live_${"a".repeat(32)}` }),
           of("{}", { ...plain, "content-type": "text/plain" }),
+          of(JSON.stringify(transfer), { ...plain, "content-encoding": "gzip" }),
+          of(JSON.stringify({ ...transfer, memo: "x".repeat(1_048_576) })),
           of(JSON.stringify(transfer), { ...plain, "idempotency-key": "one", "x-idempotency-key": "two" }),
           of(JSON.stringify(transfer), { ...plain, "idempotency-key": "x".repeat(256) })
         ]
