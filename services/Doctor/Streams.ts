@@ -72,7 +72,7 @@ export const promises = (sql: SqlClient.SqlClient): ReadonlyArray<Assurance> => 
       ) s FULL JOIN (
         SELECT tenant_id, count(*) FILTER (WHERE type = 'stream.started') AS started,
           count(*) FILTER (WHERE type = 'stream.ended') AS ended,
-          count(DISTINCT (type, data #>> '{stream,id}')) AS different
+          count(DISTINCT type || (data #>> '{stream,id}')) AS different
         FROM events WHERE type IN ('stream.started', 'stream.ended') GROUP BY 1
       ) e USING (tenant_id)
       WHERE s.started IS DISTINCT FROM e.started OR s.ended <> e.ended OR e.different <> e.started + e.ended LIMIT 10`

@@ -70,6 +70,7 @@ const damages: ReadonlyArray<Damage> = [
   [streamSums, "UPDATE transfers SET stream_id = gen_random_uuid() WHERE type = 'stream_start'"],
   [streamTold, "DELETE FROM events WHERE type = 'stream.started'"],
   [streamTold, "DELETE FROM events WHERE type = 'stream.ended'"],
+  [streamTold, "UPDATE events SET data = '{}' WHERE type = 'stream.ended'"],
   [refunded, "UPDATE transfers SET refunded_amount = refunded_amount - 1 WHERE refunded_amount > 0"],
   [refunded, "DELETE FROM refunds"],
   [

@@ -55,7 +55,10 @@ const homeReachable = ({ domain, home, tlsFailure, transport }: SiteFacts): Answ
   const id = "home_reachable"
   const seen = evidence(home, home.headers.get("server") === undefined ? null : `server: ${home.headers.get("server")}`)
   if (transport === "plain") {
-    const why = tlsFailure?.failure === "tls" ? "its certificate is not valid" : "https does not answer"
+    const why =
+      tlsFailure?.failure === "tls"
+        ? "TLS with it fails, of which its certificate is the usual reason"
+        : "https does not answer"
     return {
       id,
       status: "fail",
