@@ -14,19 +14,22 @@ const logsIn = Effect.fnUntraced(function* (email: string, password: string) {
   return opened._tag === "Success"
 })
 const password = "correct horse battery staple"
+/** The words that make a user whose password is read. */
+const creating = (email: string, tenant: string, role: string) =>
+  ["user", "create", email, "--tenant", tenant, "--role", role, "--password-stdin"] as const
 
 layer(Test, { excludeTestServices: true, timeout: "120 seconds" })("an operator", (it) => {
   it.effect("makes a user whose password is read and never shown, and who is listed", () =>
     Effect.gen(function* () {
       const { tell, tenant_id, type } = yield* office
-      const words = ["user", "create", "ada@acme.example", "--tenant", tenant_id, "--role", "member"]
-      const short = yield* tell("elevenchars\n", ...words, "--password-stdin")
+      const words = creating("ada@acme.example", tenant_id, "member")
+      const short = yield* tell("elevenchars\n", ...words)
       assert.deepStrictEqual([short.out, short.why], ["", "a password has 12 to 200 characters"])
-      const { failed, out, why } = yield* tell(`${password}\nanother line\n`, ...words, "--password-stdin")
+      const { failed, out, why } = yield* tell(`${password}\nanother line\n`, ...words)
       assert.isFalse(failed, why)
       assert.match(out, /^user {6}usr_\w+\npassword {2}as given\n$/)
       assert.isTrue(yield* logsIn("ada@acme.example", password))
-      const again = yield* tell(`${password}\n`, ...words, "--password-stdin")
+      const again = yield* tell(`${password}\n`, ...words)
       assert.deepStrictEqual([again.out, again.why], ["", "there is a user ada@acme.example already"])
       const listed = yield* type("user", "list", "--tenant", tenant_id)
       assert.match(listed.out, /^usr_\w+ {2}member {2}ada@acme\.example\n/)
@@ -37,17 +40,7 @@ layer(Test, { excludeTestServices: true, timeout: "120 seconds" })("an operator"
     Effect.gen(function* () {
       const { tell, tenant_id, type } = yield* office
       const email = "bob@acme.example"
-      yield* tell(
-        `${password}\n`,
-        "user",
-        "create",
-        email,
-        "--tenant",
-        tenant_id,
-        "--role",
-        "viewer",
-        "--password-stdin"
-      )
+      yield* tell(`${password}\n`, ...creating(email, tenant_id, "viewer"))
       const sessions = yield* UserSessions
       const { refresh_token } = yield* sessions.open({ email, password }, "a test")
       const { out, why } = yield* type("user", "password", email)
@@ -64,17 +57,7 @@ layer(Test, { excludeTestServices: true, timeout: "120 seconds" })("an operator"
     Effect.gen(function* () {
       const { tell, tenant_id, type } = yield* office
       const email = "eve@acme.example"
-      yield* tell(
-        `${password}\n`,
-        "user",
-        "create",
-        email,
-        "--tenant",
-        tenant_id,
-        "--role",
-        "admin",
-        "--password-stdin"
-      )
+      yield* tell(`${password}\n`, ...creating(email, tenant_id, "admin"))
       assert.isTrue(yield* logsIn(email, password))
       const { out } = yield* type("user", "remove", email)
       assert.match(out, /^usr_\w+ is removed\n$/)

@@ -6,14 +6,21 @@ import { Wallets } from "#services/Wallets.ts"
 import { accountOf, balance, broken, claims, item, paying, platform, replays } from "./BatchesHarness.ts"
 import { tenant, walletOf } from "./WalletsHarness.ts"
 
+/** A payer and a friend's wallet, and what makes another wallet of the payer's pay from then on. */
+const scene = Effect.gen(function* () {
+  const wallets = yield* Wallets
+  const { caller, purse, till } = yield* paying(10n)
+  const friend = yield* accountOf(caller)
+  const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+  const funded = wallets.fund(caller, till, { amount: 1_000n, currency: "USDC" })
+  return { another: Effect.andThen(funded, wallets.freeze(caller, purse, "test")), caller, friend, id, purse, till }
+})
+
 layer(platform)("the key of an item that is paid by default", (it) => {
   it.effect("stands for the transfer it made, although another wallet would pay by now", () =>
     Effect.gen(function* () {
       const batches = yield* Batches
-      const wallets = yield* Wallets
-      const { caller, purse, till } = yield* paying(10n)
-      const friend = yield* accountOf(caller)
-      const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      const { another, caller, friend, id, purse, till } = yield* scene
       const transfers = [
         item(id, 1n, { idempotency_key: "wallet" }),
         { to_account_id: friend, amount: 2n, currency: "USDC" as const, idempotency_key: "account" },
@@ -21,8 +28,7 @@ layer(platform)("the key of an item that is paid by default", (it) => {
       ]
       const create = batches.create(caller, { transfers }, claims(caller))
       const first = (yield* create).batch
-      yield* wallets.fund(caller, till, { amount: 1_000n, currency: "USDC" })
-      yield* wallets.freeze(caller, purse, "test")
+      yield* another
       assert.deepStrictEqual((yield* create).batch.transfers, replays(first.transfers))
       assert.deepStrictEqual([yield* balance(purse), yield* balance(till), yield* balance(id)], [7n, 1_000n, 3n])
       assert.deepStrictEqual(yield* broken, [])
@@ -32,14 +38,10 @@ layer(platform)("the key of an item that is paid by default", (it) => {
   it.effect("stands a day later for what is paid then, by whoever pays by then", () =>
     Effect.gen(function* () {
       const batches = yield* Batches
-      const wallets = yield* Wallets
-      const { caller, purse, till } = yield* paying(10n)
-      const friend = yield* accountOf(caller)
-      const { id } = yield* walletOf(caller, { owner_type: "account", owner_id: friend })
+      const { another, caller, id, purse, till } = yield* scene
       const create = batches.create(caller, { transfers: [item(id, 1n, { idempotency_key: "day" })] }, claims(caller))
       yield* create
-      yield* wallets.fund(caller, till, { amount: 1_000n, currency: "USDC" })
-      yield* wallets.freeze(caller, purse, "test")
+      yield* another
       yield* TestClock.adjust("24 hours")
       const { completed, replayed, transfers } = (yield* create).batch
       assert.deepStrictEqual([completed, replayed], [1, 0])

@@ -9,6 +9,19 @@ import { available, dispute, empty, hundred, paid, platform, refund, services, s
 
 const reading = { transfer: "t.refunds_version", refund: "FROM refunds r WHERE r.id = " } as const
 
+/** A transfer of which 40.00 are owed to its payer, whose refund is due: there was nothing to pay it from. */
+const owed = Effect.gen(function* () {
+  const { resolveDue } = yield* Disputes
+  const { caller, id, payer, receiver } = yield* paid
+  yield* dispute(caller, id, { amount_disputed: 40_000_000n })
+  const giveBack = yield* empty(caller, receiver)
+  yield* TestClock.adjust("30 days")
+  yield* resolveDue
+  yield* giveBack(hundred)
+  yield* TestClock.adjust("1 hour")
+  return { caller, id, payer }
+})
+
 layer(platform, { timeout: "60 seconds" })("a refund that is made while somebody looks at its transfer", (it) => {
   it.effect("leaves a dispute that is opened all that was not refunded, which it awards", () =>
     Effect.gen(function* () {
@@ -25,15 +38,8 @@ layer(platform, { timeout: "60 seconds" })("a refund that is made while somebody
   for (const thing of ["transfer", "refund"] as const) {
     it.effect(`is not made again by a process that slept through its lease before it read the ${thing}`, () =>
       Effect.gen(function* () {
-        const { resolveDue } = yield* Disputes
+        const { caller, id, payer } = yield* owed
         const { retryDue } = yield* Refunds
-        const { caller, id, payer, receiver } = yield* paid
-        yield* dispute(caller, id, { amount_disputed: 40_000_000n })
-        const giveBack = yield* empty(caller, receiver)
-        yield* TestClock.adjust("30 days")
-        yield* resolveDue
-        yield* giveBack(hundred)
-        yield* TestClock.adjust("1 hour")
         const elsewhere = yield* Layer.build(Layer.fresh(services))
         const byAnother = Effect.gen(function* () {
           yield* TestClock.adjust("2 minutes")
@@ -55,15 +61,8 @@ layer(platform, { timeout: "60 seconds" })("a refund that is made while somebody
 
   it.effect("that was owed is paid at once all the same, beside another refund of that transfer", () =>
     Effect.gen(function* () {
-      const { resolveDue } = yield* Disputes
+      const { caller, id, payer } = yield* owed
       const { retryDue } = yield* Refunds
-      const { caller, id, payer, receiver } = yield* paid
-      yield* dispute(caller, id, { amount_disputed: 40_000_000n })
-      const giveBack = yield* empty(caller, receiver)
-      yield* TestClock.adjust("30 days")
-      yield* resolveDue
-      yield* giveBack(hundred)
-      yield* TestClock.adjust("1 hour")
       yield* interrupted(retryDue, reading.refund, refund(caller, id, 30_000_000n))
       assert.strictEqual(yield* available(caller, payer), 70_000_000n)
       yield* sound
