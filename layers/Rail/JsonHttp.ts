@@ -19,6 +19,9 @@ export interface JsonAnswer {
   readonly repeated: boolean
 }
 
+/** There was an answer, and more of it than is read. */
+export class AnswerTooLarge extends RailUnavailable {}
+
 /**
  * One question in JSON to a server the operator named. A server that asks for patience (429) gets it, three times. Whatever else is no
  * answer is `RailUnavailable`, whose reason never shows the address: it may carry a key.
@@ -28,9 +31,12 @@ export const make = (http: PublicHttp["Service"]) =>
     const { method, timeout, url } = question
     const body = question.body === undefined ? null : new TextEncoder().encode(toJson(question.body))
     const headers = ["accept", "application/json", ...(body === null ? [] : ["content-type", "application/json"])]
-    const ask = http
-      .request({ method, url, body, timeout, headers: [...headers, ...(question.headers ?? [])] })
-      .pipe(Effect.mapError(({ reason }) => new RailUnavailable({ reason: noAnswer(reason) })))
+    const ask = http.request({ method, url, body, timeout, headers: [...headers, ...(question.headers ?? [])] }).pipe(
+      Effect.mapError(({ reason }) => {
+        const said = { reason: `no answer: ${reason}` }
+        return reason === "TooLarge" ? new AnswerTooLarge(said) : new RailUnavailable(said)
+      })
+    )
     let answer = yield* ask
     const repeated = answer.status === 429
     for (let patience = 0; patience < 3 && answer.status === 429; patience++) {
@@ -41,10 +47,6 @@ export const make = (http: PublicHttp["Service"]) =>
     const parsed = parse(new TextDecoder().decode(answer.body))
     return { status: answer.status, body: Option.getOrUndefined(parsed), repeated } satisfies JsonAnswer
   })
-
-const noAnswer = (reason: string) => `no answer: ${reason}`
-/** Whether there was an answer, and more of it than is read. */
-export const isTooLarge = ({ reason }: RailUnavailable): boolean => reason === noAnswer("TooLarge")
 
 const toJson = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect"
 import type { RailUnavailable } from "#services/Rail.ts"
 import type { Move, Search, Use } from "./Contracts.ts"
-import { isTooLarge } from "../Rail/JsonHttp.ts"
+import { AnswerTooLarge } from "../Rail/JsonHttp.ts"
 import { isSame, type Log, type Receipt, type Rpc, type RpcError, type Transaction } from "./Rpc.ts"
 
 /** In how many blocks logs are looked for by one question, where the node answers for as many. */
@@ -61,7 +61,7 @@ export const make = (rpc: Rpc) => {
   /** Whoever brings an authorisation may have written any number of logs beside its own, for a cent, so that no receipt is read. */
   const unlessTooLarge = (receipt: ReturnType<Rpc["receipt"]>) =>
     Effect.catchTag(receipt, "RAIL_UNAVAILABLE", (error) =>
-      isTooLarge(error) ? Effect.succeed("TooLarge" as const) : Effect.fail(error)
+      error instanceof AnswerTooLarge ? Effect.succeed("TooLarge" as const) : Effect.fail(error)
     )
   /** In the place of a receipt what a transaction wrote about this move. Those that did not go through wrote nothing. */
   const wroteIn = Effect.fnUntraced(function* (hash: string, { blockHash, blockNumber }: Transaction, move: Move) {

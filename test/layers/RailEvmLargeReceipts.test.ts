@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { Outcome, Settlement } from "#domain/ChainSettlement.ts"
-import { isTooLarge } from "#layers/Rail/JsonHttp.ts"
+import { AnswerTooLarge } from "#layers/Rail/JsonHttp.ts"
 import * as Chain from "#layers/RailEvm/Chain.ts"
 import * as Contracts from "#layers/RailEvm/Contracts.ts"
 import * as Rpc from "#layers/RailEvm/Rpc.ts"
 import { PublicHttp } from "#services/PublicHttp.ts"
 import { PublicHttpPolicy } from "#services/PublicHttp/Policy.ts"
-import { RailUnavailable } from "#services/Rail.ts"
 import { answering } from "./Answering.ts"
 import * as PlayedNode from "./PlayedNode.ts"
 import { permitted, settlement } from "./RailFacilitatorHarness.ts"
@@ -17,7 +16,7 @@ const stranger = `0x${"77".repeat(20)}`
 const transaction = `0x${"aa".repeat(32)}`
 const settled = (log: number): Outcome => ({ _tag: "Settled", transaction, log })
 const used: Outcome = { _tag: "Refused", reason: "invalid_exact_evm_nonce_already_used" }
-const large = new RailUnavailable({ reason: "no answer: TooLarge" })
+const large = new AnswerTooLarge({ reason: "" })
 
 /** A node that knows receipts only as something larger than is read, and what the chain on it says of a used authorisation. */
 const looking = Effect.fnUntraced(function* (wanted: Settlement) {
@@ -91,7 +90,8 @@ describe("a transaction that wrote more than is read of its receipt", () => {
           Context.get(http, PublicHttp)
         )
         const error = yield* Effect.flip(rpc.receipt(transaction))
-        assert.strictEqual(error._tag === "RAIL_UNAVAILABLE" && isTooLarge(error), tooLarge)
+        assert.strictEqual(error._tag, "RAIL_UNAVAILABLE")
+        assert.strictEqual(error instanceof AnswerTooLarge, tooLarge)
       }
     })
   )
