@@ -10,6 +10,7 @@ import {
   parentOf,
   patience,
   processes,
+  programOf,
   readText,
   signal,
   start as startProcess,
@@ -135,12 +136,17 @@ const isServerOf = (directory: string, pid: number) => {
 
 const isServer = (args: ReadonlyArray<string>) => (args[0] ?? "").endsWith("/postgres") && args.includes("-D")
 
-/** Sessions work in the cluster's directory. Where that may not be known, an orphan among sessions is taken for one. */
+/**
+ * Whoever of a server may still have its shared memory. They work in the cluster's directory, and are known by the name of the
+ * program: their arguments do not tell of one that has just been forked, nor of one that is just ending. Where the directory
+ * may not be known, an orphan among sessions is taken for one.
+ */
 const sessionsOf = (directory: string) =>
   processes().filter((pid) => {
-    if (!(commandLine(pid)[0] ?? "").startsWith("postgres:")) return false
+    if (programOf(pid) !== "postgres") return false
     const where = workingDirectory(pid)
-    return where === undefined ? !isServer(commandLine(parentOf(pid))) : where === directory
+    if (where !== undefined) return where === directory
+    return (commandLine(pid)[0] ?? "").startsWith("postgres:") && !isServer(commandLine(parentOf(pid)))
   })
 
 /** Who was asked to end, by whomever, has no reason of its own: the last one in its log would be some session's. */

@@ -103,6 +103,9 @@ export const startedAt = (pid: number): string | undefined => {
 
 export const parentOf = (pid: number): number => Number(status(pid)[1])
 
+/** The name of the program that a process runs, of which Linux keeps 15 bytes; empty when it is gone. */
+export const programOf = (pid: number): string => readProc(`${pid}/comm`).trimEnd()
+
 /** The arguments a process was started with; empty when it is gone. */
 export const commandLine = (pid: number): ReadonlyArray<string> => readProc(`${pid}/cmdline`).split("\0")
 

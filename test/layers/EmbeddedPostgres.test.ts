@@ -102,6 +102,23 @@ describe("EmbeddedPostgres", () => {
     })
   )
 
+  it.live("a process that a killed server had only just forked is ended with the sessions", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* remembering
+      const server = yield* start(dataDir)
+      const cluster = join(dataDir, "cluster")
+      // As Postgres is before it has told what it is for: by its arguments nobody would know it.
+      const forked = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("/bin/sh", ["-c", "printf postgres > /proc/$$/comm; read line"], { cwd: cluster })),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      yield* until(() => readFileSync(`/proc/${forked.pid}/comm`, "utf8") === "postgres\n")
+      process.kill(postmasterOf(dataDir), "SIGKILL")
+      yield* until(() => !isRunning(forked.pid ?? 0))
+      yield* Effect.retry(remembers(server), Schedule.spaced("5 millis"))
+    })
+  )
+
   it.live("a killed server is started again as soon as it can be, whatever kept it from that", () =>
     Effect.gen(function* () {
       const dataDir = yield* remembering
