@@ -13,6 +13,7 @@ import { HttpPolicy } from "#services/HttpPolicy.ts"
 import { monotonic, sleep } from "#services/RealTime.ts"
 import { upkeep } from "#services/Upkeep.ts"
 import * as DurationSetting from "./DurationSetting.ts"
+import * as Connections from "./Node/Connections.ts"
 import * as Lines from "./Node/Lines.ts"
 import * as OpenFiles from "./Node/OpenFiles.ts"
 import * as Starting from "./Node/Starting.ts"
@@ -104,25 +105,31 @@ const open = (maxConnections: number) => {
 }
 
 /** Puts `first` before whatever else listens for requests. */
-const interceptable = (server: Server, starting: (request: IncomingMessage, response: ServerResponse) => void) => {
+const interceptable = (
+  server: Server,
+  now: () => number,
+  starting: (request: IncomingMessage, response: ServerResponse) => void
+) => {
   const state = {
     stopping: false,
     first: undefined as ((q: IncomingMessage, a: ServerResponse) => boolean) | undefined
   }
   const emit = server.emit.bind(server)
+  const connections = Connections.make(server, now)
   const { cutStalled, end, take } = Lines.make((event, request, response) => {
     if (state.first?.(request, response) === true) return true
     if (state.first === undefined) starting(request, response)
     else emit(event, request, response)
     return false
-  })
+  }, connections)
+  server.on("connection", connections.opened).on("drop", connections.refused)
   const intercepting = (event: string, ...args: Array<unknown>): boolean => {
     if (event !== "request" && event !== "checkContinue") return emit(event, ...args)
     const [request, response] = args as [IncomingMessage, ServerResponse]
     return take(event, request, response)
   }
   server.emit = intercepting
-  return { cutStalled, end, state }
+  return { cutStalled, end, state, tellOfConnections: connections.tell }
 }
 
 const boundPort = (server: Server): number | undefined => {
@@ -149,8 +156,14 @@ const listener = Layer.unwrap(
     const place = { host: yield* host, port: yield* port }
     const configured = yield* address("TURNPIKE_PUBLIC_URL")
     const publicUrl = () => Option.getOrElse(configured, () => origin(place.host, boundPort(server) ?? place.port))
-    const { cutStalled, end, state } = interceptable(server, Starting.make(yield* environment, publicUrl))
-    const look = Effect.map(Clock.Clock, (clock) => cutStalled(monotonic(clock)))
+    const clock = yield* Clock.Clock
+    const now = () => monotonic(clock)
+    const starting = Starting.make(yield* environment, publicUrl)
+    const { cutStalled, end, state, tellOfConnections } = interceptable(server, now, starting)
+    const look = Effect.andThen(
+      Effect.sync(() => cutStalled(now())),
+      tellOfConnections
+    )
     yield* upkeep("Stalled connections could not be looked at", look, "5 seconds")
     yield* Effect.forkScoped(OpenFiles.watch)
 

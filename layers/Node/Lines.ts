@@ -11,6 +11,13 @@ const pipelined = 100
  */
 export const patience = { answer: Duration.seconds(15), ownRules: Duration.seconds(150) }
 
+/** Who wants to know whether something is asked on a connection. */
+interface Onlooker {
+  readonly asks: (socket: Socket) => void
+  readonly rests: (socket: Socket) => void
+}
+const nobody: Onlooker = { asks: () => {}, rests: () => {} }
+
 /** A connection and its requests. */
 interface Line {
   readonly waiting: Array<() => void>
@@ -54,7 +61,10 @@ const onContinue = (response: ServerResponse, told: () => void) => {
  * whose answer ends the connection is not carried out, because nobody would be told what became of it. `dispatch` says whether the
  * route that took the request has rules of its own for callers who are slow.
  */
-export const make = (dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean) => {
+export const make = (
+  dispatch: (event: string, request: IncomingMessage, response: ServerResponse) => boolean,
+  { asks, rests } = nobody
+) => {
   const lines = new Map<Socket, Line>()
   /** Those whose last answer was given: until they are closed Node goes on handing out what arrives on them. */
   const over = new WeakSet<Socket>()
@@ -74,6 +84,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
   const begin = (event: string, request: IncomingMessage, response: ServerResponse, line: Line) => {
     const { socket } = request
     line.answer = response
+    asks(socket)
     const mayFollow = response.shouldKeepAlive && !asksForUpgrade(request)
     // Whoever was never told to go on with its body may send its next request in its place, or the body after all: Node ends the
     // connection with such an answer by itself, Deno would read the one as the other.
@@ -85,7 +96,7 @@ export const make = (dispatch: (event: string, request: IncomingMessage, respons
       const isLast = !response.shouldKeepAlive || socket.writableEnded || socket.destroyed
       if (next !== undefined && !isLast) return next()
       line.answer = undefined
-      if (!isLast) return
+      if (!isLast) return rests(socket)
       over.add(socket)
       // Who took the connection away from us may have taken away as well what would tell us that it closes.
       lines.delete(socket)

@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import type { ServerResponse } from "node:http"
+import { connect, type Socket } from "node:net"
+import * as Node from "#layers/Node.ts"
+import { Deployment } from "#services/Deployment.ts"
+import { HttpListener } from "#services/HttpListener.ts"
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+const until = (met: () => boolean) => Effect.repeat(turn, { until: met })
+
+interface Caller {
+  readonly socket: Socket
+  readonly isGone: () => boolean
+  readonly read: () => string
+}
+
+/** A server with room for three, its callers, and what it was asked, which is answered when the test says so. */
+const scene = Effect.gen(function* () {
+  const said: Array<string> = []
+  const settings = ConfigProvider.fromUnknown({ PORT: "0", HOST: "127.0.0.1", TURNPIKE_MAX_CONNECTIONS: "3" })
+  const context = yield* Layer.build(Layer.fresh(Node.layer).pipe(Layer.provide(ConfigProvider.layer(settings)))).pipe(
+    Effect.provideService(Logger.CurrentLoggers, new Set([Logger.make(({ message }) => said.push(String(message)))]))
+  )
+  const { intercept, server } = Context.get(context, HttpListener)
+  const asked: Array<ServerResponse> = []
+  yield* intercept((_, response) => asked.push(response) > 0)
+  let heard = 0
+  for (const event of ["connection", "drop"]) server.on(event, () => heard++)
+  const port = Number(new URL(Context.get(context, Deployment).publicUrl).port)
+
+  const arrive = Effect.gen(function* () {
+    const before = heard
+    let [gone, read] = [false, ""]
+    const socket = connect(port, "127.0.0.1")
+    yield* Effect.addFinalizer(() => Effect.sync(() => void socket.destroy()))
+    socket.on("error", () => undefined).on("data", (chunk) => (read += chunk.toString()))
+    socket.once("close", () => (gone = true))
+    yield* until(() => heard > before)
+    return { socket, isGone: () => gone, read: () => read } satisfies Caller
+  })
+  const ask = Effect.fnUntraced(function* ({ socket }: Caller) {
+    const before = asked.length
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    yield* until(() => asked.length > before)
+    return asked[before] as ServerResponse
+  })
+  const isAnswered = Effect.fnUntraced(function* (caller: Caller) {
+    const response = yield* ask(caller)
+    response.end("done")
+    yield* until(() => caller.read().endsWith("done"))
+  })
+  return { arrive, ask, isAnswered, said }
+})
+
+const full =
+  "All 3 connections were taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: 0, newcomers that were cut off: 1"
+
+describe("when all connections are taken", () => {
+  it.effect("a newcomer gets the place of whoever has asked for nothing for longest", () =>
+    Effect.gen(function* () {
+      const { arrive, isAnswered } = yield* scene
+      const callers = [yield* arrive, yield* arrive]
+      yield* TestClock.adjust("100 millis")
+      callers.push(yield* arrive)
+      yield* until(() => callers.some(({ isGone }) => isGone()))
+      yield* Effect.forEach(callers.slice(1), isAnswered)
+      yield* isAnswered(yield* arrive)
+      assert.deepStrictEqual(
+        callers.map(({ isGone }) => isGone()),
+        [true, false, false]
+      )
+    })
+  )
+
+  it.effect("who has had an answer keeps its place for longer than who never asked", () =>
+    Effect.gen(function* () {
+      const { arrive, isAnswered } = yield* scene
+      const known = yield* arrive
+      yield* isAnswered(known)
+      const silent = yield* arrive
+      yield* TestClock.adjust("100 millis")
+      yield* isAnswered(yield* arrive)
+      yield* until(() => silent.isGone() || known.isGone())
+      assert.isFalse(known.isGone())
+      yield* isAnswered(yield* arrive)
+      yield* until(known.isGone)
+    })
+  )
+
+  it.effect("whose request is under way keeps it, a newcomer is cut off, and the operator is told once a minute", () =>
+    Effect.gen(function* () {
+      const { arrive, ask, said } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      const answers = yield* Effect.forEach(callers, ask)
+      yield* TestClock.adjust("1 hour")
+      for (let time = 0; time < 2; time++) {
+        const newcomer = yield* arrive
+        yield* until(newcomer.isGone)
+        yield* TestClock.adjust("10 seconds")
+      }
+      for (const answer of answers) answer.end("done")
+      yield* until(() => callers.every(({ read }) => read().endsWith("done")))
+      assert.deepStrictEqual(said, [full])
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(said.length, 2)
+    })
+  )
+
+  it.effect("a newcomer who was cut off finds a place when it comes again", () =>
+    Effect.gen(function* () {
+      const { arrive, isAnswered } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      yield* TestClock.adjust("100 millis")
+      const newcomer = yield* arrive
+      yield* until(newcomer.isGone)
+      yield* until(() => callers.some(({ isGone }) => isGone()))
+      yield* isAnswered(yield* arrive)
+    })
+  )
+
+  it.effect("nobody gives way who has only just come, or has only just been answered", () =>
+    Effect.gen(function* () {
+      const { arrive, isAnswered } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      yield* Effect.forEach(callers, isAnswered)
+      yield* TestClock.adjust("99 millis")
+      const newcomer = yield* arrive
+      yield* until(newcomer.isGone)
+      assert.isFalse(callers.some(({ isGone }) => isGone()))
+    })
+  )
+})
