@@ -82,7 +82,9 @@ export class ChainSettlements extends Context.Service<
           Effect.as(Effect.logWarning("The settlement rail gave no answer", { reason }), nothingKnown)
         ),
         // A bug of the rail says as little about the money as a lost connection.
-        Effect.catchDefect((defect) => Effect.as(Effect.logError("The settlement rail failed", defect), nothingKnown))
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("The settlement rail failed", defect), nothingKnown)),
+        // What the rail says by itself of its chain names the settlement as well.
+        (asking, { id }) => Effect.annotateLogs(asking, { settlement: id })
       )
       const askAndRecord = (row: ChainSettlement) =>
         Effect.flatMap(ask(row), (outcome) => records.record(row.id, row.attempts, outcome))

@@ -171,7 +171,9 @@ export class Settlements extends Context.Service<
         if (state === undefined) return
         const last_error = outcome === undefined ? answer.error : null
         if (state === "unresolved") yield* alert("a settlement is left to the operator", settlement, { last_error })
-        else if (last_error !== null) yield* Effect.logWarning("The settlement rail gave no answer", { last_error })
+        else if (last_error !== null) {
+          yield* Effect.logWarning("The settlement rail gave no answer", { id: settlement.id, last_error })
+        }
         const expected = outcome?._tag === "Pending" ? (outcome.again_at?.getTime() ?? 0) : 0
         const asked = outcome === undefined ? unanswered : settlement.attempts
         const pause =

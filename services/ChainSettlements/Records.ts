@@ -38,6 +38,9 @@ export const bookChainSettlement = companion<{ readonly id: string; readonly boo
 const columns = `id, payment_id, "authorization", amount, state, transaction, transfer_log, reason, attempts, due_at, give_up_at,
   booked_at, created_at`
 
+/** Of a settlement that the chain says nothing about, the operator hears with every so many questions: some ten minutes of them. */
+const toldEvery = 10
+
 /** The rows of settlements. Every change of state goes through the table of transitions, under the row's lock. */
 export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
   const sql = yield* SqlClient.SqlClient
@@ -160,7 +163,12 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
         }
         return row
       }
+      const isOpen = event === "sent" || event === "unanswered"
       if (state === "unresolved") yield* Effect.logError("ALERT: a settlement is left to the operator", { id })
+      else if (isOpen && row.attempts % toldEvery === 0) {
+        const { attempts, transaction } = row
+        yield* Effect.logWarning("A settlement on a chain has no outcome yet", { id, transaction, attempts })
+      }
       const pause = finalStates.includes(state) ? Duration.zero : Duration.millis(retryAfter(row.attempts, pauses))
       const next: ChainSettlement = {
         ...row,

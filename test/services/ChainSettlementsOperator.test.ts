@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Console, Effect, Exit, Metric, Option, Redacted, Ref } from "effect"
+import { ConfigProvider, Console, Effect, Exit, Logger, Metric, Option, Redacted, Ref, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Command } from "effect/cli"
 import { TestClock } from "effect/testing"
@@ -34,6 +34,22 @@ const stateOf = Effect.fnUntraced(function* (id: string) {
   return Option.getOrThrow(yield* (yield* ChainSettlements).get(id)).state
 })
 
+/** A settlement that is asked about for an hour of this, and what the log says meanwhile. */
+const anHourOf = Effect.fnUntraced(function* (behaviour: "silent" | "unavailable") {
+  const { reconcileDue, settle } = yield* ChainSettlements
+  const lines: Array<string> = []
+  const hearing = Logger.make(({ fiber, message }) => {
+    lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
+  })
+  yield* chain.does(behaviour)
+  const wanted = order()
+  const minute = Effect.andThen(TestClock.adjust("1 minute"), reconcileDue)
+  yield* Effect.andThen(settle(wanted), Effect.repeat(minute, { times: 59 })).pipe(
+    Effect.provideService(Logger.CurrentLoggers, new Set([hearing]))
+  )
+  return { id: wanted.id, lines }
+})
+
 layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement on a chain that nobody answers for", (it) => {
   it.effect("is left to the operator a day after its authorisation ended, and ends with the operator's word", () =>
     Effect.gen(function* () {
@@ -59,6 +75,26 @@ layer(testLayer(unattended), { timeout: "60 seconds" })("a settlement on a chain
       assert.isFalse(yield* conclude(wanted.id, { _tag: "Refused", reason: "changed my mind" }))
       assert.strictEqual(yield* stateOf(wanted.id), "confirmed")
       assert.isFalse(yield* conclude(newUuid(), { _tag: "Refused", reason: "nobody knows it" }))
+    })
+  )
+
+  it.effect("is told of in the log some ten minutes apart", () =>
+    Effect.gen(function* () {
+      const { id, lines } = yield* anHourOf("silent")
+      const told = lines.filter((line) => new RegExp(`no outcome yet.*"id":"${id}"`).test(line))
+      assert.strictEqual(told.length, 6)
+    })
+  )
+
+  it.effect("is named by every line about a rail that is away", () =>
+    Effect.gen(function* () {
+      const { id, lines } = yield* anHourOf("unavailable")
+      const away = lines.filter((line) => line.includes("The settlement rail gave no answer"))
+      assert.isAbove(away.filter((line) => line.includes(`"settlement":"${id}"`)).length, 50)
+      assert.deepStrictEqual(
+        away.filter((line) => !line.includes('"settlement":')),
+        []
+      )
     })
   )
 
