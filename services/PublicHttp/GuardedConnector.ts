@@ -4,6 +4,7 @@ import { Data, Duration } from "effect"
 import { buildConnector } from "undici"
 import { addressKind, hostKind } from "#domain/Address.ts"
 import { isListed, refuseTarget, type OriginRefusal } from "#domain/OriginUrl.ts"
+import { hearOut } from "./HearOut.ts"
 import type { ConnectRules } from "./Policy.ts"
 
 /** Carries a refusal through undici, which knows only thrown errors. */
@@ -53,6 +54,7 @@ export const guardedConnector = (policy: ConnectRules): buildConnector.connector
         // As undici's own errors have it.
         Object.assign(error, { socket: { bytesRead: socket.bytesRead } })
       })
+      hearOut(socket)
       callback(null, socket)
     })
   }
