@@ -9,6 +9,7 @@ import * as Facilitator from "./LossyFacilitator.ts"
 import * as Payer from "./Payer.ts"
 import { start, type TestDatabase } from "./Platform.ts"
 import * as Scene from "./Scene.ts"
+import * as Upheaval from "./Upheaval.ts"
 
 const { relayer } = Scene
 const price = 10_000n
@@ -293,5 +294,5 @@ export const make = async (devnet: Devnet, database: TestDatabase) => {
       await assert.rejects(wrong, /node of chain 84532; base-mainnet is chain 8453/)
     }
   }
-  return { checks: { ...checks, ...Evidence.make(devnet, scene) }, stop: scene.stop }
+  return { checks: { ...checks, ...Evidence.make(devnet, scene), ...Upheaval.make(devnet, scene) }, stop: scene.stop }
 }

@@ -28,6 +28,7 @@ export const tokenAbi = parseAbi([
   "function transfer(address to, uint256 value) returns (bool)",
   "function balanceOf(address account) view returns (uint256)",
   "function transferFrom(address from, address to, uint256 value) returns (bool)",
+  "function pause(bool on)",
   "function cancelAuthorization(bytes32 nonce)",
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)"
 ])

@@ -13,6 +13,9 @@ contract Token {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
+    bool public paused;
+    /// Of the real one, its issuer's only.
+    function pause(bool on) external { paused = on; }
     function mint(address to, uint256 value) external { balanceOf[to] += value; }
     function approve(address spender, uint256 value) external returns (bool) { allowance[msg.sender][spender] = value; return true; }
     function transfer(address to, uint256 value) external returns (bool) { move(msg.sender, to, value); return true; }
@@ -20,6 +23,7 @@ contract Token {
         allowance[from][msg.sender] -= value; move(from, to, value); return true;
     }
     function move(address from, address to, uint256 value) private {
+        require(!paused, "Pausable: paused");
         require(balanceOf[from] >= value, "ERC20: transfer amount exceeds balance");
         balanceOf[from] -= value; balanceOf[to] += value; emit Transfer(from, to, value);
     }
