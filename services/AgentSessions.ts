@@ -159,9 +159,11 @@ export class AgentSessions extends Context.Service<
         )
       )
 
+      // By their agent first: of times after now the database knows nothing, and read all sessions that a tenant had in a day.
       const unrevoked = ({ agent_id, tenant_id }: typeof Live.Type) =>
-        sql`FROM credentials c WHERE c.agent_id = ${agent_id} AND c.tenant_id = ${tenant_id}
-          AND c.kind = 'session_token' AND c.revoked_at IS NULL`
+        sql`FROM (
+            SELECT * FROM credentials WHERE agent_id = ${agent_id} AND kind = 'session_token' AND revoked_at IS NULL OFFSET 0
+          ) c WHERE c.tenant_id = ${tenant_id}`
       const live = (request: typeof Live.Type) => sql`${unrevoked(request)} AND c.expires_at > ${request.now}`
       const connected = (now: Date) =>
         sql`EXISTS (SELECT FROM agent_connections o WHERE o.session_id = c.id AND o.expires_at > ${now})`

@@ -43,7 +43,8 @@ export const all = Migrator.fromGlob({
   "0035_delivery_history.ts": () => import("./0035_delivery_history.ts"),
   "0036_signed_schemes.ts": () => import("./0036_signed_schemes.ts"),
   "0037_lighter_payments.ts": () => import("./0037_lighter_payments.ts"),
-  "0038_narrowed_lists.ts": () => import("./0038_narrowed_lists.ts")
+  "0038_narrowed_lists.ts": () => import("./0038_narrowed_lists.ts"),
+  "0039_few_of_many.ts": () => import("./0039_few_of_many.ts")
 })
 
 /**

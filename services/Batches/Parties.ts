@@ -1,11 +1,12 @@
 import { Effect, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import type { BatchItem, Destination } from "#domain/Batch.ts"
 import { AccountId, TenantId, type WalletId } from "#domain/Ids.ts"
 import { Currency } from "#domain/Money.ts"
 import { Network, networksOf } from "#domain/Network.ts"
 import type { Principal } from "#domain/Principal.ts"
 import { KnownWallet } from "../Wallets/Known.ts"
+import { oldest } from "../Wallets/Searching.ts"
 
 const Candidate = Schema.Struct({
   account_id: Schema.toType(AccountId),
@@ -25,6 +26,8 @@ const none: ReadonlyArray<KnownWallet> = []
 
 /** Finds the parties of all items at once; `paysByDefault` when no wallet is named that pays. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const oldestThat = (is: Statement.Fragment) =>
+    oldest(sql, sql`(r.account_id, r.currency, n.network)`, sql`o.owner_type = 'account' AND o.frozen_at ${is}`)
   // On each network the wallet that `Wallets.byAccount` would find, or a frozen one where there is no other.
   const candidates = SqlSchema.findAll({
     Request: Schema.Struct({
@@ -42,10 +45,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         JOIN accounts a ON a.id = r.account_id AND a.tenant_id = ${tenant_id}
         CROSS JOIN unnest(${networks}::text[]) AS n (network)
         LEFT JOIN LATERAL (
-          SELECT w.id, w.tenant_id, w.owner_id, w.currency, w.network, l.frozen
-          FROM wallets w JOIN ledger_accounts l ON l.id = w.id
-          WHERE w.owner_type = 'account' AND w.owner_id = r.account_id AND w.currency = r.currency AND w.network = n.network
-          ORDER BY l.frozen, w.id LIMIT 1
+          SELECT w.id, w.tenant_id, w.owner_id, w.currency, w.network, w.frozen_at IS NOT NULL AS frozen FROM wallets w
+          WHERE w.id = coalesce(${oldestThat(sql`IS NULL`)}, ${oldestThat(sql`IS NOT NULL`)}) LIMIT 1
         ) w ON true
         ORDER BY w.frozen, w.id`
   })

@@ -20,6 +20,18 @@ export const ownersWithin = (sql: SqlClient.SqlClient, { id }: Exclude<Reach, { 
   sql`ARRAY(SELECT ${id}::uuid UNION ALL SELECT id FROM agents WHERE account_id = ${id})`
 
 /**
+ * The id of the oldest wallet of this owner, currency and network of which something holds, by the index that has them in this order: an
+ * owner may have very many. Were it said that the three are equal, wallets would be taken in the order of their ids alone wherever most
+ * seem to be such, and all be read where none is. And were it plain what is to hold, so few would seem to be left, before the table is
+ * analysed, that the order was worth nothing.
+ */
+export const oldest = (sql: SqlClient.SqlClient, of: Statement.Fragment, holds: Statement.Fragment) =>
+  sql`(SELECT o.id FROM wallets o
+    WHERE (o.owner_id, o.currency, o.network) >= ${of} AND (o.owner_id, o.currency, o.network) <= ${of}
+      AND CASE WHEN ${holds} THEN true ELSE false END
+    ORDER BY o.owner_id, o.currency, o.network, o.id LIMIT 1)`
+
+/**
  * Finds wallets, from `wallets`: the statement up to its conditions on wallet `w` and its ledger account `a`. What a list is narrowed
  * by is in the index of a tenant's wallets, but for owners, who have an index of their own: rows are read of the page only.
  */
@@ -68,8 +80,11 @@ export const make = (sql: SqlClient.SqlClient, wallets: Statement.Fragment) => {
     }),
     Result: WalletRow,
     execute: ({ currency, network, owner_id, owner_type }) =>
-      sql`${wallets} WHERE w.owner_type = ${owner_type} AND w.owner_id = ${owner_id} AND w.currency = ${currency}
-        AND w.network = ${network} AND NOT a.frozen ORDER BY w.id LIMIT 1`
+      sql`${wallets} WHERE w.id = ${oldest(
+        sql,
+        sql`(${owner_id}::uuid, ${currency}::text, ${network}::text)`,
+        sql`o.owner_type = ${owner_type} AND o.frozen_at IS NULL`
+      )}`
   })
 
   return {
