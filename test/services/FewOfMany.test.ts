@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Copying from "#services/AgentChannel/Copying.ts"
 import { Agents } from "#services/Agents.ts"
 import { AgentSessions } from "#services/AgentSessions.ts"
 import * as Parties from "#services/Batches/Parties.ts"
@@ -119,6 +120,29 @@ layer(AgentsHarness.platform, { timeout: "60 seconds" })("of very many", (it) =>
         assert.strictEqual(total, 1)
       )
       assert.isAtMost(yield* touchedBy(listed, "agents"), few)
+    })
+  )
+})
+
+layer(AgentsHarness.platform, { timeout: "60 seconds" })("a fact that agents are told", (it) => {
+  it.effect("is about wallets that are looked up by what it calls them, and not among those of a large tenant", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const caller = yield* AgentsHarness.tenant
+      const [wallet, others] = [sql.literal(id(caller.tenant_id)), sql.literal(id("of another tenant"))]
+      const numbers = sql`generate_series(1, ${4 * many}::int) i`
+      yield* sql`INSERT INTO tenants SELECT ${others}, 'another', 'sandbox', now() FROM ${numbers}`
+      yield* sql`INSERT INTO ledger_accounts (id, purpose, currency) SELECT ${wallet}, 'wallet', 'USDC' FROM ${numbers}`
+      // What is planned for any tenant is planned for one of the many that have one.
+      yield* sql`INSERT INTO wallets (id, tenant_id, owner_type, owner_id, currency, network, address, metadata, created_at, updated_at)
+        SELECT ${wallet}, CASE WHEN i % 2 = 0 THEN ${caller.tenant_id} ELSE ${others} END, 'agent', ${wallet}, 'USDC', 'solana-devnet',
+          ${wallet}, '{}', now(), now()
+        FROM ${numbers}`
+      yield* sql`ANALYZE wallets`
+      const explained = yield* sql`EXPLAIN ${Copying.noting(sql, { after: 0n, upTo: 10n })}`
+      const plan = explained.map((row) => String(row["QUERY PLAN"])).join("\n")
+      assert.include(plan, "wallets_of_agents")
+      assert.notInclude(plan, "wallets_listed")
     })
   )
 })
