@@ -10,16 +10,18 @@ import { HttpListener } from "#services/HttpListener.ts"
 const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 const until = (met: () => boolean) => Effect.repeat(turn, { until: met })
 
+const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
 interface Caller {
   readonly socket: Socket
   readonly isGone: () => boolean
   readonly read: () => string
 }
 
-/** A server with room for three, its callers, and what it was asked, which is answered when the test says so. */
-const scene = Effect.gen(function* () {
+/** A server with room for so many, its callers, and what it was asked, which is answered when the test says so. */
+const sceneFor = Effect.fnUntraced(function* (room: number) {
   const said: Array<string> = []
-  const settings = ConfigProvider.fromUnknown({ PORT: "0", HOST: "127.0.0.1", TURNPIKE_MAX_CONNECTIONS: "3" })
+  const settings = ConfigProvider.fromUnknown({ PORT: "0", HOST: "127.0.0.1", TURNPIKE_MAX_CONNECTIONS: `${room}` })
   const context = yield* Layer.build(Layer.fresh(Node.layer).pipe(Layer.provide(ConfigProvider.layer(settings)))).pipe(
     Effect.provideService(Logger.CurrentLoggers, new Set([Logger.make(({ message }) => said.push(String(message)))]))
   )
@@ -30,29 +32,32 @@ const scene = Effect.gen(function* () {
   for (const event of ["connection", "drop"]) server.on(event, () => heard++)
   const port = Number(new URL(Context.get(context, Deployment).publicUrl).port)
 
-  const arrive = Effect.gen(function* () {
+  const arriving = Effect.fnUntraced(function* (meanwhile: () => void) {
     const before = heard
     let [gone, read] = [false, ""]
     const socket = connect(port, "127.0.0.1")
     yield* Effect.addFinalizer(() => Effect.sync(() => void socket.destroy()))
     socket.on("error", () => undefined).on("data", (chunk) => (read += chunk.toString()))
     socket.once("close", () => (gone = true))
+    meanwhile()
     yield* until(() => heard > before)
     return { socket, isGone: () => gone, read: () => read } satisfies Caller
   })
-  const ask = Effect.fnUntraced(function* ({ socket }: Caller) {
+  const arrive = arriving(() => {})
+  const ask = Effect.fnUntraced(function* ({ isGone, socket }: Caller) {
     const before = asked.length
-    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    yield* until(() => asked.length > before)
-    return asked[before] as ServerResponse
+    socket.write(request)
+    yield* until(() => asked.length > before || isGone())
+    return asked[before] ?? assert.fail("the connection was cut")
   })
   const isAnswered = Effect.fnUntraced(function* (caller: Caller) {
     const response = yield* ask(caller)
     response.end("done")
     yield* until(() => caller.read().endsWith("done"))
   })
-  return { arrive, ask, isAnswered, said }
+  return { arrive, arriving, ask, asked, isAnswered, said }
 })
+const scene = sceneFor(3)
 
 const full =
   "All 3 connections were taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: 0, newcomers that were cut off: 1"
@@ -104,7 +109,7 @@ describe("when all connections are taken", () => {
       yield* until(() => callers.every(({ read }) => read().endsWith("done")))
       assert.deepStrictEqual(said, [full])
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual(said.length, 2)
+      assert.deepStrictEqual(said, [full, full], "what was told is not told again")
     })
   )
 
@@ -115,8 +120,64 @@ describe("when all connections are taken", () => {
       yield* TestClock.adjust("100 millis")
       const newcomer = yield* arrive
       yield* until(newcomer.isGone)
-      yield* until(() => callers.some(({ isGone }) => isGone()))
       yield* isAnswered(yield* arrive)
+      yield* until(() => callers.some(({ isGone }) => isGone()))
+    })
+  )
+
+  it.effect("whose next request is under way keeps it, however long ago the one before it was answered", () =>
+    Effect.gen(function* () {
+      const { arrive, ask, isAnswered } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      yield* Effect.forEach(callers, isAnswered)
+      const answers = yield* Effect.forEach(callers, ask)
+      yield* TestClock.adjust("1 minute")
+      const newcomer = yield* arrive
+      yield* until(newcomer.isGone)
+      for (const answer of answers) answer.end("done again")
+      yield* until(() => callers.every(({ isGone, read }) => isGone() || read().endsWith("done again")))
+      assert.isFalse(callers.some(({ isGone }) => isGone()))
+    })
+  )
+
+  it.effect("who left by himself is not who gives way", () =>
+    Effect.gen(function* () {
+      const { arrive, isAnswered } = yield* scene
+      const left = [yield* arrive, yield* arrive]
+      for (const { socket } of left) socket.destroy()
+      yield* until(() => left.every(({ isGone }) => isGone()))
+      const silent = yield* arrive
+      yield* TestClock.adjust("100 millis")
+      for (let time = 0; time < 3; time++) yield* isAnswered(yield* arrive)
+      yield* until(silent.isGone)
+    })
+  )
+
+  it.effect("a request that arrived with a newcomer is read before it is said who asks for nothing", () =>
+    Effect.gen(function* () {
+      const { arrive, arriving, asked } = yield* scene
+      const [asking, silent] = [yield* arrive, yield* arrive]
+      yield* TestClock.adjust("100 millis")
+      // Behind the connection, which is asked for in a tick of its own.
+      yield* arriving(() => process.nextTick(() => asking.socket.write(request)))
+      yield* until(() => asking.isGone() || silent.isGone())
+      assert.deepStrictEqual([asking.isGone(), asked.length], [false, 1])
+    })
+  )
+
+  it.effect("one of a hundred places is kept free", () =>
+    Effect.gen(function* () {
+      const { arrive } = yield* sceneFor(200)
+      const callers: Array<Caller> = []
+      for (let caller = 0; caller < 200; caller++) callers.push(yield* arrive)
+      yield* TestClock.adjust("100 millis")
+      const newcomer = yield* arrive
+      yield* until(newcomer.isGone)
+      for (let time = 0; time < 10; time++) yield* turn
+      assert.deepStrictEqual(
+        callers.map(({ isGone }) => isGone()),
+        callers.map((_, place) => place < 2)
+      )
     })
   )
 
