@@ -3,6 +3,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
+import { SocketOutlet } from "#http/SocketOutlet.ts"
 import * as Node from "#layers/Node.ts"
 import { Deployment } from "#services/Deployment.ts"
 import { HttpListener } from "#services/HttpListener.ts"
@@ -136,6 +137,34 @@ describe("when all connections are taken", () => {
       yield* until(newcomer.isGone)
       for (const answer of answers) answer.end("done again")
       yield* until(() => callers.every(({ isGone, read }) => isGone() || read().endsWith("done again")))
+      assert.isFalse(callers.some(({ isGone }) => isGone()))
+    })
+  )
+
+  it.effect("whose next request waited behind the one before it keeps it", () =>
+    Effect.gen(function* () {
+      const { arrive, asked } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      for (const { socket } of callers) socket.write(request + request)
+      yield* until(() => asked.length === 3)
+      for (const answer of asked.slice()) answer.end("done")
+      yield* until(() => asked.length === 6)
+      yield* TestClock.adjust("1 minute")
+      yield* until((yield* arrive).isGone)
+      assert.isFalse(callers.some(({ isGone }) => isGone()))
+    })
+  )
+
+  it.effect("whose connection is a stream's keeps it", () =>
+    Effect.gen(function* () {
+      const { arrive, ask } = yield* scene
+      const callers = [yield* arrive, yield* arrive, yield* arrive]
+      for (const response of yield* Effect.forEach(callers, ask)) {
+        if (response.socket === null) return yield* Effect.die("nobody is there")
+        new SocketOutlet(response, response.socket, ["content-type", "text/event-stream"], () => {}).begin()
+      }
+      yield* TestClock.adjust("1 minute")
+      yield* until((yield* arrive).isGone)
       assert.isFalse(callers.some(({ isGone }) => isGone()))
     })
   )
