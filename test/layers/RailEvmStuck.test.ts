@@ -36,6 +36,24 @@ layer(Postgres.layerTest, { timeout: "60 seconds" })("who looks after a transact
     })
   )
 
+  it.effect("pays still more when that waits too long as well", () =>
+    Effect.gen(function* () {
+      const node = PlayedNode.make(100n)
+      const { ask } = yield* relayerOn(node, "4")
+      const wanted = settlement()
+      const later = { ...wanted, transaction: transactionOf(yield* ask(wanted)), askedBefore: true }
+      for (let time = 0; time < 2; time++) {
+        yield* TestClock.adjust("2 minutes")
+        yield* ask(later)
+      }
+      const fees = node.raws.map((raw) => Number(parseTransaction(raw).maxFeePerGas))
+      assert.deepStrictEqual(
+        fees.map((fee, place) => fee > (fees[place - 1] ?? 0)),
+        [true, true, true]
+      )
+    })
+  )
+
   it.effect("looks after eight of those before it at most", () =>
     Effect.gen(function* () {
       const { again } = yield* waiting("2", 11)
