@@ -53,4 +53,18 @@ describe("turns", () => {
       assert.deepStrictEqual(begun, ["a1", "c1", "d1"])
     })
   )
+
+  it.effect("are no more because somebody leaves who waits behind another", () =>
+    Effect.gen(function* () {
+      const { begun, start } = begin(1)
+      const first = yield* start("a", "a1")
+      const [next, last] = [yield* start("b", "b1"), yield* start("c", "c1")]
+      yield* last.leave
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(begun, ["a1"])
+      yield* first.end
+      yield* next.end
+      assert.deepStrictEqual(begun, ["a1", "b1"])
+    })
+  )
 })

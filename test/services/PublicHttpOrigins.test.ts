@@ -1,7 +1,18 @@
 import type { Socket } from "node:net"
 import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import { brief, call, closeAll, gatewayTo, httpOrigin, rawCall, standStill, tcpOrigin } from "./PublicHttpHarness.ts"
+import type { Exchange } from "#services/PublicHttp/Forward.ts"
+import {
+  brief,
+  call,
+  closeAll,
+  gatewayTo,
+  httpOrigin,
+  rawCall,
+  signal,
+  standStill,
+  tcpOrigin
+} from "./PublicHttpHarness.ts"
 
 afterEach(closeAll)
 
@@ -59,6 +70,35 @@ describe("a hostile or broken origin", () => {
     await rejects(call(port, { onPart: () => sockets[0]?.resetAndDestroy() }))
     await happened("Unreachable")
     assert.notInclude(events, "complete")
+  })
+
+  it("that sends much before anything of it may be passed on is not read meanwhile", async () => {
+    const sockets: Array<Socket & { readonly _handle?: { readonly writeQueueSize: number } }> = []
+    const size = 16 * 2 ** 20
+    const { port: origin } = await tcpOrigin((socket) => {
+      sockets.push(socket)
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`)
+      socket.write(Buffer.alloc(size))
+    })
+    let isRead = false
+    const held = signal<Exchange>()
+    const onHeaders = (exchange: Exchange) => {
+      exchange.copy(2 ** 20, () => (isRead = true))
+      held.resolve(exchange)
+    }
+    const { port } = await gatewayTo(origin, { onHeaders })
+    const answer = call(port)
+    const exchange = await held.promise
+    const left = () => sockets[0]?._handle?.writeQueueSize ?? 0
+    for (let [before, quiet] = [-1, 0]; quiet < 200; ) {
+      quiet = left() === before ? quiet + 1 : 0
+      before = left()
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    assert.deepStrictEqual([isRead, left() > 0], [false, true])
+    exchange.send(exchange.headers)
+    exchange.finish()
+    assert.strictEqual((await answer).body.length, size)
   })
 
   it("that announces more than it sends cuts the caller, and one that sends more loses its connection", async () => {
