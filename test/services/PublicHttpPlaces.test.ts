@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import type { Exchange } from "#services/PublicHttp/Forward.ts"
 import { type Entrant, Places } from "#services/PublicHttp/Places.ts"
 import { brief, call, closeAll, gatewayTo, httpOrigin, rawCall, signal } from "./PublicHttpHarness.ts"
 
@@ -52,6 +53,33 @@ describe("the places of an endpoint", () => {
     await origin.fill(port, "/first/hang", 1)
     assert.strictEqual((await call(port, { path: "/first/quick" })).body, "Crowded")
     assert.deepStrictEqual(events, ["Crowded"])
+  })
+
+  it("are free when the origin has said everything, however long the caller's answer is held back", async () => {
+    const origin = await hangingOrigin()
+    const held: Array<Exchange> = []
+    const onHeaders = (exchange: Exchange) => {
+      if (held.push(exchange) === 1) return
+      exchange.send(exchange.headers)
+      exchange.finish()
+    }
+    const policy = { callsPerEndpoint: 1, placeTimeout: brief }
+    const { happened, port } = await gatewayTo(origin.port, { endpointOf, onHeaders, policy })
+    const first = call(port, { method: "HEAD", path: "/first/quick" })
+    await happened("headers 200")
+    assert.strictEqual((await call(port, { path: "/first/quick" })).body, "quick")
+    held[0]?.send(held[0].headers)
+    held[0]?.finish()
+    assert.strictEqual((await first).status, 200)
+  })
+
+  it("are no more after any number of calls that were answered", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 1, placeTimeout: brief }
+    const { port } = await gatewayTo(origin.port, { endpointOf, policy })
+    for (let time = 0; time < 3; time++) await call(port, { path: "/first/quick" })
+    await origin.fill(port, "/first/hang", 1)
+    assert.strictEqual((await call(port, { path: "/first/quick" })).body, "Crowded")
   })
 
   it("go to who waits, in order, as soon as the origin has answered", async () => {
