@@ -82,6 +82,16 @@ describe("the places of an endpoint", () => {
     assert.strictEqual((await call(port, { path: "/first/quick" })).body, "Crowded")
   })
 
+  it("are not taken by a body that comes to its end after its call was given up", async () => {
+    const origin = await hangingOrigin()
+    const policy = { callsPerEndpoint: 1, placeTimeout: brief }
+    const { port } = await gatewayTo(origin.port, { endpointOf, uploadMillis: 100, policy })
+    const late = rawCall(port, "POST /first/late HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n1")
+    await late.contains("HTTP/1.1 50")
+    late.socket.write("2")
+    assert.strictEqual((await call(port, { path: "/first/quick" })).body, "quick")
+  })
+
   it("go to who waits, in order, as soon as the origin has answered", async () => {
     const origin = await hangingOrigin()
     const { port } = await gatewayTo(origin.port, {
