@@ -157,6 +157,32 @@ layer(testLayer(), { timeout: "60 seconds" })("several processes", (it) => {
     })
   )
 
+  it.effect("do not make again for ever what kills whoever makes it", () =>
+    Effect.gen(function* () {
+      const waiting: Array<ServerResponse> = []
+      const { url } = yield* receiver((_, response) => void waiting.push(response))
+      const { caller, id } = yield* subscribe(url)
+      const { tidy } = yield* WebhookDeliveries
+      yield* happen(caller)
+      for (const time of ["48 hours", "2 hours"] as const) {
+        const { deliverDue, expand, kill } = yield* otherProcess()
+        const count = waiting.length + 1
+        yield* expand
+        yield* Effect.forkScoped(deliverDue)
+        yield* until(() => waiting.length === count)
+        yield* kill
+        yield* TestClock.adjust(time)
+        yield* tidy
+      }
+      const found = (yield* attempts(caller, id)).map(({ failure, next_retry_at }) => [failure, next_retry_at !== null])
+      assert.deepStrictEqual(found, [
+        ["lost", true],
+        ["lost", false]
+      ])
+      assert.deepStrictEqual(yield* broken, [])
+    })
+  )
+
   it.effect("do not make again what was lost of a subscription that was paused meanwhile", () =>
     Effect.gen(function* () {
       const waiting: Array<ServerResponse> = []
