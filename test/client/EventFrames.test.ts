@@ -103,4 +103,9 @@ describe("a stream of events", () => {
       }, RangeError)
     })
   }
+
+  it("may bring more than any one event may have", () => {
+    const event = bytes(`data: ${"a".repeat(9 * 1024 * 1024)}\n\n`)
+    assert.lengthOf(read(event, event), 2)
+  })
 })
