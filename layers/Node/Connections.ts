@@ -57,7 +57,7 @@ export const make = (server: Server, now: () => number) => {
     if (gaveWay + refused === 0 || now() - at < silence) return Effect.void
     Object.assign(told, { gaveWay: 0, refused: 0, at: now() })
     return Effect.logWarning(
-      `All ${server.maxConnections} connections were taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: ${gaveWay}, newcomers that were cut off: ${refused}`
+      `No more than ${server.maxConnections} connections are taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: ${gaveWay}, newcomers that were cut off: ${refused}`
     )
   })
 

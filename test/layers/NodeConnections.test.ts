@@ -61,7 +61,7 @@ const sceneFor = Effect.fnUntraced(function* (room: number) {
 const scene = sceneFor(3)
 
 const full =
-  "All 3 connections were taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: 0, newcomers that were cut off: 1"
+  "No more than 3 connections are taken (TURNPIKE_MAX_CONNECTIONS); idle ones that gave way to newcomers: 0, newcomers that were cut off: 1"
 
 describe("when all connections are taken", () => {
   it.effect("a newcomer gets the place of whoever has asked for nothing for longest", () =>
