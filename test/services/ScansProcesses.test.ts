@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { DateTime, Duration, Effect, Fiber } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Scans } from "#services/Scans.ts"
@@ -104,6 +104,24 @@ layer(platform({ scans: limits }), { timeout: "60 seconds" })("two processes", (
       const { charged } = yield* Fiber.join(waiting)
       assert.strictEqual(charged, 1)
       assert.strictEqual(stage.looked.filter((one) => one === domain).length, 1)
+    })
+  )
+
+  it.effect("do not take over from each other what takes longer than a lease", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const domain = aDomain()
+      const { entered, open, through } = yield* gate
+      stage.scan = () => Effect.andThen(through, Effect.succeed(findings()))
+      const scanned = yield* Effect.forkChild(scan(domain, {}, yield* rich))
+      yield* entered
+      for (let time = 0; time < 4; time++) {
+        yield* TestClock.adjust("10 seconds")
+        const soon = DateTime.toDate(DateTime.add(yield* DateTime.now, { seconds: 10 }))
+        yield* until((sql) => sql`SELECT 1 AS one FROM scanner_work WHERE domain = ${domain} AND held_until > ${soon}`)
+      }
+      yield* open
+      assert.strictEqual((yield* Fiber.join(scanned)).charged, 1)
     })
   )
 
