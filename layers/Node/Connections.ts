@@ -17,7 +17,7 @@ const silence = Duration.toMillis("1 minute")
  * order in which they began to wait. Whose request is under way keeps its connection.
  */
 export const make = (server: Server, now: () => number) => {
-  /** Since when each of them asks for nothing. */
+  /** Since when each of them asks for nothing, in that order: under a flood nobody is looked for among all of them. */
   const [unused, idle] = [new Map<Socket, number>(), new Map<Socket, number>()]
   const leaves = (socket: Socket) => void (unused.delete(socket) || idle.delete(socket))
   const told = { gaveWay: 0, refused: 0, at: Number.NEGATIVE_INFINITY }

@@ -28,7 +28,8 @@ const none: ReadonlyArray<KnownWallet> = []
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const oldestThat = (is: Statement.Fragment) =>
     oldest(sql, sql`(r.account_id, r.currency, n.network)`, sql`o.owner_type = 'account' AND o.frozen_at ${is}`)
-  // On each network the wallet that `Wallets.byAccount` would find, or a frozen one where there is no other.
+  // On each network the wallet that `Wallets.byAccount` would find, or a frozen one where there is no other. Limited to the one that it can
+  // be, so that it is looked up for each by its id: joined to all wallets, these could be read through.
   const candidates = SqlSchema.findAll({
     Request: Schema.Struct({
       tenant_id: Schema.toType(TenantId),

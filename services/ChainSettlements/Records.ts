@@ -163,9 +163,8 @@ export const make = Effect.fnUntraced(function* (policy: ChainPolicy) {
         }
         return row
       }
-      const isOpen = event === "sent" || event === "unanswered"
       if (state === "unresolved") yield* Effect.logError("ALERT: a settlement is left to the operator", { id })
-      else if (isOpen && row.attempts % toldEvery === 0) {
+      else if (openStates.includes(state) && row.attempts % toldEvery === 0) {
         const { attempts, transaction } = row
         yield* Effect.logWarning("A settlement on a chain has no outcome yet", { id, transaction, attempts })
       }

@@ -56,7 +56,13 @@ const sceneFor = Effect.fnUntraced(function* (room: number) {
     response.end("done")
     yield* until(() => caller.read().endsWith("done"))
   })
-  return { arrive, arriving, ask, asked, isAnswered, said }
+  /** However long they have had their connections, the newcomer is cut off and not they. */
+  const areKept = Effect.fnUntraced(function* (callers: ReadonlyArray<Caller>) {
+    yield* TestClock.adjust("1 minute")
+    yield* until((yield* arrive).isGone)
+    assert.isFalse(callers.some(({ isGone }) => isGone()))
+  })
+  return { areKept, arrive, arriving, ask, asked, isAnswered, said }
 })
 const scene = sceneFor(3)
 
@@ -143,29 +149,25 @@ describe("when all connections are taken", () => {
 
   it.effect("whose next request waited behind the one before it keeps it", () =>
     Effect.gen(function* () {
-      const { arrive, asked } = yield* scene
+      const { areKept, arrive, asked } = yield* scene
       const callers = [yield* arrive, yield* arrive, yield* arrive]
       for (const { socket } of callers) socket.write(request + request)
       yield* until(() => asked.length === 3)
       for (const answer of asked.slice()) answer.end("done")
       yield* until(() => asked.length === 6)
-      yield* TestClock.adjust("1 minute")
-      yield* until((yield* arrive).isGone)
-      assert.isFalse(callers.some(({ isGone }) => isGone()))
+      yield* areKept(callers)
     })
   )
 
   it.effect("whose connection is a stream's keeps it", () =>
     Effect.gen(function* () {
-      const { arrive, ask } = yield* scene
+      const { areKept, arrive, ask } = yield* scene
       const callers = [yield* arrive, yield* arrive, yield* arrive]
       for (const response of yield* Effect.forEach(callers, ask)) {
         if (response.socket === null) return yield* Effect.die("nobody is there")
         new SocketOutlet(response, response.socket, ["content-type", "text/event-stream"], () => {}).begin()
       }
-      yield* TestClock.adjust("1 minute")
-      yield* until((yield* arrive).isGone)
-      assert.isFalse(callers.some(({ isGone }) => isGone()))
+      yield* areKept(callers)
     })
   )
 
